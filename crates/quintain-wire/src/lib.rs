@@ -4,6 +4,12 @@
 //! crate moves bytes first and offers types second. It knows nothing of suites, checks or attacks.
 
 pub mod auth;
+pub mod connect;
+pub mod era;
+pub mod frame;
 pub mod limits;
 pub mod net;
 pub mod redact;
+pub mod rpc;
+pub mod session;
+pub mod transport;

@@ -7,6 +7,8 @@
 pub struct Limits {
     /// Longest line on stdout, longest event on a stream, longest HTTP body.
     pub message_bytes: usize,
+    /// Objects, arrays and members of one result that is held as a value.
+    pub parts: usize,
     /// How much of a target's stderr is kept; older bytes are dropped.
     pub stderr_bytes: usize,
     /// Bytes queued for a target that does not read.
@@ -21,6 +23,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             message_bytes: 32 << 20,
+            parts: 500_000,
             stderr_bytes: 64 << 10,
             queue_bytes: 32 << 20,
             pages: 1_000,

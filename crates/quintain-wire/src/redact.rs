@@ -81,11 +81,11 @@ impl Redactor {
 
 fn forms(secret: &str) -> Vec<String> {
     let json = serde_json::to_string(secret).unwrap_or_default();
-    let json = json.trim_matches('"').to_owned();
+    let json = json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or_default();
     let percent = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect::<String>();
     let mut forms = vec![
         secret.to_owned(),
-        json,
+        json.to_owned(),
         percent.replace('+', "%20"),
         percent,
         STANDARD.encode(secret),

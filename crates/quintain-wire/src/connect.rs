@@ -1,0 +1,245 @@
+//! From an address to a session: which transport, which era, and what to say if neither works.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use crate::era::{Agreement, Choice, Era, NoAgreement, legacy, modern};
+use crate::frame::Recording;
+use crate::limits::Limits;
+use crate::rpc::{CallError, Connection, Deadline, Responder};
+use crate::session::Session;
+use crate::transport::TransportError;
+use crate::transport::courier::HttpConfig;
+use crate::transport::http::HttpTransport;
+use crate::transport::sse::SseTransport;
+use crate::transport::stdio::{StdioConfig, StdioTransport};
+
+/// How long the modern era may keep silent before the legacy one is tried beside it. Servers that
+/// ignore what they do not know would otherwise hold us up; slow starters lose nothing, since both
+/// questions stay open.
+const PROBE: Duration = Duration::from_secs(2);
+
+/// Which HTTP transport to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpKind {
+    /// Streamable HTTP, and HTTP+SSE if the server has only that.
+    #[default]
+    Auto,
+    /// Streamable HTTP only.
+    Streamable,
+    /// HTTP+SSE only.
+    Sse,
+}
+
+/// Where a target is.
+#[derive(Clone)]
+pub enum Address {
+    /// A command to start.
+    Stdio(StdioConfig),
+    /// A URL.
+    Http(HttpConfig, HttpKind),
+}
+
+/// How to talk to a target.
+#[derive(Clone)]
+pub struct Options {
+    /// Which version to speak.
+    pub protocol: Choice,
+    /// How long the handshake, and each request after it, may take.
+    pub deadline: Deadline,
+    /// What to answer when the server asks.
+    pub responder: Arc<dyn Responder>,
+    /// Where frames go.
+    pub recording: Recording,
+    /// The caps.
+    pub limits: Limits,
+}
+
+/// Why there is no session.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ConnectError {
+    /// Neither HTTP transport works.
+    #[error("streamable HTTP: {streamable}; HTTP+SSE: {sse}")]
+    NoHttpTransport {
+        /// Why not the first.
+        streamable: NoAgreement,
+        /// Why not the second.
+        sse: Box<ConnectError>,
+    },
+    /// The transport does not come up.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// The transport is there, but no agreement.
+    #[error(transparent)]
+    NoAgreement(#[from] NoAgreement),
+}
+
+impl ConnectError {
+    /// Whether credentials are what is missing.
+    pub fn needs_auth(&self) -> bool {
+        let refused = |error: &TransportError| {
+            matches!(error, TransportError::Auth(_))
+                || error.status().is_some_and(|status| matches!(status.as_u16(), 401 | 403))
+        };
+        match self {
+            Self::NoHttpTransport { streamable, .. } => {
+                transport_of(streamable).is_some_and(refused)
+            }
+            Self::Transport(error) => refused(error),
+            Self::NoAgreement(error) => transport_of(error).is_some_and(refused),
+        }
+    }
+}
+
+fn transport_of(error: &NoAgreement) -> Option<&TransportError> {
+    match error {
+        NoAgreement::Call(CallError::Transport(error)) => Some(error),
+        _ => None,
+    }
+}
+
+/// Connects to a target and agrees with it on a version.
+///
+/// # Errors
+/// When the target cannot be reached or speaks nothing that we do.
+pub async fn connect(address: &Address, options: &Options) -> Result<Session, ConnectError> {
+    match address {
+        Address::Stdio(config) => connect_stdio(config, options).await,
+        Address::Http(config, HttpKind::Sse) => connect_sse(config, options).await,
+        Address::Http(config, kind) => match connect_streamable(config, options).await {
+            Err(ConnectError::NoAgreement(streamable))
+                if *kind == HttpKind::Auto && means_not_here(&streamable) =>
+            {
+                connect_sse(config, options)
+                    .await
+                    .map_err(|sse| ConnectError::NoHttpTransport { streamable, sse: Box::new(sse) })
+            }
+            connected => connected,
+        },
+    }
+}
+
+async fn connect_stdio(config: &StdioConfig, options: &Options) -> Result<Session, ConnectError> {
+    let open = || {
+        Connection::open(
+            |sink| async { StdioTransport::spawn(config, options.limits, sink) },
+            options.responder.clone(),
+            options.recording.clone(),
+            options.limits,
+        )
+    };
+    let connection = open().await?;
+    match agree(&connection, options).await {
+        // A server that dies of a question it does not know deserves a second, quieter try.
+        Err(NoAgreement::Call(CallError::Transport(TransportError::Exited { .. })))
+            if options.protocol == Choice::Auto =>
+        {
+            let connection = open().await?;
+            let agreement =
+                legacy::handshake(&connection, options.protocol, options.deadline).await?;
+            Ok(Session::new(connection, agreement, options.deadline))
+        }
+        agreed => Ok(Session::new(connection, agreed?, options.deadline)),
+    }
+}
+
+async fn connect_streamable(
+    config: &HttpConfig,
+    options: &Options,
+) -> Result<Session, ConnectError> {
+    let (config, limits, recording) = (config.clone(), options.limits, options.recording.clone());
+    let connection = Connection::open(
+        |sink| async move { HttpTransport::open(config, limits, recording, sink) },
+        options.responder.clone(),
+        options.recording.clone(),
+        options.limits,
+    )
+    .await?;
+    let agreement = agree(&connection, options).await?;
+    Ok(Session::new(connection, agreement, options.deadline))
+}
+
+async fn connect_sse(config: &HttpConfig, options: &Options) -> Result<Session, ConnectError> {
+    let (config, limits, recording) = (config.clone(), options.limits, options.recording.clone());
+    let wait = options.deadline.request;
+    let connection = Connection::open(
+        |sink| async move { SseTransport::open(config, limits, recording, wait, sink).await },
+        options.responder.clone(),
+        options.recording.clone(),
+        options.limits,
+    )
+    .await?;
+    // The modern era has no such transport, so there is nothing to find out.
+    let agreement = legacy::handshake(&connection, options.protocol, options.deadline).await?;
+    Ok(Session::new(connection, agreement, options.deadline))
+}
+
+async fn agree(connection: &Connection, options: &Options) -> Result<Agreement, NoAgreement> {
+    let (choice, deadline) = (options.protocol, options.deadline);
+    match choice.era() {
+        Some(Era::Modern) => modern::discover(connection, choice, deadline).await,
+        Some(Era::Legacy) => legacy::handshake(connection, choice, deadline).await,
+        None => find_out(connection, deadline).await,
+    }
+}
+
+/// Asks the modern question first; whatever is not a modern answer means a legacy server.
+async fn find_out(connection: &Connection, deadline: Deadline) -> Result<Agreement, NoAgreement> {
+    let started = Instant::now();
+    let mut probe = Box::pin(modern::discover(connection, Choice::Auto, deadline));
+    match timeout(PROBE.min(deadline.request / 2), &mut probe).await {
+        Ok(Ok(agreement)) => return Ok(agreement),
+        Ok(Err(error)) if is_final(&error) => return Err(error),
+        Ok(Err(_)) => {
+            return legacy::handshake(connection, Choice::Auto, left(deadline, started)).await;
+        }
+        Err(_) => {}
+    }
+    if connection.transport().is_http() {
+        // Headers of the two eras differ, so the questions cannot be open at the same time.
+        drop(probe);
+        return legacy::handshake(connection, Choice::Auto, left(deadline, started)).await;
+    }
+    let mut handshake =
+        Box::pin(legacy::handshake(connection, Choice::Auto, left(deadline, started)));
+    tokio::select! {
+        agreed = &mut handshake => match agreed {
+            Err(NoAgreement::Call(CallError::Rpc { .. })) => probe.await,
+            agreed => agreed,
+        },
+        discovered = &mut probe => match discovered {
+            Ok(agreement) => Ok(agreement),
+            Err(_) => handshake.await,
+        },
+    }
+}
+
+fn left(deadline: Deadline, started: Instant) -> Deadline {
+    let request = deadline.request.saturating_sub(started.elapsed()).max(Duration::from_millis(1));
+    Deadline { request, ..deadline }
+}
+
+/// Errors that no other era would change: nobody there, or nobody who wants to talk to us.
+fn is_final(error: &NoAgreement) -> bool {
+    match error {
+        NoAgreement::Call(CallError::Transport(error)) => match error {
+            TransportError::Status { status, .. } => matches!(status.as_u16(), 401 | 403),
+            TransportError::NotMcp { .. } | TransportError::StreamEnded { .. } => false,
+            _ => true,
+        },
+        NoAgreement::Call(error) => modern::is_modern_error(error),
+        NoAgreement::Version { .. } => false,
+    }
+}
+
+/// Whether the endpoint says that it does not take POSTs of this kind, as an SSE-only server does.
+fn means_not_here(error: &NoAgreement) -> bool {
+    let status = match error {
+        NoAgreement::Call(CallError::Transport(error)) => error.status(),
+        NoAgreement::Call(CallError::Rpc { status, .. }) => *status,
+        _ => None,
+    };
+    status.is_some_and(|status| matches!(status.as_u16(), 400 | 404 | 405 | 406 | 410 | 415))
+}

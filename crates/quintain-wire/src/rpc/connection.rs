@@ -1,0 +1,630 @@
+//! One conversation with a target: requests wait for responses, everything else becomes a notice.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, StatusCode};
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+use tokio::time::timeout_at;
+
+use super::message::{self, Id, Message, RpcError};
+use super::notices::{Notice, Notices};
+use super::responder::Responder;
+use crate::frame::{Direction, Recording};
+use crate::limits::Limits;
+use crate::transport::{Outgoing, Sink, Transport, TransportError};
+
+/// Answers to a target's own requests that may be in the making at once.
+const ANSWERS_AT_ONCE: usize = 64;
+/// How much of a frame that is no message is kept.
+const EXCERPT: usize = 200;
+
+/// Headers that go with a message over HTTP.
+pub type Headers = Vec<(HeaderName, HeaderValue)>;
+
+/// How long a caller waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadline {
+    /// From the call, or from the last progress if `reset_on_progress`.
+    pub request: Duration,
+    /// Whether progress starts the clock anew.
+    pub reset_on_progress: bool,
+    /// From the call, whatever progress there is.
+    pub max_total: Option<Duration>,
+}
+
+impl Deadline {
+    /// A plain time-out.
+    pub fn after(request: Duration) -> Self {
+        Self { request, reset_on_progress: false, max_total: None }
+    }
+
+    fn end(&self, started: Instant, progressed: Instant) -> Instant {
+        let from = if self.reset_on_progress { progressed } else { started };
+        let end = from + self.request;
+        self.max_total.map_or(end, |total| end.min(started + total))
+    }
+}
+
+/// A request to be sent.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The method.
+    pub method: Cow<'static, str>,
+    /// The parameters; a progress token is added to their `_meta`.
+    pub params: Map<String, Value>,
+    /// Headers over HTTP, beside those of the connection.
+    pub headers: Headers,
+    /// How long to wait.
+    pub deadline: Deadline,
+    /// Whether the answer may open a session.
+    pub opens_session: bool,
+    /// Whether the target is told when nobody waits any more; a handshake must not be cancelled.
+    pub cancellable: bool,
+}
+
+impl Request {
+    /// A request without extras.
+    pub fn new(
+        method: impl Into<Cow<'static, str>>,
+        params: Map<String, Value>,
+        deadline: Deadline,
+    ) -> Self {
+        let method = method.into();
+        Self {
+            method,
+            params,
+            headers: Vec::new(),
+            deadline,
+            opens_session: false,
+            cancellable: true,
+        }
+    }
+}
+
+/// A successful response.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// The whole message as it came.
+    pub frame: Bytes,
+    /// The JSON of its `result`.
+    pub result: Bytes,
+    /// From handing the request to the transport to the arrival of the response.
+    pub took: Duration,
+    /// What the target reported about this request in the meantime.
+    pub notices: Vec<Notice>,
+    parts_limit: usize,
+}
+
+impl Reply {
+    /// The result as a JSON value.
+    ///
+    /// # Errors
+    /// When the result is nested too deeply or has too many parts to be held as a value.
+    pub fn value(&self) -> Result<Value, CallError> {
+        let unreadable = |why| CallError::Unreadable { why, frame: self.frame.clone() };
+        // A part costs tens of bytes in memory and as few as two on the wire.
+        let parts = self.result.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+        if parts > self.parts_limit {
+            return Err(unreadable(format!("it has more than {} parts", self.parts_limit)));
+        }
+        serde_json::from_slice(&self.result).map_err(|error| unreadable(error.to_string()))
+    }
+}
+
+/// Why a request has no result.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum CallError {
+    /// The target answered with an error.
+    #[error("{error}")]
+    Rpc {
+        /// The error.
+        error: RpcError,
+        /// The HTTP status it came with, if that is an error too.
+        status: Option<StatusCode>,
+    },
+    /// The target did not answer in time.
+    #[error("MCP error -32001: Request timed out after {} ms", .after.as_millis())]
+    TimedOut {
+        /// How long we waited.
+        after: Duration,
+    },
+    /// The response cannot be read as JSON.
+    #[error("the response cannot be read: {why}")]
+    Unreadable {
+        /// What is wrong with it.
+        why: String,
+        /// The response.
+        frame: Bytes,
+    },
+    /// A listing that does not end.
+    #[error("{method} does not end: {why}")]
+    Endless {
+        /// What was listed.
+        method: String,
+        /// Which bound was hit.
+        why: String,
+    },
+    /// The request or its response got lost.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+}
+
+struct Settled {
+    frame: Bytes,
+    outcome: Result<Bytes, CallError>,
+    at: Instant,
+    notices: Vec<Notice>,
+}
+
+struct Waiter {
+    tx: oneshot::Sender<Settled>,
+    progressed: Instant,
+    notices: Vec<Notice>,
+}
+
+struct Shared {
+    waiting: Mutex<HashMap<Id, Waiter>>,
+    notices: Notices,
+    responder: Arc<dyn Responder>,
+    answering: AtomicUsize,
+    recording: Recording,
+    limits: Limits,
+    transport: OnceLock<Weak<dyn Transport>>,
+    ambient: RwLock<Headers>,
+    ended: OnceLock<TransportError>,
+}
+
+/// One conversation. Dropping it ends the transport.
+pub struct Connection {
+    shared: Arc<Shared>,
+    transport: Arc<dyn Transport>,
+    next_id: AtomicI64,
+    cancels_by_notice: AtomicBool,
+}
+
+impl Connection {
+    /// Opens a transport with `open`, which is handed the sink for what it reads.
+    ///
+    /// # Errors
+    /// When the transport cannot be opened.
+    pub async fn open<T, F>(
+        open: impl FnOnce(Arc<dyn Sink>) -> F,
+        responder: Arc<dyn Responder>,
+        recording: Recording,
+        limits: Limits,
+    ) -> Result<Self, TransportError>
+    where
+        T: Transport + 'static,
+        F: Future<Output = Result<T, TransportError>>,
+    {
+        let shared = Arc::new(Shared {
+            waiting: Mutex::default(),
+            notices: Notices::new(limits.notices),
+            responder,
+            answering: AtomicUsize::new(0),
+            recording,
+            limits,
+            transport: OnceLock::new(),
+            ambient: RwLock::default(),
+            ended: OnceLock::new(),
+        });
+        let transport: Arc<dyn Transport> = Arc::new(open(shared.clone()).await?);
+        // The transport's tasks hold the sink; a weak reference back keeps the two from owning
+        // each other.
+        let _ = shared.transport.set(Arc::downgrade(&transport));
+        Ok(Self {
+            shared,
+            transport,
+            next_id: AtomicI64::new(1),
+            cancels_by_notice: AtomicBool::new(true),
+        })
+    }
+
+    /// Sends a request with an id of ours and waits for its response.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn request(&self, request: Request) -> Result<Reply, CallError> {
+        self.request_as(Id::Number(self.fresh_id()), request).await
+    }
+
+    /// Sends a request with any id and waits for its response.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn request_as(&self, id: Id, mut request: Request) -> Result<Reply, CallError> {
+        if let Id::Number(token) = id {
+            let meta = request.params.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(meta) = meta {
+                meta.entry("progressToken").or_insert(token.into());
+            }
+        }
+        let bytes = encode(Some(&id), &request.method, &request.params);
+        let mut in_flight = self.expect(id.clone(), request.cancellable);
+        let started = Instant::now();
+        self.transport_send(Outgoing {
+            bytes,
+            expects: Some(id),
+            headers: request.headers,
+            opens_session: request.opens_session,
+            delivered: None,
+        });
+        let settled = in_flight.settled(request.deadline, started).await?;
+        let result = settled.outcome?;
+        Ok(Reply {
+            frame: settled.frame,
+            result,
+            took: settled.at.duration_since(started),
+            notices: settled.notices,
+            parts_limit: self.shared.limits.parts,
+        })
+    }
+
+    /// Sends a notification.
+    pub fn notify(&self, method: &str, params: &Map<String, Value>) {
+        self.transport_send(Outgoing {
+            bytes: encode(None, method, params),
+            ..Outgoing::default()
+        });
+    }
+
+    /// Sends a notification and waits until the target has taken it.
+    ///
+    /// # Errors
+    /// When it does not take it in time.
+    pub async fn notify_delivered(
+        &self,
+        method: &str,
+        params: &Map<String, Value>,
+        within: Duration,
+    ) -> Result<(), TransportError> {
+        let (delivered, taken) = oneshot::channel();
+        self.transport_send(Outgoing {
+            bytes: encode(None, method, params),
+            delivered: Some(delivered),
+            ..Outgoing::default()
+        });
+        match tokio::time::timeout(within, taken).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => Err(TransportError::Closed),
+            Err(_) => Err(TransportError::TimedOut { after: within }),
+        }
+    }
+
+    /// Sends any bytes at all; `expects` names the id whose response is awaited, if one is.
+    pub(crate) fn send_bytes(&self, bytes: Bytes, expects: Option<Id>, headers: Headers) {
+        self.transport_send(Outgoing { bytes, expects, headers, ..Outgoing::default() });
+    }
+
+    /// Waits for a response to `id`, which something else sends.
+    pub(crate) fn expect(&self, id: Id, cancel: bool) -> InFlight<'_> {
+        let (tx, rx) = oneshot::channel();
+        let waiter = Waiter { tx, progressed: Instant::now(), notices: Vec::new() };
+        match self.shared.ended.get() {
+            Some(error) => waiter.settle(Bytes::new(), Err(error.clone().into())),
+            None => {
+                self.shared.waiting().insert(id.clone(), waiter);
+            }
+        }
+        InFlight { connection: self, id: Some(id), rx, cancel }
+    }
+
+    /// Headers that go with every message from now on.
+    pub fn set_ambient_headers(&self, headers: Headers) {
+        *self.shared.ambient.write().unwrap_or_else(PoisonError::into_inner) = headers;
+    }
+
+    /// Whether an abandoned request is announced; over modern HTTP, closing its stream says it.
+    pub fn set_cancels_by_notice(&self, yes: bool) {
+        self.cancels_by_notice.store(yes, Ordering::Relaxed);
+    }
+
+    /// The transport below.
+    pub fn transport(&self) -> &dyn Transport {
+        &*self.transport
+    }
+
+    /// Opens the stream for messages that answer no request.
+    pub async fn listen(&self) {
+        self.transport.listen(self.ambient()).await;
+    }
+
+    /// What the client declares to be able to answer.
+    pub fn responder(&self) -> &dyn Responder {
+        &*self.shared.responder
+    }
+
+    /// The caps of this connection.
+    pub fn limits(&self) -> &Limits {
+        &self.shared.limits
+    }
+
+    /// The notices since the last call, and how many were dropped from a flood.
+    pub fn take_notices(&self) -> (Vec<Notice>, usize) {
+        self.shared.notices.take()
+    }
+
+    /// The next notice, waiting for it if there is none yet.
+    pub async fn next_notice(&self) -> Notice {
+        self.shared.notices.next().await
+    }
+
+    /// Why the conversation is over, if it is.
+    pub fn ended(&self) -> Option<&TransportError> {
+        self.shared.ended.get()
+    }
+
+    /// Ends the conversation.
+    pub async fn close(&self) {
+        self.shared.end(TransportError::Closed);
+        self.transport.close().await;
+    }
+
+    fn fresh_id(&self) -> i64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn ambient(&self) -> Headers {
+        self.shared.ambient.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn transport_send(&self, mut outgoing: Outgoing) {
+        if self.transport.is_http() {
+            outgoing.headers.extend(self.ambient());
+        } else {
+            // HTTP transports record by themselves, since only they know the headers.
+            self.shared.recording.record(Direction::Sent, &outgoing.bytes, None);
+        }
+        self.transport.send(outgoing);
+    }
+}
+
+/// A request whose response is awaited; dropping it cancels the request.
+pub(crate) struct InFlight<'a> {
+    connection: &'a Connection,
+    id: Option<Id>,
+    rx: oneshot::Receiver<Settled>,
+    cancel: bool,
+}
+
+impl InFlight<'_> {
+    async fn settled(
+        &mut self,
+        deadline: Deadline,
+        started: Instant,
+    ) -> Result<Settled, CallError> {
+        let mut end = deadline.end(started, started);
+        loop {
+            match timeout_at(end.into(), &mut self.rx).await {
+                Ok(Ok(settled)) => {
+                    self.id = None;
+                    return Ok(settled);
+                }
+                Ok(Err(_)) => return Err(TransportError::Closed.into()),
+                Err(_) => {
+                    // Progress only moves a mark; whether it buys time is asked when time is up.
+                    let later = deadline.end(started, self.progressed().unwrap_or(started));
+                    if later <= end {
+                        return Err(CallError::TimedOut { after: started.elapsed() });
+                    }
+                    end = later;
+                }
+            }
+        }
+    }
+
+    /// Waits for the response, whatever it is.
+    pub(crate) async fn outcome(
+        mut self,
+        deadline: Deadline,
+        started: Instant,
+    ) -> Result<(Bytes, Result<Bytes, CallError>), CallError> {
+        let settled = self.settled(deadline, started).await?;
+        Ok((settled.frame, settled.outcome))
+    }
+
+    fn progressed(&self) -> Option<Instant> {
+        let waiting = self.connection.shared.waiting();
+        self.id.as_ref().and_then(|id| waiting.get(id)).map(|waiter| waiter.progressed)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else { return };
+        let connection = self.connection;
+        if connection.shared.waiting().remove(&id).is_none() {
+            return;
+        }
+        if self.cancel && connection.cancels_by_notice.load(Ordering::Relaxed) {
+            let mut params = Map::new();
+            let wire_id = serde_json::from_str(&id.to_string()).unwrap_or(Value::Null);
+            params.insert("requestId".into(), wire_id);
+            params.insert("reason".into(), "the client no longer waits".into());
+            connection.notify("notifications/cancelled", &params);
+        }
+        connection.transport.abandon(&id);
+    }
+}
+
+impl Waiter {
+    fn settle(self, frame: Bytes, outcome: Result<Bytes, CallError>) {
+        let settled = Settled { frame, outcome, at: Instant::now(), notices: self.notices };
+        // The caller may be gone; then nobody misses the answer.
+        let _ = self.tx.send(settled);
+    }
+}
+
+impl Shared {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<Id, Waiter>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self, error: TransportError) {
+        let _ = self.ended.set(error);
+        let Some(error) = self.ended.get() else { return };
+        let waiters: Vec<Waiter> = self.waiting().drain().map(|(_, waiter)| waiter).collect();
+        for waiter in waiters {
+            waiter.settle(Bytes::new(), Err(error.clone().into()));
+        }
+    }
+
+    fn settle(&self, id: &Id, frame: &Bytes, outcome: Result<Bytes, CallError>) {
+        let waiter = self.waiting().remove(id);
+        match waiter {
+            Some(waiter) => waiter.settle(frame.clone(), outcome),
+            None => self.notices.push(Notice::Stray { id: id.to_string() }),
+        }
+    }
+
+    fn notified(&self, method: String, params: Bytes) {
+        let notice = Notice::Notification { method, params };
+        if let Notice::Notification { method, .. } = &notice
+            && method == "notifications/progress"
+        {
+            let token = notice.params().get("progressToken").map(ToString::to_string);
+            let mut waiting = self.waiting();
+            if let Some(waiter) = token.and_then(|token| waiting.get_mut(&Id::from_json(&token))) {
+                waiter.progressed = Instant::now();
+                if waiter.notices.len() < self.limits.notices {
+                    waiter.notices.push(notice);
+                }
+                return;
+            }
+        }
+        self.notices.push(notice);
+    }
+
+    fn asked(&self, id: Id, method: String, params: &Bytes) {
+        let Some(transport) = self.transport.get().and_then(Weak::upgrade) else { return };
+        let reply = {
+            let recording = self.recording.clone();
+            let headers = self.ambient.read().unwrap_or_else(PoisonError::into_inner).clone();
+            move |outcome: Result<Value, RpcError>| {
+                let bytes = encode_response(&id, outcome);
+                if !transport.is_http() {
+                    recording.record(Direction::Sent, &bytes, None);
+                }
+                transport.send(Outgoing { bytes, headers, ..Outgoing::default() });
+            }
+        };
+        if method == "ping" {
+            return reply(Ok(Value::Object(Map::new())));
+        }
+        if self.answering.fetch_add(1, Ordering::Relaxed) >= ANSWERS_AT_ONCE {
+            self.answering.fetch_sub(1, Ordering::Relaxed);
+            return reply(Err(RpcError::new(-32603, "too many requests at once")));
+        }
+        let params = serde_json::from_slice(params).unwrap_or(Value::Null);
+        let responder = self.responder.clone();
+        // Answered inline where the answer is ready at once, as scripted ones are.
+        let mut answer = Box::pin(async move {
+            let outcome = responder.answer(&method, &params).await;
+            (method, outcome)
+        });
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        if let std::task::Poll::Ready((method, outcome)) = answer.as_mut().poll(&mut context) {
+            self.answering.fetch_sub(1, Ordering::Relaxed);
+            self.notices.push(Notice::Asked { method, answered: outcome.is_ok() });
+            return reply(outcome);
+        }
+        tokio::spawn(async move {
+            let (_, outcome) = answer.await;
+            reply(outcome);
+        });
+    }
+}
+
+impl Sink for Shared {
+    fn received(&self, frame: Bytes) {
+        self.recording.record(Direction::Received, &frame, None);
+        message::read(&frame, |message| match message {
+            Message::Response { id, body } => {
+                let outcome = body.map_err(|error| CallError::Rpc { error, status: None });
+                self.settle(&id, &frame, outcome);
+            }
+            Message::Notification { method, params } => self.notified(method, params),
+            Message::Request { id, method, params } => self.asked(id, method, &params),
+            Message::Garbled { why } => {
+                let excerpt = frame.slice(..frame.len().min(EXCERPT));
+                self.notices.push(Notice::Garbled { why, excerpt });
+            }
+        });
+    }
+
+    fn failed(&self, id: &Id, error: TransportError) {
+        let waiter = self.waiting().remove(id);
+        let Some(waiter) = waiter else { return };
+        // An HTTP error may carry the JSON-RPC error that explains it; some carry no id.
+        let explained = match &error {
+            TransportError::Status { status, body, .. } => error_in(body)
+                .map(|error| (body.clone(), CallError::Rpc { error, status: Some(*status) })),
+            _ => None,
+        };
+        let (frame, error) = explained.unwrap_or_else(|| (Bytes::new(), error.into()));
+        waiter.settle(frame, Err(error));
+    }
+
+    fn awaits(&self, id: &Id) -> bool {
+        self.waiting().contains_key(id)
+    }
+
+    fn closed(&self, error: TransportError) {
+        self.end(error);
+    }
+}
+
+fn error_in(body: &Bytes) -> Option<RpcError> {
+    let value: Value = serde_json::from_slice(body).ok()?;
+    let error = value.get("error").filter(|error| error.is_object())?;
+    error.get("code")?.as_i64()?;
+    Some(RpcError::from_json(error.to_string().as_bytes()))
+}
+
+/// A message as the bytes that go on the wire.
+pub(crate) fn encode(id: Option<&Id>, method: &str, params: &Map<String, Value>) -> Bytes {
+    let mut bytes = Vec::with_capacity(160);
+    bytes.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    if let Some(id) = id {
+        bytes.extend_from_slice(br#","id":"#);
+        bytes.extend_from_slice(id.to_string().as_bytes());
+    }
+    bytes.extend_from_slice(br#","method":"#);
+    write_json(&mut bytes, method);
+    if !params.is_empty() {
+        bytes.extend_from_slice(br#","params":"#);
+        write_json(&mut bytes, params);
+    }
+    bytes.push(b'}');
+    bytes.into()
+}
+
+fn encode_response(id: &Id, outcome: Result<Value, RpcError>) -> Bytes {
+    let mut bytes = Vec::with_capacity(160);
+    bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    bytes.extend_from_slice(id.to_string().as_bytes());
+    match outcome {
+        Ok(result) => {
+            bytes.extend_from_slice(br#","result":"#);
+            write_json(&mut bytes, &result);
+        }
+        Err(error) => {
+            bytes.extend_from_slice(br#","error":"#);
+            write_json(&mut bytes, &error.to_json());
+        }
+    }
+    bytes.push(b'}');
+    bytes.into()
+}
+
+/// Serialising values and strings into memory cannot fail, so there is no error to pass on.
+fn write_json(bytes: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
+    let written = serde_json::to_writer(bytes, value);
+    debug_assert!(written.is_ok());
+}

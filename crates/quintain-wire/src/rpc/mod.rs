@@ -1,0 +1,13 @@
+//! JSON-RPC over a transport that moves bytes: ids, waiting callers, deadlines, deliberate faults.
+
+pub mod connection;
+pub mod fault;
+pub mod message;
+pub mod notices;
+pub mod responder;
+
+pub use connection::{CallError, Connection, Deadline, Reply, Request};
+pub use fault::Fault;
+pub use message::{Id, Message, RpcError};
+pub use notices::Notice;
+pub use responder::{Responder, Script};

@@ -1,0 +1,430 @@
+//! A conversation with one server in the era it speaks: typed helpers over raw requests.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use crate::era::{Agreement, Era, mirror, modern};
+use crate::rpc::connection::Headers;
+use crate::rpc::{CallError, Connection, Deadline, Fault, Reply, Request};
+
+/// Rounds in which a server may ask for more input before it answers.
+const INPUT_ROUNDS: usize = 16;
+/// Between two looks at a task whose server names no interval.
+const TASK_POLL: Duration = Duration::from_millis(500);
+/// The shortest interval a server can make us poll at.
+const TASK_POLL_FLOOR: Duration = Duration::from_millis(10);
+
+/// What can be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listable {
+    /// `tools/list`
+    Tools,
+    /// `resources/list`
+    Resources,
+    /// `resources/templates/list`
+    Templates,
+    /// `prompts/list`
+    Prompts,
+    /// `tasks/list`, legacy only
+    Tasks,
+}
+
+impl Listable {
+    /// The method and the member of its result that holds the items.
+    pub fn wire(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Tools => ("tools/list", "tools"),
+            Self::Resources => ("resources/list", "resources"),
+            Self::Templates => ("resources/templates/list", "resourceTemplates"),
+            Self::Prompts => ("prompts/list", "prompts"),
+            Self::Tasks => ("tasks/list", "tasks"),
+        }
+    }
+}
+
+/// All pages of a listing.
+#[derive(Debug, Clone, Default)]
+pub struct Listing {
+    /// The items as they came.
+    pub items: Vec<Value>,
+    /// Tools that must not be used over HTTP, and why.
+    pub refused: Vec<(String, String)>,
+    /// How many pages it took.
+    pub pages: usize,
+}
+
+/// A conversation with one server.
+pub struct Session {
+    connection: Connection,
+    agreement: Agreement,
+    deadline: Deadline,
+    mirrors: Mutex<HashMap<String, Vec<mirror::Mirror>>>,
+}
+
+impl Session {
+    /// A session over a connection on which an agreement was reached.
+    pub fn new(connection: Connection, agreement: Agreement, deadline: Deadline) -> Self {
+        Self { connection, agreement, deadline, mirrors: Mutex::default() }
+    }
+
+    /// What was agreed on.
+    pub fn agreement(&self) -> &Agreement {
+        &self.agreement
+    }
+
+    /// The connection below.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The misbehaving client.
+    pub fn fault(&self) -> Fault<'_> {
+        Fault::new(&self.connection)
+    }
+
+    /// The deadline of requests that name none.
+    pub fn deadline(&self) -> Deadline {
+        self.deadline
+    }
+
+    /// Ends the session.
+    pub async fn close(&self) {
+        self.connection.close().await;
+    }
+
+    /// Sends any request, dressed for the era, and answers what the server wants to know first.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn request(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> Result<Reply, CallError> {
+        self.request_within(method, params, self.deadline).await
+    }
+
+    /// [`Self::request`] with a deadline of its own.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn request_within(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+        deadline: Deadline,
+    ) -> Result<Reply, CallError> {
+        if self.agreement.era() == Era::Legacy {
+            return self
+                .connection
+                .request(Request::new(method.to_owned(), params, deadline))
+                .await;
+        }
+        let mut sent = params.clone();
+        let mut relisted = false;
+        for _ in 0..INPUT_ROUNDS {
+            let reply = match self.send_modern(method, sent.clone(), deadline).await {
+                // The marks of a tool may have changed since it was listed, or were never seen.
+                Err(CallError::Rpc { error, .. })
+                    if error.code == modern::HEADER_MISMATCH
+                        && method == "tools/call"
+                        && !std::mem::replace(&mut relisted, true) =>
+                {
+                    Box::pin(self.list(Listable::Tools)).await?;
+                    continue;
+                }
+                sent => sent?,
+            };
+            let Some(required) = input_required(&reply)? else { return Ok(reply) };
+            sent.clone_from(&params);
+            self.answer(&required, &mut sent).await?;
+        }
+        Err(CallError::Endless {
+            method: method.to_owned(),
+            why: format!("it asked for input {INPUT_ROUNDS} times"),
+        })
+    }
+
+    async fn send_modern(
+        &self,
+        method: &str,
+        mut params: Map<String, Value>,
+        deadline: Deadline,
+    ) -> Result<Reply, CallError> {
+        modern::decorate(&mut params, self.agreement.version, &self.connection);
+        let mut request = Request::new(method.to_owned(), params, deadline);
+        if self.connection.transport().is_http() {
+            request.headers = modern::headers(method, &request.params);
+            request.headers.extend(self.mirrored(method, &request.params));
+        }
+        self.connection.request(request).await
+    }
+
+    fn mirrored(&self, method: &str, params: &Map<String, Value>) -> Headers {
+        let name = params.get("name").and_then(Value::as_str).filter(|_| method == "tools/call");
+        let mirrors = self.mirrors.lock().unwrap_or_else(PoisonError::into_inner);
+        match (name.and_then(|name| mirrors.get(name)), params.get("arguments")) {
+            (Some(mirrors), Some(arguments)) => mirror::headers(mirrors, arguments),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Adds what the server wants to know to the parameters of the next round.
+    async fn answer(
+        &self,
+        required: &Value,
+        params: &mut Map<String, Value>,
+    ) -> Result<(), CallError> {
+        if let Some(state) = required.get("requestState") {
+            params.insert("requestState".into(), state.clone());
+        }
+        let Some(asked) = required.get("inputRequests").and_then(Value::as_object) else {
+            return Ok(());
+        };
+        let mut responses = Map::new();
+        for (key, request) in asked {
+            let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
+            let inner = request.get("params").unwrap_or(&Value::Null);
+            let answer = self.connection.responder().answer(method, inner).await;
+            let answer = answer.map_err(|error| CallError::Rpc { error, status: None })?;
+            responses.insert(key.clone(), answer);
+        }
+        params.insert("inputResponses".into(), responses.into());
+        Ok(())
+    }
+
+    /// Lists everything of a kind, page by page.
+    ///
+    /// # Errors
+    /// When a page is missing, or there is no end to them.
+    pub async fn list(&self, what: Listable) -> Result<Listing, CallError> {
+        let (method, member) = what.wire();
+        let limits = *self.connection.limits();
+        let endless = |why| CallError::Endless { method: method.to_owned(), why };
+        let started = Instant::now();
+        let mut listing = Listing::default();
+        let mut cursors: Vec<Value> = Vec::new();
+        let mut bytes = 0;
+        loop {
+            let mut params = Map::new();
+            if let Some(cursor) = cursors.last() {
+                params.insert("cursor".into(), cursor.clone());
+            }
+            let reply = self.request(method, params).await?;
+            bytes += reply.result.len();
+            let mut page = reply.value()?;
+            listing.pages += 1;
+            if let Some(Value::Array(items)) = page.get_mut(member).map(Value::take) {
+                listing.items.extend(items);
+            }
+            let Some(cursor) = page.get("nextCursor").filter(|cursor| !cursor.is_null()) else {
+                break;
+            };
+            if cursors.contains(cursor) {
+                return Err(endless(format!("the cursor {cursor} came twice")));
+            }
+            if listing.pages >= limits.pages || bytes > limits.message_bytes {
+                return Err(endless(format!("there are more than {} pages", listing.pages)));
+            }
+            if started.elapsed() > self.deadline.request {
+                return Err(CallError::TimedOut { after: started.elapsed() });
+            }
+            cursors.push(cursor.clone());
+        }
+        if what == Listable::Tools {
+            self.learn_mirrors(&mut listing);
+        }
+        Ok(listing)
+    }
+
+    /// Remembers which arguments are mirrored into headers, and drops tools that break the rules.
+    fn learn_mirrors(&self, listing: &mut Listing) {
+        if self.agreement.era() == Era::Legacy || !self.connection.transport().is_http() {
+            return;
+        }
+        let mut learned = HashMap::new();
+        listing.items.retain(|tool| {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            match mirror::mirrors(tool.get("inputSchema").unwrap_or(&Value::Null)) {
+                Ok(mirrors) => {
+                    if !mirrors.is_empty() {
+                        learned.insert(name.to_owned(), mirrors);
+                    }
+                    true
+                }
+                Err(why) => {
+                    tracing::warn!(tool = name, %why, "a tool breaks the rules for mirrored headers");
+                    listing.refused.push((name.to_owned(), why));
+                    false
+                }
+            }
+        });
+        *self.mirrors.lock().unwrap_or_else(PoisonError::into_inner) = learned;
+    }
+
+    /// Calls a tool.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<Reply, CallError> {
+        let mut params = Map::new();
+        params.insert("name".into(), name.into());
+        params.insert("arguments".into(), arguments);
+        self.request("tools/call", params).await
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn read_resource(&self, uri: &str) -> Result<Reply, CallError> {
+        self.request("resources/read", object(json!({"uri": uri}))).await
+    }
+
+    /// Asks to be told when a resource changes; the notices tell.
+    ///
+    /// In the modern era the subscription lasts as long as the returned future is awaited.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn subscribe(&self, uri: &str) -> Result<Reply, CallError> {
+        match self.agreement.era() {
+            Era::Legacy => self.request("resources/subscribe", object(json!({"uri": uri}))).await,
+            Era::Modern => {
+                let filter = json!({"notifications": {"resourceSubscriptions": [uri]}});
+                self.request("subscriptions/listen", object(filter)).await
+            }
+        }
+    }
+
+    /// Takes a subscription back.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn unsubscribe(&self, uri: &str) -> Result<Reply, CallError> {
+        self.request("resources/unsubscribe", object(json!({"uri": uri}))).await
+    }
+
+    /// Gets a prompt.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn get_prompt(&self, name: &str, arguments: Value) -> Result<Reply, CallError> {
+        self.request("prompts/get", object(json!({"name": name, "arguments": arguments}))).await
+    }
+
+    /// Asks for completions of an argument; `reference` names a prompt or a resource template.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn complete(
+        &self,
+        reference: Value,
+        argument: &str,
+        value: &str,
+        context: Option<Value>,
+    ) -> Result<Reply, CallError> {
+        let mut params = object(json!({
+            "ref": reference,
+            "argument": {"name": argument, "value": value},
+        }));
+        if let Some(arguments) = context {
+            params.insert("context".into(), json!({"arguments": arguments}));
+        }
+        self.request("completion/complete", params).await
+    }
+
+    /// Sets the level of log messages; legacy only, as the modern era asks on each request.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn set_log_level(&self, level: &str) -> Result<Reply, CallError> {
+        self.request("logging/setLevel", object(json!({"level": level}))).await
+    }
+
+    /// Whether the server is there. The modern era has no ping; discovery serves as one.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn ping(&self) -> Result<Reply, CallError> {
+        let method = match self.agreement.era() {
+            Era::Legacy => "ping",
+            Era::Modern => "server/discover",
+        };
+        self.request(method, Map::new()).await
+    }
+
+    /// Looks at a task.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn task(&self, id: &str) -> Result<Reply, CallError> {
+        self.request("tasks/get", object(json!({"taskId": id}))).await
+    }
+
+    /// Ends a task early.
+    ///
+    /// # Errors
+    /// When there is no result: see [`CallError`].
+    pub async fn cancel_task(&self, id: &str) -> Result<Reply, CallError> {
+        self.request("tasks/cancel", object(json!({"taskId": id}))).await
+    }
+
+    /// Waits for a task to end and returns its last state; in the legacy era, its result.
+    ///
+    /// # Errors
+    /// When the task is not done by the session's deadline, or a look at it fails.
+    pub async fn await_task(&self, id: &str) -> Result<Reply, CallError> {
+        let started = Instant::now();
+        loop {
+            let reply = self.task(id).await?;
+            let state = reply.value()?;
+            match state.get("status").and_then(Value::as_str) {
+                Some("completed" | "failed" | "cancelled") => {
+                    return match self.agreement.era() {
+                        Era::Legacy => {
+                            self.request("tasks/result", object(json!({"taskId": id}))).await
+                        }
+                        Era::Modern => Ok(reply),
+                    };
+                }
+                Some("input_required") if self.agreement.era() == Era::Modern => {
+                    let mut params = object(json!({"taskId": id}));
+                    self.answer(&state, &mut params).await?;
+                    self.request("tasks/update", params).await?;
+                }
+                _ => {}
+            }
+            let total = self.deadline.max_total.unwrap_or(self.deadline.request);
+            if started.elapsed() > total {
+                return Err(CallError::TimedOut { after: started.elapsed() });
+            }
+            let interval = state.get("pollIntervalMs").or_else(|| state.get("pollInterval"));
+            let interval =
+                interval.and_then(Value::as_u64).map_or(TASK_POLL, Duration::from_millis);
+            tokio::time::sleep(interval.clamp(TASK_POLL_FLOOR, total)).await;
+        }
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// The result, if it is not an answer but a question.
+fn input_required(reply: &Reply) -> Result<Option<Value>, CallError> {
+    const MARK: &[u8] = b"\"input_required\"";
+    // Most answers are answers: only those that hold the word are read in full.
+    if !reply.result.windows(MARK.len()).any(|window| window == MARK) {
+        return Ok(None);
+    }
+    let value = reply.value()?;
+    let asks = value.get("resultType").and_then(Value::as_str) == Some("input_required");
+    Ok(asks.then_some(value))
+}

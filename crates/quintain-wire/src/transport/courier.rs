@@ -1,0 +1,250 @@
+//! Carries one HTTP request to a target: credentials, redirects, recording.
+//!
+//! Credentials go to the origin the user named and nowhere else, whatever a redirect says.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
+use ::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use bytes::Bytes;
+use reqwest::{Client, Response};
+use secrecy::ExposeSecret;
+use url::Url;
+
+use super::TransportError;
+use crate::auth::{AuthError, Authorizer, Credentials, Refusal};
+use crate::frame::{Direction, HttpMeta, Recording};
+use crate::net::{self, BodyError};
+
+/// Redirects followed within one origin.
+const REDIRECTS: usize = 5;
+/// Refusals answered with new credentials; the authorizer gives up earlier if it has none.
+const RENEWALS: usize = 4;
+/// How much of an error body is kept.
+const ERROR_BODY: usize = 64 << 10;
+
+/// A target behind a URL.
+#[derive(Clone)]
+pub struct HttpConfig {
+    /// The MCP endpoint.
+    pub url: Url,
+    /// Headers of the user's own.
+    pub headers: HeaderMap,
+    /// Where credentials come from.
+    pub authorizer: Arc<dyn Authorizer>,
+    /// How long a connection may take to be made.
+    pub connect_timeout: Duration,
+}
+
+/// The HTTP client of one target.
+pub(crate) struct Courier {
+    client: Client,
+    config: HttpConfig,
+    recording: Recording,
+}
+
+impl Courier {
+    pub(crate) fn new(config: HttpConfig, recording: Recording) -> Result<Self, TransportError> {
+        let client = net::client(config.connect_timeout)
+            .map_err(|error| TransportError::Broken(net::chain(&error)))?;
+        Ok(Self { client, config, recording })
+    }
+
+    pub(crate) fn url(&self) -> &Url {
+        &self.config.url
+    }
+
+    /// Sends a request with credentials; a refusal is retried if the authorizer has better ones.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: &HeaderMap,
+        body: &Bytes,
+    ) -> Result<Response, TransportError> {
+        let mut renewals = 0;
+        loop {
+            let credentials = self.config.authorizer.credentials().await?;
+            let response = self.follow(&method, url, headers, body, Some(&credentials)).await?;
+            let status = response.status();
+            if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                return Ok(response);
+            }
+            let refusal = Refusal {
+                status,
+                headers: response.headers().clone(),
+                url: url.clone(),
+                generation: credentials.generation,
+            };
+            if renewals == RENEWALS || !self.config.authorizer.refused(refusal).await? {
+                return Ok(response);
+            }
+            renewals += 1;
+        }
+    }
+
+    /// Sends a request once, exactly as given, with or without credentials.
+    pub(crate) async fn send_raw(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        body: &Bytes,
+        with_credentials: bool,
+    ) -> Result<Response, TransportError> {
+        let credentials =
+            if with_credentials { Some(self.config.authorizer.credentials().await?) } else { None };
+        let url = self.config.url.clone();
+        self.once(method, &url, headers, body, credentials.as_ref()).await
+    }
+
+    async fn follow(
+        &self,
+        method: &Method,
+        url: &Url,
+        headers: &HeaderMap,
+        body: &Bytes,
+        credentials: Option<&Credentials>,
+    ) -> Result<Response, TransportError> {
+        let mut at = url.clone();
+        for _ in 0..=REDIRECTS {
+            let response = self.once(method, &at, headers, body, credentials).await?;
+            let Some(next) = redirect(&response, &at) else { return Ok(response) };
+            if next.origin() != self.config.url.origin() {
+                return Err(TransportError::Redirected { url: shown(url), to: shown(&next) });
+            }
+            at = next;
+        }
+        Err(TransportError::RedirectLoop { url: shown(url) })
+    }
+
+    async fn once(
+        &self,
+        method: &Method,
+        url: &Url,
+        headers: &HeaderMap,
+        body: &Bytes,
+        credentials: Option<&Credentials>,
+    ) -> Result<Response, TransportError> {
+        let mut all = self.config.headers.clone();
+        for (name, value) in headers {
+            all.insert(name, value.clone());
+        }
+        let mut to = url.clone();
+        if let Some(credentials) = credentials {
+            attach(credentials, &mut all, &mut to)?;
+        }
+        if self.recording.is_on() {
+            let meta = HttpMeta::request(method.as_str(), &to, &all);
+            self.recording.record(Direction::Sent, body, Some(meta));
+        }
+        let response = self
+            .client
+            .request(method.clone(), to)
+            .headers(all)
+            .body(body.clone())
+            .send()
+            .await
+            .map_err(|error| TransportError::Unreachable {
+                url: shown(url),
+                why: net::chain(&error.without_url()),
+            })?;
+        if self.recording.is_on() {
+            let meta = HttpMeta::response(response.status(), response.headers());
+            self.recording.record(Direction::Received, &Bytes::new(), Some(meta));
+        }
+        Ok(response)
+    }
+}
+
+fn attach(
+    credentials: &Credentials,
+    headers: &mut HeaderMap,
+    url: &mut Url,
+) -> Result<(), AuthError> {
+    for (name, value) in &credentials.headers {
+        let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| {
+            AuthError::Failed(format!("the credential for `{name}` holds characters no header may"))
+        })?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    for (name, value) in &credentials.query {
+        url.query_pairs_mut().append_pair(name, value.expose_secret());
+    }
+    Ok(())
+}
+
+fn redirect(response: &Response, at: &Url) -> Option<Url> {
+    let moved = matches!(response.status().as_u16(), 301 | 302 | 307 | 308);
+    let location = response.headers().get(LOCATION).filter(|_| moved)?;
+    at.join(location.to_str().ok()?).ok()
+}
+
+/// A URL as it may be shown: queries and user names can hold credentials.
+pub(crate) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.into()
+}
+
+/// The error that a response with an error status stands for.
+pub(crate) async fn status_error(response: Response, url: &Url) -> TransportError {
+    let status = response.status();
+    let body = clipped_body(response).await;
+    TransportError::Status { url: shown(url), status, body }
+}
+
+/// The start of a body, for messages; never more than a screenful matters.
+pub(crate) async fn clipped_body(mut response: Response) -> Bytes {
+    let mut body = Vec::new();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        let room = ERROR_BODY - body.len();
+        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if body.len() == ERROR_BODY {
+            break;
+        }
+    }
+    body.into()
+}
+
+/// Whether the content type of a response is `wanted`, whatever parameters follow.
+pub(crate) fn is_type(response: &Response, wanted: &str) -> bool {
+    content_type(response)
+        .split(';')
+        .next()
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
+}
+
+pub(crate) fn content_type(response: &Response) -> String {
+    let value = response.headers().get(CONTENT_TYPE);
+    value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
+}
+
+/// The headers of a message that is POSTed.
+pub(crate) fn post_headers(extra: &[(HeaderName, HeaderValue)]) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(extra.len() + 4);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    headers.extend(extra.iter().cloned());
+    headers
+}
+
+/// The headers of a GET that opens an event stream.
+pub(crate) fn stream_headers(extra: &[(HeaderName, HeaderValue)]) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(extra.len() + 3);
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    headers.extend(extra.iter().cloned());
+    headers
+}
+
+impl From<BodyError> for TransportError {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge { limit } => Self::TooLarge { limit },
+            broken @ BodyError::Broken(_) => Self::Broken(broken.to_string()),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! A server-sent-events parser that is indifferent to how the stream is cut into chunks.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+/// One dispatched event.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Event {
+    /// The `event` field; empty means `message`.
+    pub kind: String,
+    /// The `data` lines joined by line feeds.
+    pub data: Bytes,
+}
+
+/// An event grew beyond the cap before it ended.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EventTooLong;
+
+/// Collects chunks and gives back whole events; comments and unknown fields are skipped.
+#[derive(Debug)]
+pub struct Events {
+    buffer: BytesMut,
+    searched: usize,
+    limit: usize,
+    kind: String,
+    data: BytesMut,
+    has_data: bool,
+    last_id: Option<String>,
+    retry_ms: Option<u64>,
+    at_start: bool,
+    /// The last line ended in `\r`: a `\n` that follows belongs to it.
+    skip_feed: bool,
+}
+
+impl Events {
+    /// Events of at most `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            buffer: BytesMut::new(),
+            searched: 0,
+            limit,
+            kind: String::new(),
+            data: BytesMut::new(),
+            has_data: false,
+            last_id: None,
+            retry_ms: None,
+            at_start: true,
+            skip_feed: false,
+        }
+    }
+
+    /// The cap on one event.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// The id of the last event that had one, to resume after.
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
+    /// How long the server wants us to wait before reconnecting.
+    pub fn retry_ms(&self) -> Option<u64> {
+        self.retry_ms
+    }
+
+    /// Adds what was read from the stream.
+    pub fn push(&mut self, chunk: &[u8]) {
+        self.buffer.extend_from_slice(chunk);
+    }
+
+    /// The next whole event, `None` if more bytes are needed.
+    ///
+    /// # Errors
+    /// When the event that is being collected exceeds the limit.
+    pub fn next_event(&mut self) -> Result<Option<Event>, EventTooLong> {
+        while let Some(line) = self.next_line() {
+            if line.is_empty() {
+                if let Some(event) = self.dispatch() {
+                    return Ok(Some(event));
+                }
+                continue;
+            }
+            self.field(&line);
+            if self.data.len() > self.limit {
+                return Err(EventTooLong);
+            }
+        }
+        if self.buffer.len() + self.data.len() > self.limit {
+            return Err(EventTooLong);
+        }
+        Ok(None)
+    }
+
+    fn next_line(&mut self) -> Option<Bytes> {
+        if self.skip_feed && !self.buffer.is_empty() {
+            self.skip_feed = false;
+            if self.buffer[0] == b'\n' {
+                self.buffer.advance(1);
+            }
+        }
+        let rest = &self.buffer[self.searched..];
+        let Some(end) = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r') else {
+            self.searched = self.buffer.len();
+            return None;
+        };
+        let mut line = self.buffer.split_to(self.searched + end);
+        self.skip_feed = self.buffer[0] == b'\r';
+        self.buffer.advance(1);
+        self.searched = 0;
+        if std::mem::take(&mut self.at_start) && line.starts_with(b"\xEF\xBB\xBF") {
+            line.advance(3);
+        }
+        Some(line.freeze())
+    }
+
+    fn field(&mut self, line: &[u8]) {
+        let (name, value) = match line.iter().position(|&byte| byte == b':') {
+            Some(0) => return,
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &[][..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"event" => self.kind = String::from_utf8_lossy(value).into_owned(),
+            b"data" => {
+                if self.has_data {
+                    self.data.extend_from_slice(b"\n");
+                }
+                self.data.extend_from_slice(value);
+                self.has_data = true;
+            }
+            b"id" if !value.contains(&0) => {
+                self.last_id = Some(String::from_utf8_lossy(value).into_owned());
+            }
+            b"retry" => {
+                if let Ok(Ok(retry)) = std::str::from_utf8(value).map(str::parse) {
+                    self.retry_ms = Some(retry);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn dispatch(&mut self) -> Option<Event> {
+        let kind = std::mem::take(&mut self.kind);
+        let data = self.data.split().freeze();
+        // An event without data (a priming event that only carries an id) is not dispatched.
+        (std::mem::take(&mut self.has_data) && !data.is_empty()).then_some(Event { kind, data })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(chunks: &[&[u8]]) -> (Vec<Event>, Events) {
+        let mut events = Events::new(1 << 20);
+        let mut out = Vec::new();
+        for chunk in chunks {
+            events.push(chunk);
+            while let Some(event) = events.next_event().unwrap() {
+                out.push(event);
+            }
+        }
+        (out, events)
+    }
+
+    const STREAM: &[u8] =
+        b"\xEF\xBB\xBF: hello\r\nid: 7\nretry: 30\ndata:\n\nevent: endpoint\rdata: /m?x=1\r\r\
+          data: {\"a\":\r\ndata: 1}\r\n\r\nnonsense\nid: 8\ndata: z\n\n";
+
+    fn expected() -> Vec<Event> {
+        let event = |kind: &str, data: &'static str| Event { kind: kind.into(), data: data.into() };
+        vec![event("endpoint", "/m?x=1"), event("", "{\"a\":\n1}"), event("", "z")]
+    }
+
+    #[test]
+    fn reads_every_line_ending_comments_priming_events_and_ids() {
+        let (events, state) = parse(&[STREAM]);
+        assert_eq!(events, expected());
+        assert_eq!(state.last_id(), Some("8"));
+        assert_eq!(state.retry_ms(), Some(30));
+    }
+
+    proptest! {
+        #[test]
+        fn chunking_never_changes_the_events(cuts in prop::collection::vec(0usize..=STREAM.len(), 0..40)) {
+            let mut cuts = cuts;
+            cuts.extend([0, STREAM.len()]);
+            cuts.sort_unstable();
+            let chunks: Vec<&[u8]> = cuts.windows(2).map(|cut| &STREAM[cut[0]..cut[1]]).collect();
+            prop_assert_eq!(parse(&chunks).0, expected());
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..50), 0..20)) {
+            let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
+            let _ = parse(&chunks);
+        }
+    }
+
+    #[test]
+    fn a_giant_event_is_refused_at_the_limit_however_it_is_cut() {
+        let mut events = Events::new(10);
+        events.push(b"data: 0123456789abcdef");
+        assert_eq!(events.next_event(), Err(EventTooLong));
+        let mut events = Events::new(10);
+        events.push(b"data: 01234\ndata: 56789\ndata: a\n");
+        assert_eq!(events.next_event(), Err(EventTooLong));
+    }
+}

@@ -1,0 +1,348 @@
+//! A target that we start ourselves and talk to over its stdin and stdout.
+//!
+//! The target is hostile: it may not read, may not end its lines, may die while a grandchild keeps
+//! the pipe open, and may ignore every polite signal. Each of these ends in an error, never a hang.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinHandle};
+use tokio::time::timeout;
+
+use super::lines::Lines;
+use super::{Outgoing, Sink, Transport, TransportError};
+use crate::limits::Limits;
+
+/// How long a target may take to leave after its stdin was closed, and again after SIGTERM.
+const LEAVE: Duration = Duration::from_millis(500);
+/// How long output may trail behind the exit of a target.
+const TRAIL: Duration = Duration::from_millis(200);
+/// Messages that wait are written together up to this size.
+const WRITE_CHUNK: usize = 64 << 10;
+
+/// Variables a target inherits without being named: enough to find programs and to speak a language.
+pub const INHERITED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    // Windows needs these to start anything at all.
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "WINDIR",
+    "COMSPEC",
+    "PATHEXT",
+    "TEMP",
+    "TMP",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PROGRAMFILES",
+];
+
+/// How to start a target.
+#[derive(Debug, Clone, Default)]
+pub struct StdioConfig {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its whole environment; nothing is inherited beside it.
+    pub env: Vec<(String, String)>,
+    /// Its working directory, ours if absent.
+    pub cwd: Option<PathBuf>,
+}
+
+/// A running target. Dropping it kills the whole process group.
+pub struct StdioTransport {
+    queue: Mutex<Option<mpsc::UnboundedSender<Bytes>>>,
+    queued: Arc<AtomicUsize>,
+    limits: Limits,
+    sink: Arc<dyn Sink>,
+    stderr: Arc<Ring>,
+    leave: Mutex<Option<oneshot::Sender<()>>>,
+    keeper: Mutex<Option<JoinHandle<()>>>,
+    tasks: Vec<AbortHandle>,
+}
+
+impl StdioTransport {
+    /// Starts the target.
+    ///
+    /// # Errors
+    /// When the command cannot be started.
+    pub fn spawn(
+        config: &StdioConfig,
+        limits: Limits,
+        sink: Arc<dyn Sink>,
+    ) -> Result<Self, TransportError> {
+        let refuse = |why: String| TransportError::Spawn { command: config.command.clone(), why };
+        let mut child = start(config).map_err(|error| refuse(error.to_string()))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.0.stdin().take(), child.0.stdout().take(), child.0.stderr().take())
+        else {
+            return Err(refuse("its pipes could not be opened".into()));
+        };
+
+        let (queue, waiting) = mpsc::unbounded_channel();
+        let queued = Arc::new(AtomicUsize::new(0));
+        let ring = Arc::new(Ring::new(limits.stderr_bytes));
+        let (leave, left) = oneshot::channel();
+        let writer = tokio::spawn(write(stdin, waiting, queued.clone()));
+        let reader = tokio::spawn(read(stdout, limits.message_bytes, sink.clone()));
+        let listener = tokio::spawn(listen(stderr, ring.clone()));
+        let tasks = vec![writer.abort_handle(), reader.abort_handle(), listener.abort_handle()];
+        let keeper = tokio::spawn(keep(child, reader, listener, left, sink.clone(), ring.clone()));
+        Ok(Self {
+            queue: Mutex::new(Some(queue)),
+            queued,
+            limits,
+            sink,
+            stderr: ring,
+            leave: Mutex::new(Some(leave)),
+            keeper: Mutex::new(Some(keeper)),
+            tasks,
+        })
+    }
+}
+
+impl Transport for StdioTransport {
+    fn send(&self, outgoing: Outgoing) {
+        let size = outgoing.bytes.len() + 1;
+        let queued = self.queued.fetch_add(size, Ordering::Relaxed);
+        if queued > 0 && queued + size > self.limits.queue_bytes {
+            self.queued.fetch_sub(size, Ordering::Relaxed);
+            if let Some(id) = &outgoing.expects {
+                self.sink.failed(id, TransportError::NotReading { queued });
+            }
+            return;
+        }
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        // A closed queue means that the target is gone, which the sink has been told.
+        if let Some(queue) = queue.as_ref() {
+            let _ = queue.send(outgoing.bytes);
+        }
+        if let Some(delivered) = outgoing.delivered {
+            // A pipe keeps the order, so a queued message is as good as a delivered one.
+            let _ = delivered.send(Ok(()));
+        }
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            take(&self.queue);
+            if let Some(leave) = take(&self.leave) {
+                let _ = leave.send(());
+            }
+            if let Some(keeper) = take(&self.keeper) {
+                let _ = keeper.await;
+            }
+        })
+    }
+
+    fn stderr(&self) -> Option<String> {
+        Some(self.stderr.text())
+    }
+}
+
+impl Drop for StdioTransport {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+        // Aborting the keeper drops the process group, which kills it.
+        if let Some(keeper) = take(&self.keeper) {
+            keeper.abort();
+        }
+    }
+}
+
+fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// The process group of the target; killed when dropped, whatever the reason.
+struct Group(Box<dyn ChildWrapper>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Also after the leader is gone: its children may live on in the group.
+        let _ = self.0.start_kill();
+    }
+}
+
+fn start(config: &StdioConfig) -> std::io::Result<Group> {
+    let mut command = CommandWrap::with_new(&config.command, |command| {
+        command
+            .args(&config.args)
+            .env_clear()
+            .envs(config.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if let Some(cwd) = &config.cwd {
+            command.current_dir(cwd);
+        }
+    });
+    #[cfg(unix)]
+    command.wrap(process_wrap::tokio::ProcessGroup::leader());
+    #[cfg(windows)]
+    command.wrap(process_wrap::tokio::JobObject);
+    command.spawn().map(Group)
+}
+
+/// Watches the target until it ends, closes its output, or is told to leave.
+async fn keep(
+    mut child: Group,
+    mut reader: JoinHandle<Option<TransportError>>,
+    mut listener: JoinHandle<()>,
+    left: oneshot::Receiver<()>,
+    sink: Arc<dyn Sink>,
+    stderr: Arc<Ring>,
+) {
+    enum End {
+        Exited(ExitStatus),
+        Output(Option<TransportError>),
+        Asked,
+    }
+    let end = tokio::select! {
+        status = child.0.wait() => status.map_or(End::Output(None), End::Exited),
+        output = &mut reader => End::Output(output.ok().flatten()),
+        _ = left => End::Asked,
+    };
+    let mut status = None;
+    match end {
+        End::Exited(exited) => {
+            // What it wrote before it died still counts, but a grandchild may hold the pipe open.
+            let _ = timeout(TRAIL, &mut reader).await;
+            status = Some(exited);
+        }
+        End::Output(Some(error)) => return sink.closed(error),
+        End::Output(None) => {
+            if let Ok(Ok(exited)) = timeout(TRAIL, child.0.wait()).await {
+                status = Some(exited);
+            }
+        }
+        End::Asked => {
+            leave(&mut child).await;
+            return sink.closed(TransportError::Closed);
+        }
+    }
+    let _ = timeout(TRAIL, &mut listener).await;
+    let stderr = stderr.text();
+    sink.closed(match status {
+        Some(status) => TransportError::Exited { status: status.to_string(), stderr },
+        None => TransportError::OutputClosed { stderr },
+    });
+}
+
+/// Stdin is closed already: wait, ask, insist.
+async fn leave(child: &mut Group) {
+    if timeout(LEAVE, child.0.wait()).await.is_ok() {
+        return;
+    }
+    #[cfg(unix)]
+    {
+        const SIGTERM: i32 = 15;
+        let _ = child.0.signal(SIGTERM);
+        if timeout(LEAVE, child.0.wait()).await.is_ok() {
+            return;
+        }
+    }
+    let _ = child.0.start_kill();
+    let _ = timeout(LEAVE, child.0.wait()).await;
+}
+
+async fn write(
+    mut stdin: ChildStdin,
+    mut waiting: mpsc::UnboundedReceiver<Bytes>,
+    queued: Arc<AtomicUsize>,
+) {
+    let mut chunk = Vec::with_capacity(WRITE_CHUNK);
+    while let Some(first) = waiting.recv().await {
+        chunk.clear();
+        let mut next = Some(first);
+        while let Some(message) = next {
+            chunk.extend_from_slice(&message);
+            chunk.push(b'\n');
+            next = (chunk.len() < WRITE_CHUNK).then(|| waiting.try_recv().ok()).flatten();
+        }
+        if stdin.write_all(&chunk).await.is_err() {
+            return;
+        }
+        queued.fetch_sub(chunk.len(), Ordering::Relaxed);
+    }
+}
+
+async fn read(
+    mut stdout: ChildStdout,
+    limit: usize,
+    sink: Arc<dyn Sink>,
+) -> Option<TransportError> {
+    let mut lines = Lines::new(limit);
+    loop {
+        match stdout.read_buf(lines.buffer()).await {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) => return Some(TransportError::Broken(error.to_string())),
+        }
+        loop {
+            match lines.next_line() {
+                Ok(Some(line)) => sink.received(line),
+                Ok(None) => break,
+                Err(_) => return Some(TransportError::TooLarge { limit }),
+            }
+        }
+    }
+    if let Some(rest) = lines.rest() {
+        sink.received(rest);
+    }
+    None
+}
+
+async fn listen(mut stderr: ChildStderr, ring: Arc<Ring>) {
+    let mut chunk = [0; 4096];
+    while let Ok(size @ 1..) = stderr.read(&mut chunk).await {
+        ring.push(&chunk[..size]);
+    }
+}
+
+/// The last bytes of a target's stderr.
+struct Ring {
+    kept: Mutex<VecDeque<u8>>,
+    limit: usize,
+}
+
+impl Ring {
+    fn new(limit: usize) -> Self {
+        Self { kept: Mutex::default(), limit }
+    }
+
+    fn push(&self, bytes: &[u8]) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(bytes);
+        let surplus = kept.len().saturating_sub(self.limit);
+        kept.drain(..surplus);
+    }
+
+    fn text(&self) -> String {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(kept.make_contiguous()).into_owned()
+    }
+}
