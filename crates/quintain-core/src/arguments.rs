@@ -1,0 +1,148 @@
+//! Whether arguments fit a tool's input schema. The schema comes from the target and is hostile: it
+//! must not make us fetch anything, backtrack, recurse without end or crash.
+
+mod bounds;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use jsonschema::{Draft, PatternOptions, Validator};
+use serde_json::Value;
+
+/// Bytes of one compiled pattern.
+const PATTERN_SIZE: usize = 4 << 20;
+/// Nobody reads more.
+const MAX_PROBLEMS: usize = 50;
+const MAX_MESSAGE: usize = 400;
+
+/// One reason why arguments do not fit, or why that could not be found out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub fault: Fault,
+    /// Into the arguments; into the schema if that is at fault.
+    pub pointer: String,
+    pub message: String,
+}
+
+/// Who is to blame for a [`Problem`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    Arguments,
+    Schema,
+}
+
+impl Problem {
+    fn new(fault: Fault, pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        let mut message = message.into();
+        if message.len() > MAX_MESSAGE {
+            message.truncate(message.floor_char_boundary(MAX_MESSAGE));
+            message.push('…');
+        }
+        Self { fault, pointer: pointer.into(), message }
+    }
+}
+
+/// Checks `args` against `schema` (draft 2020-12 unless it names another). Empty means they fit.
+pub fn validate(schema: &Value, args: &Value) -> Vec<Problem> {
+    if let Err(problem) = bounds::check(schema, args) {
+        return vec![problem];
+    }
+    // The validator is a library fed with hostile input: a panic in it is the schema's fault.
+    let result = catch_unwind(AssertUnwindSafe(|| match compile(schema) {
+        Ok(validator) => problems(&validator, args),
+        Err(problem) => vec![problem],
+    }));
+    result.unwrap_or_else(|_| {
+        vec![Problem::new(Fault::Schema, "", "the schema crashed the validator")]
+    })
+}
+
+fn compile(schema: &Value) -> Result<Validator, Problem> {
+    let options = jsonschema::options()
+        .with_draft(draft(schema))
+        .with_pattern_options(
+            PatternOptions::regex().size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE),
+        )
+        .should_validate_formats(false)
+        .offline();
+    options.build(schema).map_err(|error| {
+        let message = format!("unusable schema: {error}");
+        Problem::new(Fault::Schema, error.instance_path().to_string(), message)
+    })
+}
+
+/// An unknown `$schema` does not make a schema unusable: MCP says 2020-12 by default.
+fn draft(schema: &Value) -> Draft {
+    match Draft::default().detect(schema) {
+        Draft::Unknown => Draft::Draft202012,
+        known => known,
+    }
+}
+
+fn problems(validator: &Validator, args: &Value) -> Vec<Problem> {
+    let errors = validator.iter_errors(args).take(MAX_PROBLEMS);
+    errors
+        .map(|error| {
+            Problem::new(Fault::Arguments, error.instance_path().to_string(), error.to_string())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn faults(schema: Value, args: Value) -> Vec<Fault> {
+        validate(&schema, &args).into_iter().map(|problem| problem.fault).collect()
+    }
+
+    #[test]
+    fn arguments_are_checked_with_pointers() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"amount": {"type": "number", "minimum": 0}, "user": {"type": "string"}},
+            "required": ["amount"], "additionalProperties": false
+        });
+        assert_eq!(validate(&schema, &json!({"amount": 1, "user": "a"})), []);
+        let found = validate(&schema, &json!({"amount": -1, "user": 7, "x": 1}));
+        let mut pointers: Vec<_> = found.iter().map(|p| p.pointer.as_str()).collect();
+        pointers.sort_unstable();
+        assert_eq!(pointers, ["", "/amount", "/user"]);
+        assert!(validate(&schema, &json!({}))[0].message.contains("amount"));
+    }
+
+    #[test]
+    fn a_schema_that_is_no_schema_is_a_problem() {
+        for schema in [json!(null), json!(7), json!("x"), json!([]), json!({"type": "wat"})] {
+            assert_eq!(faults(schema.clone(), json!({})), [Fault::Schema], "{schema}");
+        }
+        assert_eq!(faults(json!({"$schema": "urn:mine", "type": "object"}), json!({})), []);
+    }
+
+    #[test]
+    fn remote_references_are_never_fetched() {
+        for url in ["http://127.0.0.1:1/x", "file:///etc/passwd", "other.json"] {
+            assert_eq!(faults(json!({"$ref": url}), json!({})), [Fault::Schema], "{url}");
+        }
+    }
+
+    #[test]
+    fn evil_patterns_cost_linear_time_or_nothing() {
+        let schema = json!({"properties": {"a": {"pattern": "^(a+)+$"}}});
+        let text = format!("{}!", "a".repeat(50_000));
+        assert_eq!(faults(schema, json!({"a": text})), [Fault::Arguments]);
+        let huge = json!({"properties": {"a": {"pattern": "((a{1,1000}){1,1000}){1,1000}"}}});
+        assert_eq!(faults(huge, json!({"a": "a"})), [Fault::Schema]);
+        let look = json!({"properties": {"a": {"pattern": "(?=a)(\\w)\\1"}}});
+        assert_eq!(faults(look, json!({"a": "a"})), [Fault::Schema]);
+    }
+
+    #[test]
+    fn odd_numbers_do_not_crash_the_validator() {
+        for multiple in [json!(1e-300), json!(1e300), json!(0), json!(-1), json!(0.1)] {
+            validate(&json!({"properties": {"a": {"multipleOf": multiple}}}), &json!({"a": 1e308}));
+        }
+        let negative = json!({"minLength": -1, "maxItems": 1e300, "minProperties": 0.5});
+        validate(&negative, &json!({"a": []}));
+    }
+}

@@ -1,0 +1,67 @@
+//! One MCP server of a target: how to start or reach it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use quintain_source::Span;
+use secrecy::SecretString;
+
+use super::Auth;
+
+#[derive(Debug, Clone)]
+pub struct Server {
+    /// Unique within its target: the given name, else url, path or command.
+    pub name: String,
+    pub launch: Launch,
+    pub span: Span,
+}
+
+/// How a server is started or reached.
+#[derive(Debug, Clone)]
+pub enum Launch {
+    Command {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, SecretString>,
+        cwd: Option<PathBuf>,
+    },
+    /// A script whose runtime follows from its suffix; absolute or relative to the caller.
+    Path {
+        path: PathBuf,
+        runtime: Runtime,
+        args: Vec<String>,
+        env: BTreeMap<String, SecretString>,
+        cwd: Option<PathBuf>,
+    },
+    Url {
+        url: String,
+        /// In the order of the file; any of them may be a credential.
+        headers: Vec<(String, SecretString)>,
+        auth: Auth,
+        transport: Transport,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runtime {
+    Node,
+    Python,
+}
+
+impl Runtime {
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Python => "python3",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// Streamable HTTP, then the older HTTP+SSE if the server does not know it.
+    #[default]
+    Auto,
+    StreamableHttp,
+    Sse,
+}

@@ -1,0 +1,203 @@
+//! A parsed document in which every value remembers where it stands and how it was written.
+
+use serde_json::{Map as JsonMap, Number, Value};
+
+use crate::file::Span;
+
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub span: Span,
+    pub kind: NodeKind,
+}
+
+#[derive(Debug, Clone)]
+pub enum NodeKind {
+    Null,
+    Scalar(Scalar),
+    Seq(Vec<Node>),
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key of a map. Keys are always text, whatever they look like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    pub text: String,
+    pub span: Span,
+}
+
+/// A scalar with its text as written (escapes and folding undone) and what it stands for.
+#[derive(Debug, Clone)]
+pub struct Scalar {
+    pub raw: String,
+    pub style: Style,
+    pub value: ScalarValue,
+    pub(crate) origin: Origin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    Plain,
+    SingleQuoted,
+    DoubleQuoted,
+    Literal,
+    Folded,
+}
+
+/// What a scalar means by the YAML 1.2 core schema.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ScalarValue {
+    Text,
+    Bool(bool),
+    Int(i64),
+    /// A whole number above the signed range.
+    Unsigned(u64),
+    Float(f64),
+}
+
+/// Where the characters of a scalar stand in the file.
+#[derive(Debug, Clone)]
+pub(crate) enum Origin {
+    /// The text stands in the file as it is, from this byte on.
+    Verbatim(usize),
+    /// Each line stands in the file as it is: (offset in the text, offset in the file).
+    Lines(Vec<(usize, usize)>),
+    /// Escapes or folding are in the way.
+    Rewritten,
+}
+
+impl Scalar {
+    /// The place of a part of the text; the whole scalar if the part cannot be located.
+    pub fn locate(&self, whole: Span, part: std::ops::Range<usize>) -> Span {
+        let start = match &self.origin {
+            Origin::Verbatim(start) => Some(start + part.start),
+            Origin::Lines(lines) => {
+                let line = lines.partition_point(|(offset, _)| *offset <= part.start);
+                let next = lines.get(line).map_or(usize::MAX, |(offset, _)| *offset);
+                let found = line.checked_sub(1).and_then(|line| lines.get(line));
+                let inside = found.filter(|_| part.end <= next);
+                inside.map(|(offset, file)| file + part.start - offset)
+            }
+            Origin::Rewritten => None,
+        };
+        let found = start.map(|start| start..start + part.len());
+        match found.filter(|range| whole.start <= range.start && range.end <= whole.end) {
+            Some(range) if part.end <= self.raw.len() => Span::new(whole.file, range),
+            _ => whole,
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        match self.value {
+            ScalarValue::Text => Value::String(self.raw.clone()),
+            ScalarValue::Bool(value) => Value::Bool(value),
+            ScalarValue::Int(value) => value.into(),
+            ScalarValue::Unsigned(value) => value.into(),
+            ScalarValue::Float(value) => {
+                // JSON has no infinity; the text is the closest thing that can be sent.
+                Number::from_f64(value).map_or_else(|| self.raw.clone().into(), Value::Number)
+            }
+        }
+    }
+}
+
+impl Node {
+    pub fn is_null(&self) -> bool {
+        matches!(self.kind, NodeKind::Null)
+    }
+
+    pub fn as_scalar(&self) -> Option<&Scalar> {
+        if let NodeKind::Scalar(scalar) = &self.kind { Some(scalar) } else { None }
+    }
+
+    /// The text of a scalar that is text; a bare `12` or `true` is not.
+    pub fn as_str(&self) -> Option<&str> {
+        self.as_scalar().filter(|s| s.value == ScalarValue::Text).map(|s| s.raw.as_str())
+    }
+
+    /// The text of any scalar as it was written.
+    pub fn raw(&self) -> Option<&str> {
+        self.as_scalar().map(|scalar| scalar.raw.as_str())
+    }
+
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.as_scalar()?.value {
+            ScalarValue::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn as_i64(&self) -> Option<i64> {
+        match self.as_scalar()?.value {
+            ScalarValue::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn as_u64(&self) -> Option<u64> {
+        match self.as_scalar()?.value {
+            ScalarValue::Int(value) => u64::try_from(value).ok(),
+            ScalarValue::Unsigned(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn as_f64(&self) -> Option<f64> {
+        match self.as_scalar()?.value {
+            ScalarValue::Int(value) => Some(value as f64),
+            ScalarValue::Unsigned(value) => Some(value as f64),
+            ScalarValue::Float(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn as_seq(&self) -> Option<&[Self]> {
+        if let NodeKind::Seq(items) = &self.kind { Some(items) } else { None }
+    }
+
+    pub fn as_map(&self) -> Option<&[(Key, Self)]> {
+        if let NodeKind::Map(entries) = &self.kind { Some(entries) } else { None }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.as_map()?.iter().find(|(k, _)| k.text == key).map(|(_, node)| node)
+    }
+
+    /// What it is, in the words of an error message: `a list`, `the number 12`.
+    pub fn describe(&self) -> String {
+        match &self.kind {
+            NodeKind::Null => "nothing".to_owned(),
+            NodeKind::Seq(_) => "a list".to_owned(),
+            NodeKind::Map(_) => "a map".to_owned(),
+            NodeKind::Scalar(scalar) => match scalar.value {
+                ScalarValue::Text => "text".to_owned(),
+                ScalarValue::Bool(value) => format!("the boolean `{value}`"),
+                _ => format!("the number `{}`", scalar.raw),
+            },
+        }
+    }
+
+    pub fn to_json(&self) -> Value {
+        match &self.kind {
+            NodeKind::Null => Value::Null,
+            NodeKind::Scalar(scalar) => scalar.to_json(),
+            NodeKind::Seq(items) => items.iter().map(Self::to_json).collect(),
+            NodeKind::Map(_) => Value::Object(self.to_json_map()),
+        }
+    }
+
+    /// The entries of a map as JSON; empty for anything else.
+    pub fn to_json_map(&self) -> JsonMap<String, Value> {
+        let entries = self.as_map().unwrap_or_default().iter();
+        entries.map(|(key, node)| (key.text.clone(), node.to_json())).collect()
+    }
+
+    /// Calls `visit` for this node and everything below it, in the order of the text.
+    pub fn walk<'n>(&'n self, visit: &mut dyn FnMut(&'n Self)) {
+        visit(self);
+        match &self.kind {
+            NodeKind::Null | NodeKind::Scalar(_) => {}
+            NodeKind::Seq(items) => items.iter().for_each(|item| item.walk(visit)),
+            NodeKind::Map(entries) => entries.iter().for_each(|(_, node)| node.walk(visit)),
+        }
+    }
+}
