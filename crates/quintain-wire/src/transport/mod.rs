@@ -217,6 +217,12 @@ pub enum TransportError {
     /// Credentials could not be had or were refused.
     #[error(transparent)]
     Auth(#[from] AuthError),
+    /// The target was connected to again and again without ever answering.
+    #[error("the target was lost {tries} times in a row and is given up")]
+    GivenUp {
+        /// How often.
+        tries: u32,
+    },
     /// We closed the connection.
     #[error("the connection is closed")]
     Closed,

@@ -1,0 +1,76 @@
+//! From frames to evidence: what came of a request, in words that know nothing of the wire.
+
+use std::time::Duration;
+
+use quintain_core::evidence::{Exchange, Outcome};
+use quintain_wire::rpc::{CallError, Notice, Reply};
+use quintain_wire::transport::TransportError;
+use serde_json::{Map, Value, json};
+
+/// The exchange that a request and its reply make.
+pub fn exchange(
+    server: &str,
+    method: &str,
+    params: Map<String, Value>,
+    reply: Result<Reply, CallError>,
+) -> Exchange {
+    let (outcome, took, notices) = match reply {
+        Ok(reply) => {
+            let outcome = match reply.value() {
+                Ok(result) if method == "tools/call" => Outcome::of_tool_result(result),
+                Ok(result) => Outcome::Reply(result),
+                Err(error) => outcome(error),
+            };
+            (outcome, reply.took, reply.notices.iter().map(notice).collect())
+        }
+        Err(error) => {
+            let took = match &error {
+                CallError::TimedOut { after } => *after,
+                _ => Duration::ZERO,
+            };
+            (outcome(error), took, Vec::new())
+        }
+    };
+    Exchange {
+        server: server.to_owned(),
+        method: method.to_owned(),
+        sent: Value::Object(params),
+        outcome,
+        took,
+        notices,
+    }
+}
+
+fn outcome(error: CallError) -> Outcome {
+    match error {
+        CallError::Rpc { error, .. } => {
+            Outcome::RpcError { code: error.code, message: error.message, data: error.data }
+        }
+        CallError::TimedOut { after } => Outcome::TimedOut { after },
+        CallError::Unreadable { why, frame } => Outcome::Garbled { why, bytes: frame.to_vec() },
+        endless @ CallError::Endless { .. } => Outcome::Refused { why: endless.to_string() },
+        CallError::Transport(error) => match error {
+            TransportError::Status { .. }
+            | TransportError::Auth(_)
+            | TransportError::Redirected { .. }
+            | TransportError::RedirectLoop { .. } => Outcome::Refused { why: error.to_string() },
+            TransportError::NotMcp { ref body, .. } => {
+                Outcome::Garbled { why: error.to_string(), bytes: body.to_vec() }
+            }
+            error => Outcome::Closed { why: error.to_string() },
+        },
+    }
+}
+
+fn notice(notice: &Notice) -> Value {
+    match notice {
+        Notice::Notification { method, .. } => {
+            json!({"method": method, "params": notice.params()})
+        }
+        Notice::Garbled { why, excerpt } => {
+            json!({"garbled": String::from_utf8_lossy(excerpt), "why": why})
+        }
+        Notice::Stray { id } => json!({"stray": id}),
+        Notice::Asked { method, answered } => json!({"asked": method, "answered": answered}),
+    }
+}

@@ -1,0 +1,217 @@
+//! The sessions of one target: several servers as one, routing, filters, defaults, reconnection.
+
+mod address;
+mod link;
+mod responder;
+mod route;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use quintain_core::evidence::Exchange;
+use quintain_core::suite::{McpTarget, ProtocolChoice, Server, ToolFilter};
+use quintain_core::surface::Surface;
+use quintain_core::tool_call::ToolCall;
+use quintain_wire::auth::AuthError;
+use quintain_wire::connect::{ConnectError, Options};
+use quintain_wire::era::{Choice, Era};
+use quintain_wire::rpc::Deadline;
+use serde_json::{Map, Value};
+
+pub use link::Link;
+pub use route::RouteError;
+
+use crate::exchange::exchange;
+use crate::world::World;
+
+/// What the protocol's own SDKs wait for an answer.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Why a target has no session.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A server does not come up.
+    #[error("MCP Provider error: Failed to connect to MCP server {server}: {error}")]
+    Connect {
+        /// Its key.
+        server: String,
+        /// Why.
+        error: Box<ConnectError>,
+    },
+    /// A server's address makes no sense.
+    #[error("MCP Provider error: Failed to connect to MCP server {server}: {why}")]
+    Address {
+        /// Its key.
+        server: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The credentials for a server cannot be used.
+    #[error("MCP Provider error: Failed to connect to MCP server {server}: {error}")]
+    Auth {
+        /// Its key.
+        server: String,
+        /// Why.
+        error: AuthError,
+    },
+    /// A server came up but does not answer a ping or a listing.
+    #[error("MCP Provider error: Failed to connect to MCP server {server}: {why}")]
+    Silent {
+        /// Its key.
+        server: String,
+        /// Which request failed, and how.
+        why: String,
+    },
+    /// There is no server to connect to.
+    #[error("the target has no MCP server: it is disabled or names none")]
+    NoServers,
+}
+
+impl OpenError {
+    /// Whether a login would help.
+    pub fn needs_auth(&self) -> bool {
+        match self {
+            Self::Connect { error, .. } => error.needs_auth(),
+            Self::Auth { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+/// All servers of one target, connected.
+pub struct Sessions {
+    links: Vec<Link>,
+    filter: ToolFilter,
+    default_args: Map<String, Value>,
+}
+
+impl Sessions {
+    /// Connects to all servers of a target at once and learns their tools.
+    ///
+    /// # Errors
+    /// When one of them cannot be used.
+    pub async fn open(target: &McpTarget, world: &World) -> Result<Self, OpenError> {
+        if target.servers.is_empty() {
+            return Err(OpenError::NoServers);
+        }
+        let opening = target.servers.iter().map(|server| Link::open(server, target, world));
+        let mut links = Vec::with_capacity(target.servers.len());
+        let mut failure = None;
+        for opened in join_all(opening).await {
+            match opened {
+                Ok(link) => links.push(link),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        let sessions =
+            Self { links, filter: target.filter.clone(), default_args: target.default_args.clone() };
+        match failure {
+            Some(error) => {
+                sessions.close().await;
+                Err(error)
+            }
+            None => Ok(sessions),
+        }
+    }
+
+    /// The servers, in the order of the suite.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The one server that a request without a tool name goes to.
+    ///
+    /// # Errors
+    /// When there are several and none was named, or the named one is not there.
+    pub fn link(&self, server: Option<&str>) -> Result<&Link, RouteError> {
+        route::server(&self.links, server)
+    }
+
+    /// Calls a tool on the server that has it, with the target's default arguments below its own.
+    ///
+    /// # Errors
+    /// When no server, or more than one, can be meant. What the server answers, however bad, is no
+    /// error but evidence.
+    pub async fn call(&self, call: &ToolCall) -> Result<Exchange, RouteError> {
+        let link = self.route(call)?;
+        let mut params = Map::new();
+        params.insert("name".into(), call.tool.clone().into());
+        params.insert("arguments".into(), self.arguments(call).into());
+        Ok(link.exchange("tools/call", params).await)
+    }
+
+    /// The server that has the tool.
+    ///
+    /// # Errors
+    /// When no server, or more than one, can be meant.
+    pub fn route(&self, call: &ToolCall) -> Result<&Link, RouteError> {
+        route::tool(&self.links, &self.filter, &call.tool, call.server.as_deref())
+    }
+
+    /// The arguments of a call over the defaults of the target; the call wins.
+    pub fn arguments(&self, call: &ToolCall) -> Map<String, Value> {
+        let mut arguments = self.default_args.clone();
+        arguments.extend(call.args.clone());
+        arguments
+    }
+
+    /// Everything the servers list, tools as the filter leaves them.
+    pub async fn survey(&self) -> Vec<(String, Surface, Vec<String>)> {
+        join_all(self.links.iter().map(|link| async {
+            let (mut surface, problems) = link.survey().await;
+            surface.tools.retain(|tool| self.filter.allows(tool.name().unwrap_or_default()));
+            (link.name().to_owned(), surface, problems)
+        }))
+        .await
+    }
+
+    /// Ends all sessions.
+    pub async fn close(&self) {
+        join_all(self.links.iter().map(Link::close)).await;
+    }
+}
+
+/// How to talk to a server of a target; a timeout of the suite wins over the environment's.
+fn options(target: &McpTarget, world: &World) -> Options {
+    let request = target.timeouts.request.or(world.request_timeout).unwrap_or(DEFAULT_TIMEOUT);
+    Options {
+        protocol: choice(&target.protocol),
+        deadline: Deadline {
+            request,
+            reset_on_progress: target.timeouts.reset_on_progress,
+            max_total: target.timeouts.max_total,
+        },
+        responder: Arc::new(responder::script(&target.respond)),
+        recording: world.recording(),
+        limits: world.limits,
+    }
+}
+
+fn choice(choice: &ProtocolChoice) -> Choice {
+    match choice {
+        ProtocolChoice::Auto => Choice::Auto,
+        ProtocolChoice::Legacy => Choice::Newest(Era::Legacy),
+        ProtocolChoice::Modern => Choice::Newest(Era::Modern),
+        // The suite admits known versions only, so the fallback is never taken.
+        ProtocolChoice::Exact(version) => Choice::find(version).unwrap_or_default(),
+    }
+}
+
+impl Link {
+    async fn open(server: &Server, target: &McpTarget, world: &World) -> Result<Self, OpenError> {
+        let address = address::address(server, &options(target, world).deadline, world)?;
+        let link = Self::new(server.name.clone(), address, options(target, world));
+        link.start(target.ping_on_connect).await?;
+        Ok(link)
+    }
+
+    /// Sends any request and keeps what came of it.
+    pub async fn exchange(&self, method: &str, params: Map<String, Value>) -> Exchange {
+        let reply = self.request(method, params.clone()).await;
+        let exchange = exchange(self.name(), method, params, reply);
+        tracing::debug!(server = self.name(), method, took_ms = exchange.took.as_secs_f64() * 1e3,
+            answered = exchange.outcome.is_answer(), "exchange");
+        exchange
+    }
+}

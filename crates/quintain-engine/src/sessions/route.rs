@@ -1,0 +1,95 @@
+//! Which server a tool call goes to, and what to say when that is not clear.
+
+use quintain_core::suite::ToolFilter;
+
+use super::Link;
+
+/// Why a call goes nowhere. The words of the first are relied upon by existing suites.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RouteError {
+    /// No server lists the tool.
+    #[error("MCP tool error: Tool '{tool}' not found in any connected MCP server{}", hint(.closest))]
+    NotFound {
+        /// The tool.
+        tool: String,
+        /// What it may be a misspelling of.
+        closest: Option<String>,
+    },
+    /// A server lists the tool, but the filter of the target hides it.
+    #[error(
+        "MCP tool error: Tool '{tool}' not found in any connected MCP server: \
+         `{server}` has it, but the target's `tools` / `exclude_tools` leave it out"
+    )]
+    Filtered {
+        /// The tool.
+        tool: String,
+        /// Who has it.
+        server: String,
+    },
+    /// More than one server lists the tool.
+    #[error(
+        "MCP tool error: Tool '{tool}' is offered by several servers ({}): \
+         choose one with `server`", .servers.join(", ")
+    )]
+    Ambiguous {
+        /// The tool.
+        tool: String,
+        /// Who offers it.
+        servers: Vec<String>,
+    },
+    /// The named server is not part of the target.
+    #[error("MCP tool error: there is no server `{server}` in this target; it has {}", .known.join(", "))]
+    NoSuchServer {
+        /// The name.
+        server: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A request that names no tool could go to several servers.
+    #[error("the target has several servers ({}): choose one with `server`", .0.join(", "))]
+    SeveralServers(Vec<String>),
+}
+
+fn hint(closest: &Option<String>) -> String {
+    closest.as_ref().map(|name| format!(" (did you mean '{name}'?)")).unwrap_or_default()
+}
+
+pub(super) fn server<'a>(links: &'a [Link], name: Option<&str>) -> Result<&'a Link, RouteError> {
+    let known = || links.iter().map(|link| link.name().to_owned()).collect();
+    match (name, links) {
+        (Some(name), _) => links.iter().find(|link| link.name() == name).ok_or_else(|| {
+            RouteError::NoSuchServer { server: name.to_owned(), known: known() }
+        }),
+        (None, [only]) => Ok(only),
+        (None, _) => Err(RouteError::SeveralServers(known())),
+    }
+}
+
+pub(super) fn tool<'a>(
+    links: &'a [Link],
+    filter: &ToolFilter,
+    tool: &str,
+    name: Option<&str>,
+) -> Result<&'a Link, RouteError> {
+    let chosen = match name {
+        Some(name) => std::slice::from_ref(server(links, Some(name))?),
+        None => links,
+    };
+    let offering: Vec<&Link> = chosen.iter().filter(|link| link.has_tool(tool)).collect();
+    match offering[..] {
+        [] => {
+            let known = chosen.iter().flat_map(Link::tool_names).filter(|name| filter.allows(name));
+            let known: Vec<String> = known.collect();
+            let closest = quintain_source::closest(tool, known.iter().map(String::as_str));
+            Err(RouteError::NotFound { tool: tool.to_owned(), closest: closest.map(str::to_owned) })
+        }
+        [first, ..] if !filter.allows(tool) => {
+            Err(RouteError::Filtered { tool: tool.to_owned(), server: first.name().to_owned() })
+        }
+        [only] => Ok(only),
+        ref several => Err(RouteError::Ambiguous {
+            tool: tool.to_owned(),
+            servers: several.iter().map(|link| link.name().to_owned()).collect(),
+        }),
+    }
+}
