@@ -1,10 +1,31 @@
 //! Text into spanned trees: the files a user writes, templates inside them, and diagnostics that
 //! point at the very characters that are wrong. Knows nothing of MCP.
 
+mod builder;
 mod diagnostic;
+mod fields;
 mod file;
+mod json;
 mod node;
+mod render;
+mod scalar;
+mod suggest;
+mod template;
+mod visible;
+mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use fields::{Fields, unknown_word, wrong_type};
 pub use file::{FileId, Position, SourceFile, Sources, Span};
 pub use node::{Key, Node, NodeKind, Scalar, ScalarValue, Style};
+pub use render::Renderer;
+pub use scalar::Yaml11;
+pub use suggest::closest;
+pub use template::{Scope, Templates};
+pub use visible::visible;
+pub use yaml::read;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod testing;

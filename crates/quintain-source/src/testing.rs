@@ -1,0 +1,44 @@
+//! What the tests of this crate share.
+
+use crate::{Diagnostics, Node, Renderer, SourceFile, Sources, read};
+
+pub(crate) struct Parsed {
+    pub(crate) sources: Sources,
+    pub(crate) node: Option<Node>,
+    pub(crate) dx: Diagnostics,
+}
+
+pub(crate) fn parse_as(name: &str, text: &str) -> Parsed {
+    let mut sources = Sources::new();
+    let id = sources.add(SourceFile::new(name, text));
+    let mut dx = Diagnostics::new();
+    let node = read(&sources, id, &mut dx);
+    Parsed { sources, node, dx }
+}
+
+pub(crate) fn parse(text: &str) -> Parsed {
+    parse_as("quintain.yaml", text)
+}
+
+/// The tree of a text that has nothing wrong with it.
+pub(crate) fn tree(text: &str) -> Node {
+    let parsed = parse(text);
+    assert!(parsed.dx.is_empty(), "{}", parsed.drawn());
+    parsed.node.expect("a tree")
+}
+
+impl Parsed {
+    pub(crate) fn drawn(&self) -> String {
+        Renderer::plain().render_all(&self.sources, &self.dx)
+    }
+
+    pub(crate) fn codes(&self) -> Vec<&'static str> {
+        self.dx.iter().map(|diagnostic| diagnostic.code).collect()
+    }
+
+    /// The texts that the first labels point at.
+    pub(crate) fn culprits(&self) -> Vec<&str> {
+        let spans = self.dx.iter().filter_map(crate::Diagnostic::span);
+        spans.filter_map(|span| Some(self.sources.get(span.file)?.slice(span.range()))).collect()
+    }
+}

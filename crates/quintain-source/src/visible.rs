@@ -1,0 +1,72 @@
+//! Makes characters visible that would otherwise deceive the reader of a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Text in which control, bidirectional, zero-width and other invisible characters are written
+/// out as `<U+202E>`. Line feeds and tabs stay.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(deceives) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    text.chars().for_each(|c| push(&mut shown, c));
+    Cow::Owned(shown)
+}
+
+/// The same for a text that is pointed into: offsets are moved along.
+pub(crate) fn visible_with_offsets(text: &str, offsets: &mut [usize]) -> String {
+    let mut order: Vec<usize> = (0..offsets.len()).collect();
+    order.sort_by_key(|index| offsets[*index]);
+    let mut waiting = order.into_iter().peekable();
+    let mut shown = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        while let Some(index) = waiting.next_if(|index| offsets[*index] <= at) {
+            offsets[index] = shown.len();
+        }
+        push(&mut shown, c);
+    }
+    waiting.for_each(|index| offsets[index] = shown.len());
+    shown
+}
+
+fn push(shown: &mut String, c: char) {
+    if deceives(c) {
+        let _ = write!(shown, "<U+{:04X}>", c as u32);
+    } else {
+        shown.push(c);
+    }
+}
+
+fn deceives(c: char) -> bool {
+    if c.is_control() {
+        return !matches!(c, '\n' | '\t');
+    }
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deceiving_characters_are_written_out() {
+        assert_eq!(visible("a\u{1b}[31m\u{202e}b\u{200b}"), "a<U+001B>[31m<U+202E>b<U+200B>");
+        assert_eq!(visible("\u{e0041}\r\u{9b}"), "<U+E0041><U+000D><U+009B>");
+        assert!(matches!(visible("plain\tårø 漢字 😀\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn offsets_follow_their_characters() {
+        let mut offsets = [4, 0, 1, 99];
+        assert_eq!(visible_with_offsets("a\u{200b}b", &mut offsets), "a<U+200B>b");
+        assert_eq!(offsets, [9, 0, 1, 10]);
+    }
+}
