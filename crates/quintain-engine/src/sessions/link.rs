@@ -1,6 +1,6 @@
 //! One server of a target: its current session, its tools, and a new session when the old one is gone.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -30,7 +30,8 @@ pub struct Link {
     /// Held while connecting, so that concurrent callers share one new session.
     connecting: Mutex<()>,
     fruitless: AtomicU32,
-    tools: RwLock<HashSet<String>>,
+    /// The tools it listed, by name, as they came.
+    tools: RwLock<HashMap<String, Tool>>,
 }
 
 impl Link {
@@ -62,7 +63,7 @@ impl Link {
             session.ping().await.map_err(|error| silent(format!("ping: {error}")))?;
         }
         match session.list(Listable::Tools).await {
-            Ok(listing) => self.learn(&listing.items),
+            Ok(listing) => self.learn(listing.items),
             // A server without tools need not know how to list them.
             Err(CallError::Rpc { .. }) => {}
             Err(error) => return Err(silent(format!("tools/list: {error}"))),
@@ -70,21 +71,28 @@ impl Link {
         Ok(())
     }
 
-    fn learn(&self, tools: &[Value]) {
-        let names = tools.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str));
-        let names: HashSet<String> = names.map(str::to_owned).collect();
-        tracing::info!(server = self.name, tools = names.len(), "tools listed");
-        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = names;
+    fn learn(&self, tools: Vec<Value>) {
+        let tools = tools.into_iter().map(Tool);
+        let named = tools.filter_map(|tool| Some((tool.name()?.to_owned(), tool)));
+        let tools: HashMap<String, Tool> = named.collect();
+        tracing::info!(server = self.name, tools = tools.len(), "tools listed");
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 
     /// Whether the server lists a tool of that name.
     pub fn has_tool(&self, name: &str) -> bool {
-        self.tools.read().unwrap_or_else(PoisonError::into_inner).contains(name)
+        self.tools.read().unwrap_or_else(PoisonError::into_inner).contains_key(name)
     }
 
     /// The names of its tools, unfiltered.
     pub fn tool_names(&self) -> Vec<String> {
-        self.tools.read().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.tools.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    /// The input schema of a tool, if the server lists it with one.
+    pub fn input_schema(&self, tool: &str) -> Option<Value> {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        tools.get(tool)?.input_schema().cloned()
     }
 
     /// The session, a new one if the old one is gone.
@@ -208,9 +216,12 @@ async fn list(
     }
     match session.list(what).await {
         Ok(listing) => {
-            problems.extend(listing.refused.iter().map(|(tool, why)| {
-                format!("tool `{tool}` must not be used over HTTP: {why}")
-            }));
+            problems.extend(
+                listing
+                    .refused
+                    .iter()
+                    .map(|(tool, why)| format!("tool `{tool}` must not be used over HTTP: {why}")),
+            );
             listing.items
         }
         // "Method not found" is how a server says that it has none of these.

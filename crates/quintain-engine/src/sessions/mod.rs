@@ -1,6 +1,7 @@
 //! The sessions of one target: several servers as one, routing, filters, defaults, reconnection.
 
 mod address;
+mod credentials;
 mod link;
 mod responder;
 mod route;
@@ -104,8 +105,11 @@ impl Sessions {
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
-        let sessions =
-            Self { links, filter: target.filter.clone(), default_args: target.default_args.clone() };
+        let sessions = Self {
+            links,
+            filter: target.filter.clone(),
+            default_args: target.default_args.clone(),
+        };
         match failure {
             Some(error) => {
                 sessions.close().await;
@@ -210,8 +214,13 @@ impl Link {
     pub async fn exchange(&self, method: &str, params: Map<String, Value>) -> Exchange {
         let reply = self.request(method, params.clone()).await;
         let exchange = exchange(self.name(), method, params, reply);
-        tracing::debug!(server = self.name(), method, took_ms = exchange.took.as_secs_f64() * 1e3,
-            answered = exchange.outcome.is_answer(), "exchange");
+        tracing::debug!(
+            server = self.name(),
+            method,
+            took_ms = exchange.took.as_secs_f64() * 1e3,
+            answered = exchange.outcome.is_answer(),
+            "exchange"
+        );
         exchange
     }
 }

@@ -57,9 +57,10 @@ fn hint(closest: &Option<String>) -> String {
 pub(super) fn server<'a>(links: &'a [Link], name: Option<&str>) -> Result<&'a Link, RouteError> {
     let known = || links.iter().map(|link| link.name().to_owned()).collect();
     match (name, links) {
-        (Some(name), _) => links.iter().find(|link| link.name() == name).ok_or_else(|| {
-            RouteError::NoSuchServer { server: name.to_owned(), known: known() }
-        }),
+        (Some(name), _) => links
+            .iter()
+            .find(|link| link.name() == name)
+            .ok_or_else(|| RouteError::NoSuchServer { server: name.to_owned(), known: known() }),
         (None, [only]) => Ok(only),
         (None, _) => Err(RouteError::SeveralServers(known())),
     }

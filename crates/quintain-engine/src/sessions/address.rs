@@ -1,0 +1,108 @@
+//! From what a suite says of a server to where the wire finds it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use quintain_core::suite::{Launch, Server, Transport};
+use quintain_wire::connect::{Address, HttpKind};
+use quintain_wire::rpc::Deadline;
+use quintain_wire::transport::courier::HttpConfig;
+use quintain_wire::transport::stdio::{INHERITED, StdioConfig};
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
+
+use super::{OpenError, credentials};
+use crate::world::World;
+
+/// Nobody waits longer than this for a TCP connection, however patient they are with answers.
+const CONNECT: Duration = Duration::from_secs(10);
+
+pub(super) fn address(
+    server: &Server,
+    deadline: &Deadline,
+    world: &World,
+) -> Result<Address, OpenError> {
+    match &server.launch {
+        Launch::Command { command, args, env, cwd } => {
+            Ok(stdio(command.clone(), args.clone(), env, cwd.as_deref(), world))
+        }
+        Launch::Path { path, runtime, args, env, cwd } => {
+            let mut all = vec![path.display().to_string()];
+            all.extend(args.iter().cloned());
+            Ok(stdio(runtime.command().to_owned(), all, env, cwd.as_deref(), world))
+        }
+        Launch::Url { url, headers, auth, transport } => {
+            let refuse = |why| OpenError::Address { server: server.name.clone(), why };
+            let url = parse(url).map_err(refuse)?;
+            let headers = header_map(headers, world).map_err(refuse)?;
+            let authorizer = credentials::authorizer(auth, &url, deadline.request, world)
+                .map_err(|error| OpenError::Auth { server: server.name.clone(), error })?;
+            let kind = match transport {
+                Transport::Auto => HttpKind::Auto,
+                Transport::StreamableHttp => HttpKind::Streamable,
+                Transport::Sse => HttpKind::Sse,
+            };
+            let connect_timeout = deadline.request.min(CONNECT);
+            Ok(Address::Http(HttpConfig { url, headers, authorizer, connect_timeout }, kind))
+        }
+    }
+}
+
+fn stdio(
+    command: String,
+    args: Vec<String>,
+    named: &BTreeMap<String, SecretString>,
+    cwd: Option<&Path>,
+    world: &World,
+) -> Address {
+    let inherited = INHERITED
+        .iter()
+        .filter_map(|name| world.env.get(*name).map(|value| ((*name).to_owned(), value.clone())));
+    let mut env: BTreeMap<String, String> = inherited.collect();
+    for (name, value) in named {
+        if looks_secret(name) {
+            world.redactor.learn(value);
+        }
+        env.insert(name.clone(), value.expose_secret().to_owned());
+    }
+    let env = env.into_iter().collect();
+    Address::Stdio(StdioConfig { command, args, env, cwd: cwd.map(Path::to_owned) })
+}
+
+/// Masking every value that a suite passes on (`NODE_ENV: test`) would make reports unreadable.
+fn looks_secret(name: &str) -> bool {
+    const WORDS: [&str; 8] =
+        ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH", "COOKIE"];
+    let name = name.to_ascii_uppercase();
+    WORDS.iter().any(|word| name.contains(word))
+}
+
+fn parse(url: &str) -> Result<Url, String> {
+    let parsed = Url::parse(url).map_err(|error| format!("`{url}` is no URL: {error}"))?;
+    match parsed.scheme() {
+        "http" | "https" => Ok(parsed),
+        scheme => Err(format!("`{url}` starts with `{scheme}:`; MCP is spoken over http or https")),
+    }
+}
+
+fn header_map(headers: &[(String, SecretString)], world: &World) -> Result<HeaderMap, String> {
+    let mut map = HeaderMap::new();
+    for (name, secret) in headers {
+        let header = HeaderName::try_from(name.as_str())
+            .map_err(|_| format!("`{}` is no header name", name.escape_debug()))?;
+        let mut value = HeaderValue::from_str(secret.expose_secret())
+            .map_err(|_| format!("the header `{name}` holds characters that no header may"))?;
+        if looks_secret(name) {
+            world.redactor.learn(secret);
+            value.set_sensitive(true);
+            // `Bearer token`: the token alone is a secret too.
+            if let Some((_, credential)) = secret.expose_secret().split_once(' ') {
+                world.redactor.learn(&SecretString::from(credential));
+            }
+        }
+        map.append(header, value);
+    }
+    Ok(map)
+}

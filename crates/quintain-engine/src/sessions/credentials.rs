@@ -1,0 +1,82 @@
+//! The suite's `auth:` as the authorizer that the wire asks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quintain_core::suite::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
+use quintain_wire::auth::oauth::client::ClientAuthMethod;
+use quintain_wire::auth::{
+    AuthConfig, AuthContext, AuthError, Authorizer, GrantConfig, OAuthConfig, Placement,
+    authorizer as build,
+};
+use url::Url;
+
+use crate::world::World;
+
+pub(super) fn authorizer(
+    auth: &Auth,
+    url: &Url,
+    timeout: Duration,
+    world: &World,
+) -> Result<Arc<dyn Authorizer>, AuthError> {
+    let context = || {
+        let mut context = AuthContext::new(world.redactor.clone());
+        context.timeout = timeout;
+        context.state_dir.clone_from(&world.state_dir);
+        context
+    };
+    if world.stored_auth_only {
+        return build(AuthConfig::Stored, url, context());
+    }
+    let config = match auth {
+        // An earlier login serves whoever names the same URL; without one there is nothing to send.
+        Auth::None => {
+            return build(AuthConfig::Stored, url, context())
+                .or_else(|_| build(AuthConfig::None, url, context()));
+        }
+        Auth::Bearer { token } => AuthConfig::Bearer { token: token.clone() },
+        Auth::Basic { username, password } => {
+            AuthConfig::Basic { username: username.clone(), password: password.clone() }
+        }
+        Auth::ApiKey { value, key_name, placement } => AuthConfig::ApiKey {
+            value: value.clone(),
+            key_name: Some(key_name.clone()),
+            placement: match placement {
+                ApiKeyPlacement::Header => Placement::Header,
+                ApiKeyPlacement::Query => Placement::Query,
+            },
+        },
+        Auth::OAuth(oauth) => AuthConfig::OAuth(config(oauth)?),
+        Auth::Stored => AuthConfig::Stored,
+    };
+    build(config, url, context())
+}
+
+fn config(oauth: &OAuth) -> Result<OAuthConfig, AuthError> {
+    let mut config = OAuthConfig::new(match &oauth.grant {
+        Grant::ClientCredentials => GrantConfig::ClientCredentials { key: None },
+        Grant::Password { username, password } => {
+            GrantConfig::Password { username: username.clone(), password: password.clone() }
+        }
+    });
+    config.token_url = oauth
+        .token_url
+        .as_deref()
+        .map(|url| {
+            Url::parse(url).map_err(|error| {
+                AuthError::Failed(format!("`tokenUrl` `{url}` is no URL: {error}"))
+            })
+        })
+        .transpose()?;
+    config.client_id.clone_from(&oauth.client_id);
+    config.client_secret.clone_from(&oauth.client_secret);
+    config.client_auth = match oauth.client_auth {
+        ClientAuth::Auto => None,
+        ClientAuth::Body => Some(ClientAuthMethod::ClientSecretPost),
+        ClientAuth::Basic => Some(ClientAuthMethod::ClientSecretBasic),
+    };
+    config.scopes.clone_from(&oauth.scopes);
+    config.audience.clone_from(&oauth.audience);
+    config.resource.clone_from(&oauth.resource);
+    Ok(config)
+}

@@ -1,0 +1,282 @@
+//! `quintain call`: one request to a target, and what came of it.
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use quintain_core::arguments;
+use quintain_core::evidence::{Exchange, Outcome};
+use quintain_core::tool_call::{self, ToolCall};
+use quintain_engine::Sessions;
+use quintain_source::visible;
+use quintain_wire::frame::Tape;
+use serde_json::{Map, Value, json};
+
+use super::target::{self, TargetArgs};
+use super::{Desk, render};
+use crate::exit::Exit;
+
+const TAPE: usize = 64 << 20;
+
+/// Call a tool, read a resource, get a prompt, or send any request
+///
+/// Examples:
+///   quintain call echo '{"message": "hi"}' -- npx -y @modelcontextprotocol/server-everything
+///   quintain call --url http://127.0.0.1:3000/mcp get_transaction '{"transaction_id": "txn_123"}'
+///   quintain call -c quintain.yaml '{"tool": "echo", "args": {"message": "hi"}}'
+///   quintain call --resource demo://guide -- ./server
+///   quintain call --prompt greet '{"name": "Ada"}' -- ./server
+///   quintain call --raw '{"method": "completion/complete", "params": {}}' -- ./server
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// TOOL and its arguments as JSON (`-` reads standard input, `@FILE` a file), or one JSON tool call
+    #[arg(value_name = "TOOL JSON", num_args = 0..=2)]
+    words: Vec<String>,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Read this resource
+    #[arg(long, value_name = "URI", conflicts_with_all = ["prompt", "raw"])]
+    resource: Option<String>,
+    /// Get this prompt; the argument is its arguments as JSON
+    #[arg(long, value_name = "NAME", conflicts_with = "raw")]
+    prompt: Option<String>,
+    /// Send this request: an object with `method` and `params`
+    #[arg(long, value_name = "JSON")]
+    raw: Option<String>,
+    /// Which server, if the target has several
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+    /// Print the exchange as JSON
+    #[arg(long)]
+    json: bool,
+    /// Show the raw exchange too, on standard error
+    #[arg(long)]
+    frames: bool,
+}
+
+/// What is asked of the target.
+enum Ask {
+    Tool(ToolCall),
+    Request(String, Map<String, Value>),
+}
+
+pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
+    let console = &desk.console;
+    let fail = |message: &str, help: Option<&str>, exit: Exit| {
+        if args.json {
+            console.out(&format!("{:#}", json!({"error": message})));
+        }
+        console.error(message, help);
+        exit
+    };
+    let words = std::mem::take(&mut args.words);
+    let words = if words.is_empty() { trailing_words(&mut args) } else { words };
+    let ask = match ask(&args, words) {
+        Ok(ask) => ask,
+        Err(message) => return fail(&message, None, Exit::Usage),
+    };
+    let (target, mut world) = match args.target.resolve(desk) {
+        Ok(resolved) => resolved,
+        Err(exit) => return exit,
+    };
+    let tape = Arc::new(Tape::new(TAPE));
+    if args.frames {
+        world.recorder = Some(tape.clone());
+    }
+    let show_frames = || {
+        if args.frames {
+            console.err(&render::frames(&tape, console));
+        }
+    };
+    let sessions = match target::open(&target, &world, desk).await {
+        Ok(sessions) => sessions,
+        Err(error) => {
+            show_frames();
+            let help = target::advice(&error, &target);
+            return fail(&error.to_string(), help.as_deref(), Exit::Unreachable);
+        }
+    };
+    let exchange = match &ask {
+        Ask::Tool(call) => {
+            warn_of_arguments(&sessions, call, desk).await;
+            let _busy = console.busy(&format!("calling {}", call.tool));
+            sessions.call(call).await
+        }
+        Ask::Request(method, params) => match sessions.link(args.server.as_deref()) {
+            Ok(link) => {
+                let _busy = console.busy(&format!("sending {method}"));
+                Ok(link.exchange(method, params.clone()).await)
+            }
+            Err(error) => Err(error),
+        },
+    };
+    let exit = match exchange {
+        Ok(exchange) => report(&exchange, args.json, desk),
+        Err(error) => fail(&error.to_string(), None, Exit::Usage),
+    };
+    sessions.close().await;
+    show_frames();
+    exit
+}
+
+/// `call -- COMMAND ARG... TOOL JSON`: the call may also stand at the end of the command.
+fn trailing_words(args: &mut Args) -> Vec<String> {
+    let command = &mut args.target.command;
+    let is_call = |text: &String| serde_json::from_str::<Map<String, Value>>(text).is_ok();
+    let asks_otherwise = args.resource.is_some() || args.prompt.is_some() || args.raw.is_some();
+    if asks_otherwise || command.len() < 3 || !command.last().is_some_and(is_call) {
+        return Vec::new();
+    }
+    command.split_off(command.len() - 2)
+}
+
+fn ask(args: &Args, words: Vec<String>) -> Result<Ask, String> {
+    if let Some(uri) = &args.resource {
+        let params = Map::from_iter([("uri".to_owned(), uri.clone().into())]);
+        return Ok(Ask::Request("resources/read".into(), params));
+    }
+    if let Some(name) = &args.prompt {
+        let arguments = words.first().map(|text| object(text, "the prompt's arguments"));
+        let arguments = arguments.transpose()?.unwrap_or_default();
+        let params = Map::from_iter([
+            ("name".to_owned(), name.clone().into()),
+            ("arguments".to_owned(), arguments.into()),
+        ]);
+        return Ok(Ask::Request("prompts/get".into(), params));
+    }
+    if let Some(raw) = &args.raw {
+        let mut request = object(raw, "--raw")?;
+        let Some(Value::String(method)) = request.remove("method") else {
+            return Err("--raw needs a `method`, for example {\"method\": \"ping\"}".into());
+        };
+        let params = match request.remove("params") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(params)) => params,
+            Some(_) => return Err("`params` of --raw must be an object".into()),
+        };
+        return Ok(Ask::Request(method, params));
+    }
+    let mut call = match &words[..] {
+        [] => return Err("name a tool, for example: quintain call TOOL '{}' -- COMMAND".into()),
+        [whole] if whole.trim_start().starts_with('{') => {
+            tool_call::parse(whole).map_err(|error| error.to_string())?
+        }
+        [tool, rest @ ..] => {
+            let args = rest.first().map(|text| object(text, "the tool's arguments")).transpose()?;
+            ToolCall { tool: tool.clone(), args: args.unwrap_or_default(), server: None }
+        }
+    };
+    if args.server.is_some() {
+        call.server.clone_from(&args.server);
+    }
+    Ok(Ask::Tool(call))
+}
+
+fn object(text: &str, what: &str) -> Result<Map<String, Value>, String> {
+    let read = match text.strip_prefix('@') {
+        Some(file) => {
+            std::fs::read_to_string(file).map_err(|error| format!("cannot read `{file}`: {error}"))?
+        }
+        None if text == "-" => {
+            let mut read = String::new();
+            let done = std::io::stdin().read_to_string(&mut read);
+            done.map_err(|error| format!("cannot read standard input: {error}"))?;
+            read
+        }
+        None => text.to_owned(),
+    };
+    match serde_json::from_str(&read) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(format!("Invalid JSON: {what} must be an object")),
+        Err(error) => Err(format!("Invalid JSON in {what}: {error}")),
+    }
+}
+
+/// Arguments that the tool's own schema refuses are sent all the same: the answer is the test.
+async fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
+    let Ok(link) = sessions.route(call) else { return };
+    let Some(schema) = link.input_schema(&call.tool) else { return };
+    let arguments = Value::Object(sessions.arguments(call));
+    for problem in arguments::validate(&schema, &arguments) {
+        let place = if problem.pointer.is_empty() { "/" } else { &problem.pointer };
+        desk.console.warn(&format!(
+            "the arguments do not fit the tool's schema at {}: {}",
+            visible(place),
+            visible(&problem.message)
+        ));
+    }
+}
+
+fn report(exchange: &Exchange, as_json: bool, desk: &Desk) -> Exit {
+    let console = &desk.console;
+    if as_json {
+        console.out(&format!("{:#}", exchange_json(exchange)));
+    }
+    let took = exchange.took.as_secs_f64() * 1e3;
+    match &exchange.outcome {
+        Outcome::Reply(result) => {
+            if !as_json {
+                console.out(&render::result(result));
+            }
+            console.note(&format!("{took:.1} ms"));
+            Exit::Passed
+        }
+        Outcome::ToolError(result) => {
+            if !as_json {
+                console.out(&render::result(result));
+            }
+            console.error(&error_text(exchange).unwrap_or_default(), None);
+            Exit::Failed
+        }
+        Outcome::RpcError { data, .. } => {
+            console.error(&visible(&error_text(exchange).unwrap_or_default()), None);
+            if let Some(data) = data.as_ref().filter(|_| !as_json) {
+                console.err(&render::pretty(data));
+            }
+            Exit::Failed
+        }
+        _ => {
+            let message = error_text(exchange).unwrap_or_default();
+            console.error(&crate::console::indented(&message, ""), None);
+            Exit::Unreachable
+        }
+    }
+}
+
+/// What went wrong, in the words that users of existing suites look for.
+fn error_text(exchange: &Exchange) -> Option<String> {
+    Some(match &exchange.outcome {
+        Outcome::Reply(_) => return None,
+        Outcome::ToolError(_) => "MCP tool error: the tool reports a failure (isError)".to_owned(),
+        Outcome::RpcError { code, message, .. } => {
+            format!("MCP tool error: MCP error {code}: {message}")
+        }
+        Outcome::TimedOut { after } => format!(
+            "MCP tool error: MCP error -32001: Request timed out after {} ms",
+            after.as_millis()
+        ),
+        Outcome::Closed { why } | Outcome::Refused { why } | Outcome::Garbled { why, .. } => {
+            format!("MCP tool error: {why}")
+        }
+    })
+}
+
+fn exchange_json(exchange: &Exchange) -> Value {
+    let mut report = json!({
+        "server": exchange.server,
+        "method": exchange.method,
+        "sent": exchange.sent,
+        "took_ms": exchange.took.as_secs_f64() * 1e3,
+        "notices": exchange.notices,
+    });
+    if let Some(result) = exchange.outcome.result() {
+        report["result"] = result.clone();
+    }
+    if let Some(error) = error_text(exchange) {
+        report["error"] = error.into();
+    }
+    if let Outcome::RpcError { code, message, data } = &exchange.outcome {
+        report["rpcError"] = json!({"code": code, "message": message, "data": data});
+    }
+    report
+}

@@ -1,0 +1,93 @@
+//! `quintain inspect`: what a target says of itself.
+
+use std::sync::Arc;
+
+use quintain_wire::frame::Tape;
+use serde_json::json;
+
+use super::target::{self, TargetArgs};
+use super::{Desk, render};
+use crate::exit::Exit;
+
+/// How much of the raw exchange `--frames` keeps.
+const TAPE: usize = 16 << 20;
+
+/// Show what a target offers: server, protocol, capabilities, tools, resources, prompts
+///
+/// Examples:
+///   quintain inspect -- npx -y @modelcontextprotocol/server-everything
+///   quintain inspect --url http://127.0.0.1:3000/mcp --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Print JSON, every item as the target sent it
+    #[arg(long)]
+    json: bool,
+    /// Show the raw exchange too
+    #[arg(long)]
+    frames: bool,
+}
+
+pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    let (target, mut world) = match args.target.resolve(desk) {
+        Ok(resolved) => resolved,
+        Err(exit) => return exit,
+    };
+    let tape = Arc::new(Tape::new(TAPE));
+    if args.frames {
+        world.recorder = Some(tape.clone());
+    }
+    let console = &desk.console;
+    let sessions = match target::open(&target, &world, desk).await {
+        Ok(sessions) => sessions,
+        Err(error) => {
+            if args.json {
+                let mut report = json!({"error": error.to_string()});
+                if args.frames {
+                    report["exchange"] = render::frames_json(&tape);
+                }
+                console.out(&format!("{report:#}"));
+            } else if args.frames {
+                console.out(&render::frames(&tape, console));
+            }
+            let help = target::advice(&error, &target);
+            console.error(&error.to_string(), help.as_deref());
+            return Exit::Unreachable;
+        }
+    };
+    let surveyed = sessions.survey().await;
+    sessions.close().await;
+
+    if args.json {
+        let servers: Vec<_> = surveyed
+            .iter()
+            .map(|(name, surface, problems)| render::surface_json(name, surface, problems))
+            .collect();
+        let mut report = json!({
+            "servers": servers,
+            "quintain": {"version": env!("CARGO_PKG_VERSION"), "format_version": 1},
+        });
+        if args.frames {
+            report["exchange"] = render::frames_json(&tape);
+        }
+        console.out(&format!("{report:#}"));
+    } else {
+        for (at, (name, surface, _)) in surveyed.iter().enumerate() {
+            if at > 0 {
+                console.out("");
+            }
+            console.out(&render::surface(name, surface, console));
+        }
+        if args.frames {
+            console.out("");
+            console.out(&render::frames(&tape, console));
+        }
+    }
+    let problems: Vec<&String> = surveyed.iter().flat_map(|(_, _, problems)| problems).collect();
+    for problem in &problems {
+        console.warn(&quintain_source::visible(problem));
+    }
+    if problems.is_empty() { Exit::Passed } else { Exit::Unreachable }
+}

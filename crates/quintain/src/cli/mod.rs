@@ -1,0 +1,141 @@
+//! The command line: one file per command, and what they share.
+
+mod call;
+mod completions;
+mod demo;
+mod inspect;
+mod login;
+mod render;
+mod target;
+
+use clap::error::ErrorKind;
+use clap::{ArgAction, Parser, Subcommand};
+use quintain_wire::redact::Redactor;
+
+use crate::console::Console;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::logging;
+
+/// Tests, attacks, grades and drives anything that speaks MCP (Model Context Protocol).
+#[derive(Debug, Parser)]
+#[command(name = "quintain", version, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Say more; twice for everything
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    verbose: u8,
+    /// Print data and errors only
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Demo(demo::Args),
+    Inspect(inspect::Args),
+    Call(call::Args),
+    Login(login::Args),
+    Completions(completions::Args),
+}
+
+/// What every command is handed.
+struct Desk {
+    context: Context,
+    console: Console,
+    redactor: Redactor,
+    verbosity: u8,
+    quiet: bool,
+}
+
+impl Desk {
+    /// Starts logging at the level the command line, the environment and the target ask for.
+    fn start_logging(&self, debug: bool, verbose: bool) {
+        let asked = if debug || self.context.flag("MCP_DEBUG") {
+            2
+        } else {
+            u8::from(verbose || self.context.flag("MCP_VERBOSE"))
+        };
+        logging::start(&self.context, self.verbosity.max(asked), self.quiet, &self.redactor);
+    }
+}
+
+/// Reads the command line.
+pub(crate) fn parse(context: &Context) -> Result<Cli, Exit> {
+    let console = Console::new(context, false, Redactor::default());
+    Cli::try_parse().map_err(|error| {
+        let text = if context.colour_stderr {
+            error.render().ansi().to_string()
+        } else {
+            error.render().to_string()
+        };
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                console.out(text.trim_end());
+                Exit::Passed
+            }
+            _ => {
+                console.err(text.trim_end());
+                Exit::Usage
+            }
+        }
+    })
+}
+
+/// Runs the command until it ends or somebody interrupts it.
+pub(crate) fn run(cli: Cli, context: Context) -> Exit {
+    let redactor = Redactor::default();
+    let console = Console::new(&context, cli.quiet, redactor.clone());
+    let desk = Desk { context, console, redactor, verbosity: cli.verbose, quiet: cli.quiet };
+    if let Command::Completions(args) = &cli.command {
+        return completions::run(args, &desk);
+    }
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            desk.console.error(&format!("the runtime cannot be started: {error}"), None);
+            return Exit::Unreachable;
+        }
+    };
+    let exit = runtime.block_on(async {
+        tokio::select! {
+            // The future that loses is dropped here, and with it every child process.
+            exit = dispatch(cli.command, &desk) => exit,
+            () = interrupted() => {
+                desk.console.err("interrupted");
+                Exit::Interrupted
+            }
+        }
+    });
+    // Blocking tasks (a read from a terminal) must not keep the process.
+    runtime.shutdown_background();
+    exit
+}
+
+async fn dispatch(command: Command, desk: &Desk) -> Exit {
+    match command {
+        Command::Demo(args) => demo::run(args, desk).await,
+        Command::Inspect(args) => inspect::run(args, desk).await,
+        Command::Call(args) => call::run(args, desk).await,
+        Command::Login(args) => login::run(args, desk).await,
+        Command::Completions(_) => Exit::Passed,
+    }
+}
+
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

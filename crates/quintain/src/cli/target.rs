@@ -1,0 +1,273 @@
+//! The target of a command: `-- COMMAND ARG...`, `--url URL`, or `-c FILE [--target NAME]`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use quintain_core::suite::{
+    Auth, Launch, Loaded, McpTarget, ProtocolChoice, Responders, Server, SuiteFile, Timeouts,
+    ToolFilter, Transport, load,
+};
+use quintain_engine::{OpenError, Sessions, World};
+use quintain_source::{Renderer, Span, closest};
+use quintain_wire::era::{Choice, VERSIONS};
+use secrecy::SecretString;
+use serde_json::Map;
+
+use super::Desk;
+use crate::exit::Exit;
+
+/// Suite files that are read if none is named, in this order.
+const DEFAULT_FILES: [&str; 4] =
+    ["quintain.yaml", "quintain.yml", "promptfooconfig.yaml", "promptfooconfig.yml"];
+
+/// Which target
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Target")]
+pub(super) struct TargetArgs {
+    /// Suite file that names the target [default: quintain.yaml, else promptfooconfig.yaml]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["url", "command"])]
+    config: Vec<PathBuf>,
+    /// Which target of the suite, if it has several
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["url", "command"])]
+    target: Option<String>,
+    /// Address of a running MCP server
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
+    /// Header for a URL target; any number of times
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+    /// Variable for the environment of a started target; any number of times
+    #[arg(long = "env", value_name = "KEY=VALUE")]
+    env: Vec<String>,
+    /// Working directory of a started target
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// HTTP transport of a URL target
+    #[arg(long, value_name = "KIND", value_parser = ["auto", "streamable-http", "sse"])]
+    transport: Option<String>,
+    /// Protocol to speak: auto, legacy, modern, or a version such as 2025-06-18
+    #[arg(long, value_name = "VERSION")]
+    protocol: Option<String>,
+    /// Milliseconds to wait for an answer [default: 60000]
+    #[arg(long, value_name = "MS")]
+    timeout: Option<u64>,
+    /// Use the login that `quintain login` stored, or fail
+    #[arg(long)]
+    stored_auth_only: bool,
+    /// Command that starts an MCP server on stdio
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+}
+
+impl TargetArgs {
+    /// Finds the target, starts logging as it wishes, and prepares what a run knows of the world.
+    pub(super) fn resolve(&self, desk: &Desk) -> Result<(McpTarget, World), Exit> {
+        let mut target = match self.find(desk) {
+            Ok(target) => target,
+            Err(Wrong::Said) => return Err(Exit::Usage),
+            Err(Wrong::Say(what, help)) => {
+                desk.console.error(&what, help.as_deref());
+                return Err(Exit::Usage);
+            }
+        };
+        if let Err(what) = self.adjust(&mut target) {
+            desk.console.error(&what, None);
+            return Err(Exit::Usage);
+        }
+        desk.start_logging(target.debug.unwrap_or(false), target.verbose.unwrap_or(false));
+        let world = World {
+            env: desk.context.env.clone().into(),
+            state_dir: desk.context.state_dir(),
+            request_timeout: desk.context.request_timeout(),
+            stored_auth_only: self.stored_auth_only,
+            redactor: desk.redactor.clone(),
+            ..World::default()
+        };
+        Ok((target, world))
+    }
+
+    fn find(&self, desk: &Desk) -> Result<McpTarget, Wrong> {
+        if let Some(url) = &self.url {
+            return Ok(plain(url.clone(), Launch::Url {
+                url: url.clone(),
+                headers: Vec::new(),
+                auth: Auth::None,
+                transport: Transport::Auto,
+            }));
+        }
+        if let Some((command, args)) = self.command.split_first() {
+            return Ok(plain(command.clone(), Launch::Command {
+                command: command.clone(),
+                args: args.to_vec(),
+                env: std::collections::BTreeMap::new(),
+                cwd: None,
+            }));
+        }
+        let suite = load_suite(&self.config, desk)?;
+        let mcp: Vec<(&str, &McpTarget)> = suite
+            .targets
+            .iter()
+            .filter_map(|target| Some((target.name(), target.as_mcp()?)))
+            .collect();
+        let names = || mcp.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>();
+        let chosen = match (&self.target, &mcp[..]) {
+            (_, []) => return Err(say("the suite has no MCP target", None)),
+            (Some(wanted), _) => mcp.iter().find(|(name, _)| name == wanted).ok_or_else(|| {
+                let near = closest(wanted, mcp.iter().map(|(name, _)| *name));
+                let help = near.map_or_else(
+                    || format!("it has {}", names().join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                say(format!("the suite has no MCP target `{wanted}`"), Some(help))
+            })?,
+            (None, [only]) => only,
+            (None, _) => {
+                let help = format!("choose one with --target: {}", names().join(", "));
+                return Err(say("the suite has several MCP targets", Some(help)));
+            }
+        };
+        Ok(chosen.1.clone())
+    }
+
+    /// What the command line says wins over what the suite says.
+    fn adjust(&self, target: &mut McpTarget) -> Result<(), String> {
+        if let Some(millis) = self.timeout {
+            target.timeouts.request = (millis > 0).then(|| Duration::from_millis(millis));
+        }
+        if let Some(protocol) = &self.protocol {
+            target.protocol = match protocol.as_str() {
+                "auto" => ProtocolChoice::Auto,
+                "legacy" => ProtocolChoice::Legacy,
+                "modern" => ProtocolChoice::Modern,
+                version if Choice::find(version).is_some() => {
+                    ProtocolChoice::Exact(version.to_owned())
+                }
+                other => {
+                    let known = VERSIONS.join(", ");
+                    return Err(format!(
+                        "--protocol `{other}` is none of auto, legacy, modern, {known}"
+                    ));
+                }
+            };
+        }
+        let headers = self.headers.iter().map(|header| split(header, ':', "--header"));
+        let headers = headers.collect::<Result<Vec<_>, _>>()?;
+        let variables = self.env.iter().map(|variable| split(variable, '=', "--env"));
+        let variables = variables.collect::<Result<Vec<_>, _>>()?;
+        for server in &mut target.servers {
+            match &mut server.launch {
+                Launch::Url { headers: own, transport, .. } => {
+                    own.extend(headers.iter().cloned());
+                    match self.transport.as_deref() {
+                        Some("streamable-http") => *transport = Transport::StreamableHttp,
+                        Some("sse") => *transport = Transport::Sse,
+                        _ => {}
+                    }
+                }
+                Launch::Command { env, cwd, .. } | Launch::Path { env, cwd, .. } => {
+                    env.extend(variables.iter().cloned());
+                    if self.cwd.is_some() {
+                        cwd.clone_from(&self.cwd);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why there is no target.
+enum Wrong {
+    /// Diagnostics were printed already.
+    Said,
+    /// What is wrong, and advice.
+    Say(String, Option<String>),
+}
+
+fn say(what: impl Into<String>, help: Option<String>) -> Wrong {
+    Wrong::Say(what.into(), help)
+}
+
+fn split(text: &str, at: char, flag: &str) -> Result<(String, SecretString), String> {
+    let (name, value) = text
+        .split_once(at)
+        .filter(|(name, _)| !name.trim().is_empty())
+        .ok_or_else(|| format!("{flag} wants `NAME{at}VALUE`"))?;
+    let value = if at == ':' { value.trim() } else { value };
+    Ok((name.trim().to_owned(), SecretString::from(value)))
+}
+
+fn plain(name: String, launch: Launch) -> McpTarget {
+    McpTarget {
+        enabled: true,
+        servers: vec![Server { name, launch, span: Span::default() }],
+        filter: ToolFilter::default(),
+        default_args: Map::new(),
+        timeouts: Timeouts::default(),
+        ping_on_connect: false,
+        debug: None,
+        verbose: None,
+        protocol: ProtocolChoice::Auto,
+        respond: Responders::default(),
+        transform_response: None,
+    }
+}
+
+fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<quintain_core::suite::Suite, Wrong> {
+    let default = || DEFAULT_FILES.iter().map(PathBuf::from).find(|file| in_cwd(file, desk).is_file());
+    let files: Vec<PathBuf> = match named {
+        [] => default().into_iter().collect(),
+        named => named.to_vec(),
+    };
+    if files.is_empty() {
+        return Err(say(
+            "no target is named",
+            Some("give `-- COMMAND ARG...`, `--url URL`, or a suite with `-c FILE`".into()),
+        ));
+    }
+    let mut texts = Vec::new();
+    for file in files {
+        let path = in_cwd(&file, desk);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| say(format!("cannot read `{}`: {error}", file.display()), None))?;
+        let base_dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        texts.push(SuiteFile { name: file.display().to_string(), text, base_dir });
+    }
+    let Loaded { suite, diagnostics, sources } = load(texts, &desk.context.env);
+    if !diagnostics.is_empty() {
+        let renderer =
+            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
+        desk.console.err(renderer.render_all(&sources, &diagnostics).trim_end());
+    }
+    suite.ok_or(Wrong::Said)
+}
+
+fn in_cwd(file: &Path, desk: &Desk) -> PathBuf {
+    desk.context.cwd.join(file)
+}
+
+/// Connects to all servers of a target, or says why that failed.
+pub(super) async fn open(
+    target: &McpTarget,
+    world: &World,
+    desk: &Desk,
+) -> Result<Sessions, OpenError> {
+    let names: Vec<&str> = target.servers.iter().map(|server| server.name.as_str()).collect();
+    let _busy = desk.console.busy(&format!("connecting to {}", names.join(", ")));
+    Sessions::open(target, world).await
+}
+
+/// What to do about a target that cannot be opened.
+pub(super) fn advice(error: &OpenError, target: &McpTarget) -> Option<String> {
+    let url = target.servers.iter().find_map(|server| match &server.launch {
+        Launch::Url { url, .. } => Some(url.clone()),
+        _ => None,
+    });
+    match (error, url) {
+        (error, Some(url)) if error.needs_auth() => Some(format!(
+            "give credentials (`--header 'Authorization: Bearer ...'`, or `auth:` in the suite), or run `quintain login {url}`"
+        )),
+        (OpenError::NoServers, _) => Some("set `enabled: true` and name a `server`".into()),
+        _ => None,
+    }
+}

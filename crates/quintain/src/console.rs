@@ -1,0 +1,138 @@
+//! Everything that is printed goes through here: data to standard output, the rest to standard error.
+//!
+//! What a target wrote is made visible before it reaches a terminal, and secrets are masked.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use quintain_source::visible;
+use quintain_wire::redact::Redactor;
+
+use crate::context::Context;
+
+/// How a piece of text is set off.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Tone {
+    Bold,
+    Dim,
+    Red,
+    Yellow,
+    Green,
+}
+
+/// The two output streams of a command.
+pub(crate) struct Console {
+    colour_stdout: bool,
+    colour_stderr: bool,
+    watched: bool,
+    quiet: bool,
+    redactor: Redactor,
+}
+
+impl Console {
+    pub(crate) fn new(context: &Context, quiet: bool, redactor: Redactor) -> Self {
+        Self {
+            colour_stdout: context.colour_stdout,
+            colour_stderr: context.colour_stderr,
+            watched: context.watched,
+            quiet,
+            redactor,
+        }
+    }
+
+    /// Whether diagnostics may be coloured.
+    pub(crate) fn colours_errors(&self) -> bool {
+        self.colour_stderr
+    }
+
+    /// Data. A reader that went away is no error.
+    pub(crate) fn out(&self, text: &str) {
+        let text = self.redactor.text(text);
+        let mut stdout = io::stdout().lock();
+        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
+    }
+
+    /// A remark that `--quiet` silences.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            self.err(text);
+        }
+    }
+
+    /// A warning.
+    pub(crate) fn warn(&self, text: &str) {
+        let label = self.paint_err(Tone::Yellow, "warning");
+        self.err(&format!("{label}: {text}"));
+    }
+
+    /// An error, with advice if there is any.
+    pub(crate) fn error(&self, text: &str, help: Option<&str>) {
+        let label = self.paint_err(Tone::Red, "error");
+        let mut message = format!("{label}: {text}");
+        if let Some(help) = help {
+            let label = self.paint_err(Tone::Bold, "help");
+            let _ = write!(message, "\n{label}: {help}");
+        }
+        self.err(&message);
+    }
+
+    /// Text for standard error as it stands.
+    pub(crate) fn err(&self, text: &str) {
+        let text = self.redactor.text(text);
+        let mut stderr = io::stderr().lock();
+        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.write_all(b"\n"));
+    }
+
+    /// Sets off text on standard output.
+    pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
+        paint(self.colour_stdout, tone, text)
+    }
+
+    fn paint_err(&self, tone: Tone, text: &str) -> String {
+        paint(self.colour_stderr, tone, text)
+    }
+
+    /// Shows that something is going on until the guard is dropped; only if somebody watches.
+    pub(crate) fn busy(&self, what: &str) -> Busy {
+        if !self.watched || self.quiet {
+            return Busy(None);
+        }
+        let bar = ProgressBar::new_spinner().with_message(visible(what).into_owned());
+        bar.set_style(ProgressStyle::default_spinner());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Busy(Some(bar))
+    }
+}
+
+/// A running spinner.
+pub(crate) struct Busy(Option<ProgressBar>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn paint(colour: bool, tone: Tone, text: &str) -> String {
+    if !colour {
+        return text.to_owned();
+    }
+    let code = match tone {
+        Tone::Bold => 1,
+        Tone::Dim => 2,
+        Tone::Red => 31,
+        Tone::Yellow => 33,
+        Tone::Green => 32,
+    };
+    format!("\x1b[{code}m{text}\x1b[0m")
+}
+
+/// Several lines of a target's text, each made visible, indented alike.
+pub(crate) fn indented(text: &str, indent: &str) -> String {
+    let lines = text.lines().map(|line| format!("{indent}{}", visible(line)));
+    lines.collect::<Vec<_>>().join("\n")
+}

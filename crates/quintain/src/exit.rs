@@ -1,0 +1,48 @@
+//! The exit codes. Scripts rely on them: they are documented and golden-tested.
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Everything passed.
+    Passed,
+    /// A check failed, a finding counts, or a call was answered with an error.
+    Failed,
+    /// The command line or the suite is wrong.
+    Usage,
+    /// A target cannot be reached, or did not answer in time.
+    Unreachable,
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
+}
+
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::Failed => 100,
+            Self::Usage => 2,
+            Self::Unreachable => 3,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.code().into()
+    }
+}
+
+/// A panic is our bug: say so, and end with the code that means it.
+#[expect(clippy::print_stderr, clippy::exit, reason = "a panicking process has no better way")]
+pub(crate) fn install_panic_hook() {
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!(
+            "quintain {} failed because of a bug in it: {panic}\nplease report this with the command you ran",
+            env!("CARGO_PKG_VERSION")
+        );
+        std::process::exit(70);
+    }));
+}
