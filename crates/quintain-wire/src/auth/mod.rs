@@ -5,6 +5,25 @@ use http::{HeaderMap, HeaderName, StatusCode};
 use secrecy::SecretString;
 use url::Url;
 
+mod api_key;
+mod basic;
+mod bearer;
+mod challenge;
+mod clock;
+mod config;
+mod error;
+mod fixed;
+pub mod oauth;
+pub mod stored;
+
+pub use challenge::Challenge;
+pub use clock::Clock;
+pub use config::{
+    AuthConfig, AuthContext, GrantConfig, LoginOptions, OAuthConfig, Placement, authorizer, login,
+};
+pub use error::{Attempt, AuthError};
+pub use stored::{StoredTokens, TokenStore};
+
 /// What a request carries to prove who sends it.
 #[derive(Clone, Default, Debug)]
 pub struct Credentials {
@@ -36,12 +55,4 @@ pub trait Authorizer: Send + Sync {
 
     /// Called once for a refused request. `Ok(true)` means: ask for credentials again and retry.
     fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<bool, AuthError>>;
-}
-
-/// Why there are no credentials.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum AuthError {
-    /// Filled in as the methods grow.
-    #[error("{0}")]
-    Failed(String),
 }

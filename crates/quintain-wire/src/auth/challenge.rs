@@ -1,0 +1,119 @@
+//! Reads the `Bearer` challenge of a `WWW-Authenticate` header (RFC 9110, RFC 6750, RFC 9728).
+
+use http::HeaderMap;
+use http::header::WWW_AUTHENTICATE;
+
+/// What a server says about the token it wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Challenge {
+    /// Where the protected-resource metadata is.
+    pub resource_metadata: Option<String>,
+    /// The scopes the refused request needs.
+    pub scope: Option<String>,
+    /// `invalid_token`, `insufficient_scope`, ...
+    pub error: Option<String>,
+    /// The server's words.
+    pub error_description: Option<String>,
+}
+
+impl Challenge {
+    /// The first `Bearer` challenge among the headers; empty if there is none.
+    pub fn from_headers(headers: &HeaderMap) -> Self {
+        let mut values = headers.get_all(WWW_AUTHENTICATE).iter();
+        values
+            .find_map(|value| Self::parse(&String::from_utf8_lossy(value.as_bytes())))
+            .unwrap_or_default()
+    }
+
+    fn parse(header: &str) -> Option<Self> {
+        let mut challenge = None;
+        let mut rest = header;
+        while let Some((token, tail)) = word(rest) {
+            let tail = tail.trim_start();
+            if let Some(tail) = tail.strip_prefix('=') {
+                let (value, tail) = value(tail.trim_start());
+                rest = tail;
+                if let Some(found) = challenge.as_mut() {
+                    Self::set(found, token, value);
+                }
+            } else if challenge.is_some() {
+                // The next scheme begins: what follows is not about the bearer token.
+                break;
+            } else {
+                if token.eq_ignore_ascii_case("bearer") {
+                    challenge = Some(Self::default());
+                }
+                rest = tail;
+            }
+        }
+        challenge
+    }
+
+    fn set(&mut self, name: &str, value: String) {
+        let field = match name.to_ascii_lowercase().as_str() {
+            "resource_metadata" => &mut self.resource_metadata,
+            "scope" => &mut self.scope,
+            "error" => &mut self.error,
+            "error_description" => &mut self.error_description,
+            _ => return,
+        };
+        // A repeated parameter is malformed; the first one counts.
+        field.get_or_insert(value);
+    }
+}
+
+/// The next run of characters up to a separator, and what follows it.
+fn word(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start_matches([' ', '\t', ',', '=', '"']);
+    let end = text.find([' ', '\t', ',', '=', '"']).unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
+}
+
+/// A token or a quoted string, and what follows it.
+fn value(text: &str) -> (String, &str) {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let end = text.find([' ', '\t', ',']).unwrap_or(text.len());
+        return (text[..end].to_owned(), &text[end..]);
+    };
+    let mut out = String::new();
+    let mut chars = quoted.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return (out, &quoted[at + 1..]),
+            '\\' => out.extend(chars.next().map(|(_, escaped)| escaped)),
+            c => out.push(c),
+        }
+    }
+    (out, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_parameters_of_a_bearer_challenge_are_read_quoted_or_not() {
+        let challenge = Challenge::parse(
+            r#"Bearer error=invalid_token, scope="a b" , resource_metadata = "https://h/x?y=\"z\"""#,
+        );
+        let challenge = challenge.unwrap();
+        assert_eq!(challenge.error.as_deref(), Some("invalid_token"));
+        assert_eq!(challenge.scope.as_deref(), Some("a b"));
+        assert_eq!(challenge.resource_metadata.as_deref(), Some("https://h/x?y=\"z\""));
+    }
+
+    #[test]
+    fn other_schemes_before_and_after_are_skipped() {
+        let challenge = Challenge::parse(r#"Basic realm="r", bearer scope=x, Digest scope=y"#);
+        assert_eq!(challenge.unwrap().scope.as_deref(), Some("x"));
+        assert_eq!(Challenge::parse(r#"Basic realm="Bearer scope=x""#), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_header_makes_the_parser_panic_or_hang(header in ".*") {
+            let _ = Challenge::parse(&header);
+        }
+    }
+}

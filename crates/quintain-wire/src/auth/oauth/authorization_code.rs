@@ -1,0 +1,265 @@
+//! The authorization code grant with PKCE: a user logs in, this machine receives the code.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest as _, Sha256};
+use url::Url;
+
+use super::callback::{Callback, Parameters};
+use super::discovery::{Discovered, Discovery};
+use super::opener::Opener;
+use super::registration::{self, Registration};
+use super::token::{TokenEndpoint, TokenSet};
+use super::{Desk, nonce};
+use crate::auth::error::{described, shown};
+use crate::auth::{AuthError, Challenge, LoginOptions};
+
+/// How long a user has to finish a login.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// What one login led to, and what the next one builds upon.
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    pub(crate) registration: Registration,
+    pub(crate) endpoint: TokenEndpoint,
+    pub(crate) resource: String,
+    /// All scopes asked for so far; a wider login must not lose the earlier ones.
+    pub(crate) scopes: Vec<String>,
+}
+
+impl Session {
+    pub(crate) async fn refresh(&self, desk: &Desk, old: &TokenSet) -> Result<TokenSet, AuthError> {
+        let token = old.refresh_token.as_ref().map(ExposeSecret::expose_secret);
+        let parameters =
+            [("refresh_token", token.unwrap_or_default()), ("resource", &self.resource)];
+        self.endpoint.request(desk, "refresh_token", &parameters).await
+    }
+}
+
+/// One login.
+pub(crate) struct Flow<'a> {
+    pub(crate) desk: &'a Desk,
+    pub(crate) options: &'a LoginOptions,
+    pub(crate) opener: &'a dyn Opener,
+}
+
+impl Flow<'_> {
+    pub(crate) async fn run(
+        &self,
+        challenge: &Challenge,
+        earlier: Option<&Session>,
+    ) -> Result<(Session, TokenSet), AuthError> {
+        let found = Discovery::new(self.desk).login(challenge).await?;
+        let issuer = issuer(self.desk, &found);
+        let registered = earlier.map(|session| &session.registration);
+        let earlier = earlier.filter(|session| session.registration.issuer == issuer);
+        check_pkce(&found, &issuer)?;
+        let authorize = self.endpoint(found.server.authorization_endpoint.as_deref(), &issuer)?;
+        let url = self.endpoint(found.server.token_endpoint.as_deref(), &issuer)?;
+
+        let callback = self.callback(earlier).await?;
+        let redirect_uri = callback.uri().clone();
+        let client = registration::client(
+            self.desk,
+            self.options,
+            &found,
+            &issuer,
+            &redirect_uri,
+            registered,
+        )
+        .await?;
+        let scopes = self.scopes(challenge, &found, earlier);
+        let resource = found.resource.clone().unwrap_or_else(|| canonical(&self.desk.server));
+        let (state, verifier) = (nonce()?, nonce()?);
+        self.desk.redactor.learn(&SecretString::from(verifier.as_str()));
+
+        let request = [
+            ("response_type", "code"),
+            ("client_id", &client.id),
+            ("redirect_uri", redirect_uri.as_str()),
+            ("state", &state),
+            ("code_challenge", &s256(&verifier)),
+            ("code_challenge_method", "S256"),
+            ("resource", &resource),
+        ];
+        let page = page(authorize, &request, &scopes);
+        let answer = self.user(&page, callback).await?;
+        let code = code(answer, &state, &found)?;
+        self.desk.redactor.learn(&SecretString::from(code.as_str()));
+
+        let endpoint = TokenEndpoint {
+            url,
+            issuer: found.server.issuer.clone(),
+            client: Some(client.clone()),
+        };
+        let parameters = [
+            ("code", code.as_str()),
+            ("redirect_uri", redirect_uri.as_str()),
+            ("code_verifier", verifier.as_str()),
+            ("resource", resource.as_str()),
+        ];
+        let tokens = endpoint.request(self.desk, "authorization_code", &parameters).await?;
+        let registration = Registration { issuer, redirect_uri, client };
+        Ok((Session { registration, endpoint, resource, scopes }, tokens))
+    }
+
+    fn endpoint(&self, named: Option<&str>, issuer: &str) -> Result<Url, AuthError> {
+        let missing = || {
+            AuthError::Failed(format!(
+                "the authorization server {} names no endpoint to log in at",
+                shown(issuer)
+            ))
+        };
+        self.desk.endpoint(named.ok_or_else(missing)?)
+    }
+
+    /// The earlier redirect URI if its port is still free, because the client is registered with it.
+    async fn callback(&self, earlier: Option<&Session>) -> Result<Callback, AuthError> {
+        if let Some(port) = self.options.redirect_port {
+            return Callback::bind(Some(port)).await;
+        }
+        let port = earlier.and_then(|session| session.registration.redirect_uri.port());
+        match Callback::bind(port).await {
+            Err(_) if port.is_some() => Callback::bind(None).await,
+            bound => bound,
+        }
+    }
+
+    /// What the server demands, else what the resource lists; plus what the user and earlier logins want.
+    fn scopes(
+        &self,
+        challenge: &Challenge,
+        found: &Discovered,
+        earlier: Option<&Session>,
+    ) -> Vec<String> {
+        let demanded = challenge
+            .scope
+            .as_deref()
+            .map(|scope| scope.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let listed = || found.scopes.clone().unwrap_or_default();
+        let own = &self.options.scopes;
+        let fallback = || if own.is_empty() { listed() } else { Vec::new() };
+        let mut scopes = earlier.map(|session| session.scopes.clone()).unwrap_or_default();
+        scopes.extend(demanded.unwrap_or_else(fallback));
+        scopes.extend(own.iter().cloned());
+        if !scopes.is_empty() && found.server.knows_scope("offline_access") {
+            scopes.push("offline_access".to_owned());
+        }
+        let mut seen = std::collections::HashSet::new();
+        scopes.retain(|scope| seen.insert(scope.clone()));
+        scopes
+    }
+
+    /// Starts the user agent and waits for the redirect.
+    async fn user(&self, page: &Url, callback: Callback) -> Result<Parameters, AuthError> {
+        let after = self.options.login_timeout.unwrap_or(LOGIN_TIMEOUT);
+        let opened = async {
+            self.opener.open(page).await?;
+            // An opener that only shows a URL is done at once; the user is not.
+            std::future::pending().await
+        };
+        let login = async {
+            tokio::select! {
+                biased;
+                answer = callback.wait() => answer,
+                failed = opened => failed,
+            }
+        };
+        tokio::time::timeout(after, login).await.unwrap_or(Err(AuthError::LoginTimedOut { after }))
+    }
+}
+
+/// The page the user is sent to.
+fn page(mut authorize: Url, request: &[(&str, &str)], scopes: &[String]) -> Url {
+    let mut query = authorize.query_pairs_mut();
+    query.extend_pairs(request);
+    if !scopes.is_empty() {
+        query.append_pair("scope", &scopes.join(" "));
+    }
+    if scopes.iter().any(|scope| scope == "offline_access") {
+        // OpenID Connect wants the user's consent before it hands out a refresh token.
+        query.append_pair("prompt", "consent");
+    }
+    drop(query);
+    authorize
+}
+
+/// Checks where the answer comes from before believing a word of it (RFC 9207), then takes the code.
+fn code(answer: Parameters, state: &str, found: &Discovered) -> Result<String, AuthError> {
+    let wrong = |what: &str| AuthError::Callback { what: what.to_owned() };
+    let get = |name| answer.get(name).map(String::as_str);
+    match (get("iss"), found.server.issuer.as_deref()) {
+        (None, _) if found.server.iss_parameter => {
+            return Err(wrong("no `iss`, although the authorization server promises one"));
+        }
+        (Some(iss), Some(issuer)) if iss != issuer => {
+            return Err(wrong(&format!("the `iss` of another server, `{}`", shown(iss))));
+        }
+        _ => {}
+    }
+    if get("state") != Some(state) {
+        return Err(wrong("a `state` that does not belong to it"));
+    }
+    if let Some(error) = get("error") {
+        return Err(AuthError::Denied {
+            error: shown(error),
+            description: described(get("error_description")),
+        });
+    }
+    get("code").filter(|code| !code.is_empty()).map(str::to_owned).ok_or_else(|| wrong("no `code`"))
+}
+
+/// MCP requires PKCE; a server that does not announce it does not have it (OAuth 2.1).
+fn check_pkce(found: &Discovered, issuer: &str) -> Result<(), AuthError> {
+    let supported = match &found.server.code_challenge_methods_supported {
+        Some(methods) => methods.iter().any(|method| method == "S256"),
+        // Servers of the 2025-03-26 protocol had to support it without having to say so.
+        None => found.legacy,
+    };
+    if supported { Ok(()) } else { Err(AuthError::NoPkce { issuer: shown(issuer) }) }
+}
+
+/// The issuer that credentials are kept under; a server without metadata stands for itself.
+pub(crate) fn issuer(desk: &Desk, found: &Discovered) -> String {
+    let origin = || desk.server.origin().ascii_serialization();
+    found.server.issuer.clone().unwrap_or_else(origin)
+}
+
+/// The canonical URI of the server (RFC 8707): no fragment, no secrets, no lonely slash.
+fn canonical(server: &Url) -> String {
+    let mut url = server.clone();
+    url.set_fragment(None);
+    url.set_query(None);
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    let text = url.to_string();
+    if url.path() == "/" { text.trim_end_matches('/').to_owned() } else { text }
+}
+
+fn s256(verifier: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_challenge_is_the_example_of_rfc_7636() {
+        assert_eq!(
+            s256("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"),
+            "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+        );
+    }
+
+    #[test]
+    fn the_canonical_uri_has_no_lonely_slash_no_query_and_no_password() {
+        let canonical = |text: &str| canonical(&text.parse().unwrap());
+        assert_eq!(canonical("https://MCP.example.com"), "https://mcp.example.com");
+        assert_eq!(canonical("https://u:p@h/mcp?key=1#x"), "https://h/mcp");
+        assert_eq!(canonical("https://h/mcp/"), "https://h/mcp/");
+    }
+}

@@ -1,0 +1,114 @@
+//! One bounded exchange with an authorization server: no redirects, 1 MiB, one deadline for all of it.
+
+use std::time::Duration;
+
+use ::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
+use ::http::{HeaderMap, StatusCode};
+use bytes::Bytes;
+use reqwest::{Client, RequestBuilder};
+use serde_json::Value;
+use url::Url;
+
+use crate::auth::AuthError;
+use crate::auth::error::shown;
+use crate::net;
+
+/// No metadata document or token answer has a reason to be longer.
+const BODY_BYTES: usize = 1 << 20;
+
+#[derive(Clone)]
+pub(crate) struct Http {
+    client: Client,
+    timeout: Duration,
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Http {
+    pub(crate) fn new(timeout: Duration) -> Result<Self, AuthError> {
+        let client = net::client(timeout).map_err(|error| AuthError::Failed(net::chain(&error)))?;
+        Ok(Self { client, timeout })
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    pub(crate) fn post(&self, url: &Url) -> RequestBuilder {
+        self.client.post(url.clone()).header(ACCEPT, "application/json")
+    }
+
+    pub(crate) fn form(&self, url: &Url, body: String) -> RequestBuilder {
+        self.post(url).header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)
+    }
+
+    pub(crate) async fn get(&self, url: &Url, timeout: Duration) -> Result<Answer, AuthError> {
+        let request = self.client.get(url.clone()).header(ACCEPT, "application/json");
+        Self::within(request, url, timeout.min(self.timeout)).await
+    }
+
+    pub(crate) async fn send(
+        &self,
+        request: RequestBuilder,
+        url: &Url,
+    ) -> Result<Answer, AuthError> {
+        Self::within(request, url, self.timeout).await
+    }
+
+    async fn within(
+        request: RequestBuilder,
+        url: &Url,
+        after: Duration,
+    ) -> Result<Answer, AuthError> {
+        let exchange = async {
+            let unreachable = |error: &dyn std::error::Error| AuthError::Unreachable {
+                url: url.clone(),
+                reason: net::chain(error),
+            };
+            let response =
+                request.send().await.map_err(|error| unreachable(&error.without_url()))?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            match net::bounded_body(response, BODY_BYTES).await {
+                Ok(body) => Ok(Answer { status, headers, body }),
+                Err(error) => {
+                    Err(AuthError::BadAnswer { url: url.clone(), reason: net::chain(&error) })
+                }
+            }
+        };
+        tokio::time::timeout(after, exchange)
+            .await
+            .unwrap_or_else(|_| Err(AuthError::TimedOut { url: url.clone(), after }))
+    }
+}
+
+impl Answer {
+    /// The body as a JSON object; anything else is `None`.
+    pub(crate) fn object(&self) -> Option<serde_json::Map<String, Value>> {
+        match serde_json::from_slice(&self.body) {
+            Ok(Value::Object(object)) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// The status in words, with the target of a redirect that was not followed.
+    pub(crate) fn status_line(&self) -> String {
+        match self.headers.get(LOCATION).filter(|_| self.status.is_redirection()) {
+            Some(to) => format!(
+                "{}, a redirect to {} that is not followed",
+                self.status,
+                shown(&String::from_utf8_lossy(to.as_bytes()))
+            ),
+            None => self.status.to_string(),
+        }
+    }
+
+    /// The beginning of the body, for errors about answers that are not JSON.
+    pub(crate) fn excerpt(&self) -> String {
+        shown(&String::from_utf8_lossy(&self.body[..self.body.len().min(400)]))
+    }
+}

@@ -1,0 +1,189 @@
+//! Logs a user in when a server refuses, again when it wants more, and not for ever.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use ::http::StatusCode;
+use ::http::header::ACCEPT;
+use futures_util::future::BoxFuture;
+use serde_json::json;
+use url::Url;
+
+use super::Desk;
+use super::authorization_code::{Flow, Session, issuer};
+use super::discovery::Discovery;
+use super::opener::Opener;
+use super::source::Grant;
+use super::token::TokenSet;
+use crate::auth::error::shown;
+use crate::auth::{AuthError, Challenge, LoginOptions, Refusal, StoredTokens, TokenStore};
+
+/// Logins within [`LOGIN_WINDOW`]; a user should not be asked again and again in vain.
+const LOGINS: usize = 6;
+const LOGIN_WINDOW: Duration = Duration::from_secs(300);
+
+/// Logs in when the server refuses, at the place the server names.
+pub(crate) struct InteractiveGrant {
+    desk: Desk,
+    options: LoginOptions,
+    opener: Arc<dyn Opener>,
+    store: Option<TokenStore>,
+    session: Mutex<Option<Session>>,
+    logins: Mutex<Vec<SystemTime>>,
+}
+
+impl InteractiveGrant {
+    pub(crate) fn new(
+        desk: Desk,
+        options: LoginOptions,
+        opener: Arc<dyn Opener>,
+        store: Option<TokenStore>,
+        stored: Option<StoredTokens>,
+    ) -> Self {
+        let session = Mutex::new(stored.map(|stored| stored.session()));
+        Self { desk, options, opener, store, session, logins: Mutex::default() }
+    }
+
+    fn session(&self) -> Option<Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn log_in(&self, refusal: &Refusal) -> Result<TokenSet, AuthError> {
+        let challenge = Challenge::from_headers(&refusal.headers);
+        let earlier = self.session();
+        if refusal.status == StatusCode::FORBIDDEN {
+            worth_asking(&challenge, earlier.as_ref(), &refusal.url)?;
+        }
+        self.count_login(refusal)?;
+        let flow = Flow { desk: &self.desk, options: &self.options, opener: &*self.opener };
+        let (session, tokens) = flow.run(&challenge, earlier.as_ref()).await?;
+        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+        Ok(tokens)
+    }
+
+    fn count_login(&self, refusal: &Refusal) -> Result<(), AuthError> {
+        let now = self.desk.clock.now();
+        let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
+        logins.retain(|at| now < *at + LOGIN_WINDOW);
+        if logins.len() >= LOGINS {
+            return Err(AuthError::StillRefused {
+                url: refusal.url.clone(),
+                status: refusal.status,
+                detail: format!(": {LOGINS} logins within minutes have not helped"),
+            });
+        }
+        logins.push(now);
+        Ok(())
+    }
+}
+
+/// Step-up is of use only if the server wants scopes that were not asked for yet.
+fn worth_asking(
+    challenge: &Challenge,
+    earlier: Option<&Session>,
+    url: &Url,
+) -> Result<(), AuthError> {
+    let scope = challenge.scope.as_deref().unwrap_or_default();
+    let asked = earlier.map(|session| session.scopes.as_slice()).unwrap_or_default();
+    let refuse = |reason| AuthError::Scope { url: url.clone(), scope: shown(scope), reason };
+    if scope.trim().is_empty() {
+        return Err(refuse("is not named, so no login can ask for it"));
+    }
+    if scope.split_whitespace().all(|scope| asked.iter().any(|asked| asked == scope)) {
+        return Err(refuse("was asked for and not granted; ask for access to be given"));
+    }
+    Ok(())
+}
+
+impl Grant for InteractiveGrant {
+    fn obtain<'a>(
+        &'a self,
+        refusal: Option<&'a Refusal>,
+    ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
+        Box::pin(async move {
+            match refusal {
+                Some(refusal) => self.log_in(refusal).await.map(Some),
+                // A server may need no login at all; its refusal tells where to go.
+                None => Ok(None),
+            }
+        })
+    }
+
+    fn refresh<'a>(
+        &'a self,
+        old: &'a TokenSet,
+        refusal: Option<&'a Refusal>,
+    ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
+        Box::pin(async move {
+            let Some(session) = self.session() else {
+                return Err(AuthError::Failed("a token without a login".to_owned()));
+            };
+            if let Some(refusal) = refusal {
+                // The server may have moved to another issuer, whose tokens the old one cannot renew.
+                let challenge = Challenge::from_headers(&refusal.headers);
+                let found = Discovery::new(&self.desk).login(&challenge).await?;
+                if issuer(&self.desk, &found) != session.registration.issuer {
+                    return Err(AuthError::TokenRefused {
+                        url: session.endpoint.url,
+                        grant: "refresh_token".to_owned(),
+                        status: refusal.status,
+                        error: "the server has moved to another issuer".to_owned(),
+                        description: String::new(),
+                    });
+                }
+            }
+            session.refresh(&self.desk, old).await
+        })
+    }
+
+    fn answers(&self, refusal: &Refusal) -> bool {
+        let challenge = Challenge::from_headers(&refusal.headers);
+        match refusal.status {
+            StatusCode::UNAUTHORIZED => true,
+            // Servers are known to name the scope and to forget the error code.
+            StatusCode::FORBIDDEN => {
+                challenge.scope.is_some()
+                    || challenge.error.as_deref() == Some("insufficient_scope")
+            }
+            _ => false,
+        }
+    }
+
+    fn keep(&self, tokens: &TokenSet) -> Result<(), AuthError> {
+        match (&self.store, self.session()) {
+            (Some(store), Some(session)) => {
+                store.save(&StoredTokens::new(&self.desk.server, &session, tokens))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Asks the server for its challenge, runs the login and stores what it yields.
+pub(crate) async fn login(
+    desk: Desk,
+    options: LoginOptions,
+    opener: Arc<dyn Opener>,
+    store: Option<TokenStore>,
+) -> Result<StoredTokens, AuthError> {
+    let probe = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "quintain", "version": env!("CARGO_PKG_VERSION")},
+    }});
+    let request = desk.http.post(&desk.server).json(&probe);
+    let request = request.header(ACCEPT, "text/event-stream");
+    let challenge = match desk.http.send(request, &desk.server).await {
+        Ok(answer) => Challenge::from_headers(&answer.headers),
+        // A stream that does not end is as good as an answer without a challenge.
+        Err(AuthError::TimedOut { .. } | AuthError::BadAnswer { .. }) => Challenge::default(),
+        Err(error) => return Err(error),
+    };
+    let earlier = store.as_ref().map(|store| store.load(&desk.server)).transpose()?.flatten();
+    // With a client id in hand, a login starts from nothing: the server may have a new issuer.
+    let earlier = earlier.filter(|_| options.client_id.is_none()).map(|stored| stored.session());
+    let flow = Flow { desk: &desk, options: &options, opener: &*opener };
+    let (session, tokens) = flow.run(&challenge, earlier.as_ref()).await?;
+    let stored = StoredTokens::new(&desk.server, &session, &tokens);
+    store.iter().try_for_each(|store| store.save(&stored))?;
+    Ok(stored)
+}

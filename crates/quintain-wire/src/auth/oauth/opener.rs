@@ -1,0 +1,126 @@
+//! How the user agent is started: by a person's browser, or by following redirects ourselves.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ::http::header::{COOKIE, LOCATION, SET_COOKIE};
+use futures_util::future::BoxFuture;
+use reqwest::Response;
+use url::Url;
+
+use crate::auth::AuthError;
+use crate::auth::error::shown;
+use crate::net;
+
+/// Brings a URL in front of whoever can log in.
+pub trait Opener: Send + Sync + std::fmt::Debug {
+    /// Starts the user agent; may return before the login is finished.
+    fn open<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<(), AuthError>>;
+}
+
+/// A user agent without a user: follows redirects until the login comes back to this machine.
+///
+/// It is for servers that log in on their own, such as test servers; it fills in no form.
+#[derive(Clone, Debug)]
+pub struct HeadlessOpener {
+    /// The time for all redirects together.
+    pub timeout: Duration,
+}
+
+/// A login takes fewer redirects than this, or it runs in a circle.
+const REDIRECTS: usize = 20;
+
+impl Default for HeadlessOpener {
+    fn default() -> Self {
+        Self { timeout: Duration::from_secs(30) }
+    }
+}
+
+impl Opener for HeadlessOpener {
+    fn open<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<(), AuthError>> {
+        Box::pin(async move {
+            let after = self.timeout;
+            tokio::time::timeout(after, self.follow(url))
+                .await
+                .unwrap_or_else(|_| Err(AuthError::TimedOut { url: bare(url), after }))
+        })
+    }
+}
+
+impl HeadlessOpener {
+    async fn follow(&self, start: &Url) -> Result<(), AuthError> {
+        let client =
+            net::client(self.timeout).map_err(|error| AuthError::Failed(net::chain(&error)))?;
+        // The redirect URI stands in the URL we are given, so we know when we are home.
+        let home = start.query_pairs().find(|(name, _)| name == "redirect_uri");
+        let home = home.map(|(_, uri)| uri.into_owned()).unwrap_or_default();
+        let mut cookies = Cookies::default();
+        let mut url = start.clone();
+        for _ in 0..REDIRECTS {
+            let mut request = client.get(url.clone());
+            if let Some(header) = cookies.header(&url) {
+                request = request.header(COOKIE, header);
+            }
+            let response = request.send().await.map_err(|error| AuthError::Unreachable {
+                url: bare(&url),
+                reason: net::chain(&error.without_url()),
+            })?;
+            if bare(&url).as_str() == home {
+                return Ok(());
+            }
+            cookies.learn(&url, &response);
+            url = next(&url, &response)?;
+        }
+        let reason = format!("more than {REDIRECTS} redirects and no end");
+        Err(AuthError::BadAnswer { url: bare(start), reason })
+    }
+}
+
+fn next(url: &Url, response: &Response) -> Result<Url, AuthError> {
+    let bad = |reason| AuthError::BadAnswer { url: bare(url), reason };
+    let status = response.status();
+    let Some(location) = response.headers().get(LOCATION).filter(|_| status.is_redirection())
+    else {
+        return Err(bad(format!("{status} where a redirect was expected; does it want a person?")));
+    };
+    let location = String::from_utf8_lossy(location.as_bytes());
+    match url.join(&location) {
+        Ok(next) if matches!(next.scheme(), "http" | "https") => Ok(next),
+        _ => Err(bad(format!("a redirect to `{}`", shown(&location)))),
+    }
+}
+
+/// The URL without its query, which holds codes and states that have no place in an error.
+fn bare(url: &Url) -> Url {
+    let mut url = url.clone();
+    url.set_query(None);
+    url
+}
+
+/// Just enough of a cookie jar: the newest value of each name, per origin.
+#[derive(Default)]
+struct Cookies(BTreeMap<(String, String), String>);
+
+impl Cookies {
+    fn learn(&mut self, url: &Url, response: &Response) {
+        let origin = url.origin().ascii_serialization();
+        for cookie in response.headers().get_all(SET_COOKIE) {
+            let Ok(cookie) = cookie.to_str() else { continue };
+            let pair = cookie.split(';').next().unwrap_or_default();
+            let Some((name, value)) = pair.split_once('=') else { continue };
+            let key = (origin.clone(), name.trim().to_owned());
+            if value.trim().is_empty() {
+                self.0.remove(&key);
+            } else {
+                self.0.insert(key, value.trim().to_owned());
+            }
+        }
+    }
+
+    fn header(&self, url: &Url) -> Option<String> {
+        let origin = url.origin().ascii_serialization();
+        let own = self.0.iter().filter(|((of, _), _)| *of == origin);
+        let pairs: Vec<_> = own.map(|((_, name), value)| format!("{name}={value}")).collect();
+        (!pairs.is_empty()).then(|| pairs.join("; "))
+    }
+}

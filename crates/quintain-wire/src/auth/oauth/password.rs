@@ -1,0 +1,54 @@
+//! The resource owner password grant: the user's own name and password buy the token.
+
+use futures_util::future::BoxFuture;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::Desk;
+use super::client_credentials::Teller;
+use super::source::Grant;
+use super::token::TokenSet;
+use crate::auth::{AuthError, OAuthConfig, Refusal};
+
+pub(crate) struct Password {
+    teller: Teller,
+    username: String,
+    password: SecretString,
+}
+
+impl Password {
+    pub(crate) fn new(
+        desk: Desk,
+        config: OAuthConfig,
+        username: String,
+        password: SecretString,
+    ) -> Result<Self, AuthError> {
+        if username.is_empty() {
+            return Err(AuthError::Empty { what: "the user name (`auth.username`)" });
+        }
+        if password.expose_secret().is_empty() {
+            return Err(AuthError::Empty { what: "the password (`auth.password`)" });
+        }
+        Ok(Self { teller: Teller::new(desk, config, None), username, password })
+    }
+}
+
+impl Grant for Password {
+    fn obtain<'a>(
+        &'a self,
+        _: Option<&'a Refusal>,
+    ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
+        Box::pin(async {
+            let own =
+                [("username", self.username.as_str()), ("password", self.password.expose_secret())];
+            self.teller.ask("password", &own).await.map(Some)
+        })
+    }
+
+    fn refresh<'a>(
+        &'a self,
+        old: &'a TokenSet,
+        _: Option<&'a Refusal>,
+    ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
+        Box::pin(self.teller.refresh(old))
+    }
+}

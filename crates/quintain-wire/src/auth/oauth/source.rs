@@ -1,0 +1,268 @@
+//! A token that renews itself: early, once for all who wait, and again when it is refused.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use ::http::StatusCode;
+use ::http::header::AUTHORIZATION;
+use futures_util::future::BoxFuture;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use super::token::TokenSet;
+use crate::auth::error::described;
+use crate::auth::{AuthError, Authorizer, Challenge, Clock, Credentials, Refusal, bearer};
+
+/// How long before its expiry a token is renewed, unless it lives too short for that.
+const LEAD: Duration = Duration::from_secs(60);
+
+/// How long a valid token is used on after a failed early renewal, before the next one is tried.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Renewals forced by refusals within [`RENEWAL_WINDOW`]; more can only be a server that likes no token.
+const FORCED_RENEWALS: usize = 20;
+const RENEWAL_WINDOW: Duration = Duration::from_secs(60);
+
+/// A way to get tokens.
+pub(crate) trait Grant: Send + Sync + 'static {
+    /// Gets a token from the beginning. `None` means: not without a refusal that says where to ask.
+    fn obtain<'a>(
+        &'a self,
+        refusal: Option<&'a Refusal>,
+    ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>>;
+
+    /// Trades the refresh token of `old`.
+    fn refresh<'a>(
+        &'a self,
+        old: &'a TokenSet,
+        refusal: Option<&'a Refusal>,
+    ) -> BoxFuture<'a, Result<TokenSet, AuthError>>;
+
+    /// Whether another token could answer this refusal.
+    fn answers(&self, refusal: &Refusal) -> bool {
+        refusal.status == StatusCode::UNAUTHORIZED
+    }
+
+    /// Called with each new token, for grants that store them.
+    fn keep(&self, _: &TokenSet) -> Result<(), AuthError> {
+        Ok(())
+    }
+}
+
+/// Hands out the tokens of a [`Grant`].
+pub(crate) struct TokenSource(Arc<Inner>);
+
+struct Inner {
+    grant: Box<dyn Grant>,
+    state: Arc<Mutex<State>>,
+    /// Counts finished renewals, so that whoever waited for a failed one shares its failure.
+    finished: AtomicU64,
+    lead: Duration,
+    clock: Clock,
+}
+
+#[derive(Default)]
+struct State {
+    token: Option<TokenSet>,
+    /// The access token was refused; only its refresh token may still be used.
+    dead: bool,
+    generation: u64,
+    /// How often the current token was handed out.
+    handed_out: u64,
+    /// The current token replaces one that was refused.
+    forced: bool,
+    /// The current token came from a refresh token.
+    refreshed: bool,
+    failure: Option<AuthError>,
+    not_before: Option<SystemTime>,
+    forced_at: Vec<SystemTime>,
+}
+
+impl TokenSource {
+    pub(crate) fn new(
+        grant: impl Grant,
+        known: Option<TokenSet>,
+        lead: Option<Duration>,
+        clock: Clock,
+    ) -> Self {
+        let state =
+            State { generation: u64::from(known.is_some()), token: known, ..State::default() };
+        Self(Arc::new(Inner {
+            grant: Box::new(grant),
+            state: Arc::new(Mutex::new(state)),
+            finished: AtomicU64::new(0),
+            lead: lead.unwrap_or(LEAD),
+            clock,
+        }))
+    }
+}
+
+impl Authorizer for TokenSource {
+    fn credentials(&self) -> BoxFuture<'_, Result<Credentials, AuthError>> {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move {
+            let seen = inner.finished.load(Ordering::Acquire);
+            let mut state = Arc::clone(&inner.state).lock_owned().await;
+            if inner.fresh(&state) {
+                return Ok(state.hand_out());
+            }
+            if let Some(failure) = inner.shared_failure(&state, seen) {
+                return Err(failure);
+            }
+            inner.renew(state, None).await.map(|mut state| state.hand_out())
+        })
+    }
+
+    fn refused(&self, refusal: Refusal) -> BoxFuture<'_, Result<bool, AuthError>> {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move {
+            let seen = inner.finished.load(Ordering::Acquire);
+            let mut state = Arc::clone(&inner.state).lock_owned().await;
+            if refusal.generation < state.generation {
+                return Ok(true);
+            }
+            if !inner.grant.answers(&refusal) {
+                return Ok(false);
+            }
+            if let Some(failure) = inner.shared_failure(&state, seen) {
+                return Err(failure);
+            }
+            inner.may_force(&mut state, &refusal)?;
+            let before = state.generation;
+            let state = inner.renew(state, Some(refusal)).await?;
+            Ok(state.generation > before)
+        })
+    }
+}
+
+impl Inner {
+    /// Whether the token can be used as it is.
+    fn fresh(&self, state: &State) -> bool {
+        let Some(token) = state.token.as_ref().filter(|_| !state.dead) else { return false };
+        let now = self.clock.now();
+        // A token of five seconds would otherwise be renewed with every call.
+        let lead = self.lead.min(token.lifetime / 2);
+        let paused = state.not_before.is_some_and(|until| now < until);
+        now + if paused { Duration::ZERO } else { lead } < token.expires_at
+    }
+
+    fn shared_failure(&self, state: &State, seen: u64) -> Option<AuthError> {
+        state.failure.clone().filter(|_| self.finished.load(Ordering::Acquire) != seen)
+    }
+
+    /// Decides whether a refusal is worth another token, and forgets the refused one.
+    fn may_force(&self, state: &mut State, refusal: &Refusal) -> Result<(), AuthError> {
+        let now = self.clock.now();
+        state.dead = true;
+        state.forced_at.retain(|at| now < *at + RENEWAL_WINDOW);
+        // With a single use, that use must be the retry: the new token did not help.
+        let in_vain =
+            state.forced && state.handed_out <= 1 && refusal.status == StatusCode::UNAUTHORIZED;
+        if in_vain && state.refreshed {
+            state.drop_refresh_token();
+        } else if in_vain || state.forced_at.len() >= FORCED_RENEWALS {
+            state.token = None;
+            state.forced = false;
+            let challenge = Challenge::from_headers(&refusal.headers);
+            let words = challenge.error_description.or(challenge.error);
+            return Err(AuthError::StillRefused {
+                url: refusal.url.clone(),
+                status: refusal.status,
+                detail: described(words.as_deref()),
+            });
+        }
+        state.forced_at.push(now);
+        Ok(())
+    }
+
+    /// Renews in a task of its own: a caller that gives up must not lose a rotated refresh token.
+    async fn renew(
+        self: &Arc<Self>,
+        mut state: OwnedMutexGuard<State>,
+        refusal: Option<Refusal>,
+    ) -> Result<OwnedMutexGuard<State>, AuthError> {
+        let inner = Arc::clone(self);
+        let task = tokio::spawn(async move {
+            let result = inner.fetch(&mut state, refusal.as_ref()).await;
+            state.failure = result.as_ref().err().cloned();
+            inner.finished.fetch_add(1, Ordering::Release);
+            result.map(|()| state)
+        });
+        task.await.unwrap_or_else(|error| Err(AuthError::Failed(error.to_string())))
+    }
+
+    async fn fetch(&self, state: &mut State, refusal: Option<&Refusal>) -> Result<(), AuthError> {
+        // A refresh token buys the scopes it was issued with, so it is no answer to a 403.
+        let wider = refusal.is_some_and(|refusal| refusal.status == StatusCode::FORBIDDEN);
+        let with_refresh = state.token.as_ref().filter(|t| t.refresh_token.is_some() && !wider);
+        if let Some(old) = with_refresh {
+            match self.grant.refresh(old, refusal).await {
+                Ok(mut new) => {
+                    // Without rotation the old refresh token stays good.
+                    new.refresh_token = new.refresh_token.or_else(|| old.refresh_token.clone());
+                    return self.accept(state, new, refusal, true);
+                }
+                Err(AuthError::TokenRefused { error, .. }) => {
+                    tracing::debug!(%error, "the refresh token is refused, starting over");
+                    state.drop_refresh_token();
+                }
+                Err(error) => return self.endure(state, error),
+            }
+        }
+        match self.grant.obtain(refusal).await {
+            Ok(Some(new)) => self.accept(state, new, refusal, false),
+            Ok(None) => {
+                state.token = None;
+                Ok(())
+            }
+            Err(error) => self.endure(state, error),
+        }
+    }
+
+    fn accept(
+        &self,
+        state: &mut State,
+        new: TokenSet,
+        refusal: Option<&Refusal>,
+        refreshed: bool,
+    ) -> Result<(), AuthError> {
+        let kept = self.grant.keep(&new);
+        state.token = Some(new);
+        state.dead = false;
+        state.generation += 1;
+        state.handed_out = 0;
+        state.forced = refusal.is_some();
+        state.refreshed = refreshed;
+        state.not_before = None;
+        kept
+    }
+
+    /// An early renewal may fail as long as the old token is still good.
+    fn endure(&self, state: &mut State, error: AuthError) -> Result<(), AuthError> {
+        let now = self.clock.now();
+        let good = state.token.as_ref().is_some_and(|token| now < token.expires_at) && !state.dead;
+        if !good {
+            return Err(error);
+        }
+        tracing::debug!(%error, "the early renewal failed, the token is still valid");
+        state.not_before = Some(now + PAUSE);
+        Ok(())
+    }
+}
+
+impl State {
+    fn hand_out(&mut self) -> Credentials {
+        let mut credentials = Credentials { generation: self.generation, ..Credentials::default() };
+        if let Some(token) = self.token.as_ref().filter(|_| !self.dead) {
+            self.handed_out += 1;
+            credentials.headers.push((AUTHORIZATION, bearer::header(&token.access_token)));
+        }
+        credentials
+    }
+
+    fn drop_refresh_token(&mut self) {
+        if let Some(token) = &mut self.token {
+            token.refresh_token = None;
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Logins kept between runs: one JSON file per server and issuer, readable by its owner only.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures_util::future::BoxFuture;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::oauth::Desk;
+use super::oauth::authorization_code::Session;
+use super::oauth::client::{ClientAuthMethod, ClientIdentity};
+use super::oauth::registration::Registration;
+use super::oauth::source::Grant;
+use super::oauth::token::{TokenEndpoint, TokenSet, learn_client_secret};
+use super::{AuthError, Refusal};
+use crate::redact::Redactor;
+
+mod fields;
+mod store;
+
+use fields::{address, optional_secret, secret};
+pub use store::TokenStore;
+
+/// The tokens of one login and the client they were issued to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StoredTokens {
+    /// The MCP server.
+    #[serde(with = "address")]
+    pub server_url: Url,
+    /// The authorization server that issued the tokens.
+    pub issuer: String,
+    /// Where they are renewed.
+    #[serde(with = "address")]
+    pub token_endpoint: Url,
+    /// The client they were issued to.
+    pub client_id: String,
+    #[serde(with = "optional_secret", default, skip_serializing_if = "Option::is_none")]
+    client_secret: Option<SecretString>,
+    client_auth: ClientAuthMethod,
+    #[serde(with = "address")]
+    redirect_uri: Url,
+    #[serde(with = "secret")]
+    access_token: SecretString,
+    #[serde(with = "optional_secret", default, skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<SecretString>,
+    /// Seconds since 1970.
+    pub expires_at: u64,
+    lifetime: u64,
+    /// The scopes that were asked for.
+    pub scopes: Vec<String>,
+    /// The resource the tokens are for.
+    pub resource: String,
+}
+
+impl StoredTokens {
+    pub(crate) fn new(server: &Url, session: &Session, tokens: &TokenSet) -> Self {
+        let Registration { issuer, redirect_uri, client } = session.registration.clone();
+        Self {
+            server_url: key_url(server),
+            issuer,
+            token_endpoint: session.endpoint.url.clone(),
+            client_id: client.id,
+            client_secret: client.secret,
+            client_auth: client.method,
+            redirect_uri,
+            access_token: tokens.access_token.clone(),
+            refresh_token: tokens.refresh_token.clone(),
+            expires_at: seconds(tokens.expires_at),
+            lifetime: tokens.lifetime.as_secs(),
+            scopes: session.scopes.clone(),
+            resource: session.resource.clone(),
+        }
+    }
+
+    /// Whether the tokens can be renewed without a user.
+    pub fn renewable(&self) -> bool {
+        self.refresh_token.is_some()
+    }
+
+    pub(crate) fn session(&self) -> Session {
+        let client = ClientIdentity {
+            id: self.client_id.clone(),
+            secret: self.client_secret.clone(),
+            key: None,
+            method: self.client_auth,
+        };
+        Session {
+            endpoint: TokenEndpoint {
+                url: self.token_endpoint.clone(),
+                issuer: Some(self.issuer.clone()),
+                client: Some(client.clone()),
+            },
+            registration: Registration {
+                issuer: self.issuer.clone(),
+                redirect_uri: self.redirect_uri.clone(),
+                client,
+            },
+            resource: self.resource.clone(),
+            scopes: self.scopes.clone(),
+        }
+    }
+
+    pub(crate) fn token_set(&self, redactor: &Redactor) -> TokenSet {
+        redactor.learn(&self.access_token);
+        self.refresh_token.iter().for_each(|token| redactor.learn(token));
+        if let Some(secret) = &self.client_secret {
+            learn_client_secret(redactor, Some(&self.client_id), secret);
+        }
+        let expires_at = UNIX_EPOCH.checked_add(Duration::from_secs(self.expires_at));
+        TokenSet {
+            access_token: self.access_token.clone(),
+            refresh_token: self.refresh_token.clone(),
+            expires_at: expires_at.unwrap_or(UNIX_EPOCH),
+            lifetime: Duration::from_secs(self.lifetime),
+        }
+    }
+}
+
+/// Renews a stored login and never asks a user.
+pub(crate) struct StoredGrant {
+    desk: Desk,
+    store: TokenStore,
+    stored: StoredTokens,
+}
+
+impl StoredGrant {
+    pub(crate) fn open(
+        desk: Desk,
+        state_dir: Option<&Path>,
+    ) -> Result<(Self, TokenSet), AuthError> {
+        let needed = |reason: &str| AuthError::LoginNeeded {
+            server: key_url(&desk.server),
+            reason: reason.to_owned(),
+        };
+        let folder = state_dir.ok_or_else(|| needed("no folder for stored logins is set"))?;
+        let store = TokenStore::new(folder);
+        let stored = store.load(&desk.server)?;
+        let stored = stored.ok_or_else(|| needed("there is no stored login for this server"))?;
+        let known = stored.token_set(&desk.redactor);
+        if !stored.renewable() && known.expires_at <= desk.clock.now() {
+            return Err(needed("the stored login has expired and cannot be renewed"));
+        }
+        Ok((Self { desk, store, stored }, known))
+    }
+}
+
+impl Grant for StoredGrant {
+    fn obtain<'a>(
+        &'a self,
+        _: Option<&'a Refusal>,
+    ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
+        Box::pin(async {
+            Err(AuthError::LoginNeeded {
+                server: self.stored.server_url.clone(),
+                reason: "the stored login is no longer accepted".to_owned(),
+            })
+        })
+    }
+
+    fn refresh<'a>(
+        &'a self,
+        old: &'a TokenSet,
+        _: Option<&'a Refusal>,
+    ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
+        Box::pin(async move {
+            // Another process may have renewed the login, and a rotated refresh token works only once.
+            let newer = self.store.load(&self.stored.server_url).ok().flatten();
+            let newer = newer.filter(|newer| newer.issuer == self.stored.issuer);
+            let newer = newer.map(|newer| newer.token_set(&self.desk.redactor));
+            let differs = |newer: &TokenSet| {
+                newer.access_token.expose_secret() != old.access_token.expose_secret()
+            };
+            match newer.filter(differs) {
+                Some(newer) if newer.expires_at > self.desk.clock.now() => Ok(newer),
+                newer => {
+                    self.stored.session().refresh(&self.desk, newer.as_ref().unwrap_or(old)).await
+                }
+            }
+        })
+    }
+
+    fn keep(&self, tokens: &TokenSet) -> Result<(), AuthError> {
+        self.store.save(&StoredTokens::new(&self.desk.server, &self.stored.session(), tokens))
+    }
+}
+
+/// The server without what may be secret or is not part of its identity.
+fn key_url(server: &Url) -> Url {
+    let mut url = server.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
