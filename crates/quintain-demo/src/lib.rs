@@ -4,9 +4,11 @@
 //! (see [`weaknesses`]); the patched twin does the same work correctly. All data is fictional, lives
 //! in a directory of its own and vanishes with the server.
 
+mod auth;
 mod config;
 pub mod credentials;
 mod error;
+mod http;
 mod identity;
 mod logging;
 mod prompts;
@@ -22,6 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub use crate::{
     config::{ApiKeyPlacement, Auth, DemoConfig, Twin},
     error::DemoError,
+    http::{Running, serve_http},
     weaknesses::{Place, Weakness, weaknesses},
 };
 
