@@ -1,0 +1,25 @@
+//! Static bearer tokens.
+
+use axum::http::{HeaderMap, Uri};
+
+use super::{authorization, query_parameter};
+use crate::{config::Twin, credentials, identity::Caller};
+
+pub(super) fn caller(twin: Twin, uri: &Uri, headers: &HeaderMap) -> Option<Caller> {
+    let token = token_of(twin, uri, headers)?;
+    // PLANTED (auth-missing): nobody looks at when a token ends.
+    if token == credentials::EXPIRED_TOKEN && twin.is_vulnerable() {
+        return Some(Caller::unlimited(credentials::CUSTOMER));
+    }
+    credentials::user_of(credentials::TOKENS, &token).map(Caller::unlimited)
+}
+
+/// The token of a request.
+pub(super) fn token_of(twin: Twin, uri: &Uri, headers: &HeaderMap) -> Option<String> {
+    let token = authorization(headers, "Bearer").map(str::to_owned);
+    // PLANTED (auth-missing): a token in the URL ends up in logs and histories.
+    if token.is_none() && twin.is_vulnerable() {
+        return query_parameter(uri, "access_token");
+    }
+    token
+}

@@ -1,0 +1,149 @@
+//! Who an HTTP request comes from: one file per kind of credential, and the layer that asks them.
+
+mod api_key;
+mod basic;
+mod bearer;
+pub(crate) mod oauth;
+mod sessions;
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+pub(crate) use self::sessions::Sessions;
+use self::{bearer::token_of, oauth::AuthorizationServer};
+use crate::{
+    config::{Auth, DemoConfig, Twin},
+    identity::Caller,
+};
+
+const SESSION_HEADER: &str = "mcp-session-id";
+
+/// Decides for each request to the MCP endpoints who is calling.
+pub(crate) struct Gate {
+    twin: Twin,
+    auth: Auth,
+    anonymous: Caller,
+    pub(crate) oauth: AuthorizationServer,
+    /// Whose credential opened which session.
+    pub(crate) sessions: Sessions,
+}
+
+impl Gate {
+    pub(crate) fn new(config: &DemoConfig, base_url: String) -> Self {
+        Self {
+            twin: config.twin,
+            auth: config.auth.clone(),
+            anonymous: Caller::unlimited(&config.user),
+            oauth: AuthorizationServer::new(base_url, config.token_ttl, config.user.clone()),
+            sessions: Sessions::default(),
+        }
+    }
+
+    fn caller(&self, uri: &Uri, headers: &HeaderMap) -> Option<Caller> {
+        match &self.auth {
+            Auth::None => Some(self.anonymous.clone()),
+            Auth::Bearer => bearer::caller(self.twin, uri, headers),
+            Auth::Basic => basic::caller(headers),
+            Auth::ApiKey { name, placement } => {
+                api_key::caller(self.twin, name, *placement, uri, headers)
+            }
+            Auth::OAuth => {
+                let token = token_of(self.twin, uri, headers)?;
+                self.oauth.caller(self.twin, &token)
+            }
+        }
+    }
+
+    /// The value of `WWW-Authenticate` that goes with a refusal.
+    fn challenge(&self) -> String {
+        match &self.auth {
+            Auth::None | Auth::Bearer => "Bearer realm=\"techmart\"".into(),
+            Auth::Basic => "Basic realm=\"techmart\", charset=\"UTF-8\"".into(),
+            Auth::ApiKey { name, .. } => format!("ApiKey realm=\"techmart\", name=\"{name}\""),
+            Auth::OAuth => format!(
+                "Bearer realm=\"techmart\", resource_metadata=\"{}\"",
+                self.oauth.resource_metadata_url()
+            ),
+        }
+    }
+
+    /// The caller of a request that belongs to the session `id`.
+    ///
+    /// A session is no credential: the patched twin wants one with each request, and wants it to be of
+    /// the user who opened the session. To everybody else the session does not exist.
+    pub(crate) fn caller_in_session(
+        &self,
+        id: &str,
+        caller: Option<Caller>,
+    ) -> Result<Caller, StatusCode> {
+        let owner = self.sessions.owner(id);
+        match (self.twin, caller, owner) {
+            // PLANTED (session-hijack): who knows the id of a session needs no credential of its owner.
+            (Twin::Vulnerable, Some(caller), _) => Ok(caller),
+            (Twin::Vulnerable, None, Some(owner)) => Ok(owner),
+            (_, None, _) => Err(StatusCode::UNAUTHORIZED),
+            (Twin::Patched, Some(caller), Some(owner)) if caller.user != owner.user => {
+                Err(StatusCode::NOT_FOUND)
+            }
+            (Twin::Patched, Some(caller), _) => Ok(caller),
+        }
+    }
+}
+
+/// Lets a request through with its caller attached, or refuses it.
+pub(crate) async fn layer(
+    State(gate): State<Arc<Gate>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let found = gate.caller(request.uri(), request.headers());
+    let session = session_of(request.uri(), request.headers());
+    let caller = match &session {
+        Some(id) => gate.caller_in_session(id, found),
+        None => found.ok_or(StatusCode::UNAUTHORIZED),
+    };
+    let caller = match caller {
+        Ok(caller) => caller,
+        Err(StatusCode::UNAUTHORIZED) => return refusal(&gate.challenge()),
+        Err(status) => return (status, "unknown session").into_response(),
+    };
+    request.extensions_mut().insert(caller.clone());
+    let response = next.run(request).await;
+    if let Some(id) = response.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok())
+        && session.is_none()
+    {
+        gate.sessions.open(id, caller);
+    }
+    response
+}
+
+fn session_of(uri: &Uri, headers: &HeaderMap) -> Option<String> {
+    let header = headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    header.or_else(|| query_parameter(uri, "sessionId"))
+}
+
+fn refusal(challenge: &str) -> Response {
+    let mut response = (StatusCode::UNAUTHORIZED, "unauthorized").into_response();
+    if let Ok(value) = HeaderValue::from_str(challenge) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+    }
+    response
+}
+
+/// The rest of the `Authorization` header after `scheme`.
+fn authorization<'a>(headers: &'a HeaderMap, scheme: &str) -> Option<&'a str> {
+    let (found, rest) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    found.eq_ignore_ascii_case(scheme).then(|| rest.trim())
+}
+
+fn query_parameter(uri: &Uri, name: &str) -> Option<String> {
+    url::form_urlencoded::parse(uri.query()?.as_bytes())
+        .find(|(found, _)| found == name)
+        .map(|(_, value)| value.into_owned())
+}

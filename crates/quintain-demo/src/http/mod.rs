@@ -1,0 +1,156 @@
+//! The demo over HTTP: streamable HTTP at `/mcp`, the older HTTP+SSE at `/sse` and `/mcp/sse`.
+
+mod guard;
+mod sse;
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::{
+    Router, middleware,
+    routing::{any_service, get, post},
+    serve::ListenerExt,
+};
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+
+use self::guard::Guard;
+use crate::{
+    auth::{self, Gate, oauth},
+    config::{Auth, DemoConfig},
+    error::DemoError,
+    server::Demo,
+};
+
+/// How long open connections may take to notice that the server stops.
+const LONGEST_FAREWELL: Duration = Duration::from_secs(1);
+
+/// A server that is running. It stops when this is dropped.
+pub struct Running {
+    addr: SocketAddr,
+    gate: Arc<Gate>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    /// The address that the server listens on, with the port it really got.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The URL of the streamable HTTP endpoint.
+    pub fn url(&self) -> String {
+        format!("{}/mcp", base_url(self.addr))
+    }
+
+    /// The URL of the HTTP+SSE endpoint.
+    pub fn sse_url(&self) -> String {
+        format!("{}/sse", base_url(self.addr))
+    }
+
+    /// How often the OAuth token endpoint was asked so far.
+    pub fn token_requests(&self) -> u64 {
+        self.gate.oauth.token_requests()
+    }
+
+    /// Waits until the server stops by itself, which it only does if it fails.
+    pub async fn wait(&mut self) -> Result<(), DemoError> {
+        Ok((&mut self.task).await?)
+    }
+
+    /// Ends all sessions, waits for connections to close, and removes the data.
+    pub async fn shutdown(mut self) -> Result<(), DemoError> {
+        self.stop.send_replace(true);
+        match tokio::time::timeout(LONGEST_FAREWELL, &mut self.task).await {
+            Ok(ended) => Ok(ended?),
+            Err(_) => {
+                self.task.abort();
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+    }
+}
+
+/// Starts the demo on [`DemoConfig::bind`] and returns as soon as it listens.
+pub async fn serve_http(config: DemoConfig) -> Result<Running, DemoError> {
+    let cannot_bind = |source| DemoError::Bind { address: config.bind, source };
+    let listener = TcpListener::bind(config.bind).await.map_err(cannot_bind)?;
+    let addr = listener.local_addr().map_err(cannot_bind)?;
+    let demo = Demo::open(&config).await?;
+    let gate = Arc::new(Gate::new(&config, base_url(addr)));
+    let (stop, stopping) = watch::channel(false);
+
+    let transport = StreamableHttpServerConfig::default();
+    let cancel_sessions = transport.cancellation_token.clone();
+    let app = app(demo, &config, addr, &gate, transport, stopping.clone());
+    // Answers are written in several small pieces. Without this, each would wait for the other side's
+    // acknowledgement, some forty milliseconds.
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
+    let mut stopped = stopping;
+    let task = tokio::spawn(async move {
+        let stopped = async move {
+            // An error means that the handle is gone, which is a reason to stop as well.
+            let _ = stopped.wait_for(|stopping| *stopping).await;
+            cancel_sessions.cancel();
+        };
+        if let Err(error) = axum::serve(listener, app).with_graceful_shutdown(stopped).await {
+            tracing::error!(%error, "the HTTP server failed");
+        }
+    });
+    Ok(Running { addr, gate, stop, task })
+}
+
+fn app(
+    demo: Demo,
+    config: &DemoConfig,
+    addr: SocketAddr,
+    gate: &Arc<Gate>,
+    transport: StreamableHttpServerConfig,
+    stopping: watch::Receiver<bool>,
+) -> Router {
+    let demo = Arc::new(demo);
+    let hub = Arc::new(sse::Hub::new(Arc::clone(&demo), Arc::clone(gate), stopping));
+    // The guard below looks at Host and Origin for all routes alike, so rmcp need not.
+    let transport = transport.disable_allowed_hosts();
+    let streamable = StreamableHttpService::new(
+        move || Ok(demo.session(demo.caller().clone())),
+        Arc::new(LocalSessionManager::default()),
+        transport,
+    );
+    let sse = Router::new()
+        .route("/sse", get(sse::open))
+        .route("/mcp/sse", get(sse::open))
+        .route("/messages", post(sse::message))
+        .with_state(hub);
+    let mut app = Router::new()
+        .route("/mcp", any_service(streamable))
+        .merge(sse)
+        .layer(middleware::from_fn_with_state(Arc::clone(gate), auth::layer));
+    if config.auth == Auth::OAuth {
+        app = app.merge(oauth::routes().with_state(Arc::clone(gate)));
+    }
+    app.layer(middleware::from_fn_with_state(Guard::new(config.twin, addr), guard::layer))
+}
+
+/// The URL of the server as a client on this machine writes it.
+fn base_url(addr: SocketAddr) -> String {
+    let mut addr = addr;
+    if addr.ip().is_unspecified() {
+        addr.set_ip(IpAddr::from([127, 0, 0, 1]));
+    }
+    format!("http://{addr}")
+}

@@ -1,0 +1,60 @@
+//! Who is calling. A transport establishes the caller once; tools only ever ask for it.
+
+use axum::http::request::Parts;
+use rmcp::{RoleServer, service::RequestContext};
+
+/// The user behind a request, and what their credential allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) user: String,
+    /// OAuth scopes; `None` if the credential is not limited by scopes.
+    pub(crate) scopes: Option<Vec<String>>,
+}
+
+impl Caller {
+    pub(crate) fn unlimited(user: impl Into<String>) -> Self {
+        Self { user: user.into(), scopes: None }
+    }
+
+    /// The caller that the HTTP layer attached to this request, else `fallback`.
+    ///
+    /// The service passes the HTTP head on with each message, so that a session always acts with the
+    /// credential of the request at hand and not with that of its first one.
+    pub(crate) fn of(request: &RequestContext<RoleServer>, fallback: &Self) -> Self {
+        request
+            .extensions
+            .get::<Parts>()
+            .and_then(|parts| parts.extensions.get::<Self>())
+            .unwrap_or(fallback)
+            .clone()
+    }
+
+    pub(crate) fn may_write(&self) -> bool {
+        self.scopes.as_ref().is_none_or(|scopes| scopes.iter().any(|scope| scope == "write"))
+    }
+}
+
+/// What a user of TechMart is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Customer,
+    Support,
+    Admin,
+}
+
+impl Role {
+    pub(crate) const NAMES: [&'static str; 3] = ["customer", "support", "admin"];
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "customer" => Some(Self::Customer),
+            "support" => Some(Self::Support),
+            "admin" => Some(Self::Admin),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_staff(self) -> bool {
+        self != Self::Customer
+    }
+}

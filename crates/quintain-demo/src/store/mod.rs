@@ -1,0 +1,226 @@
+//! The data of one demo: a SQLite database and a few files, both below one root directory.
+
+mod files;
+mod schema;
+mod seed;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde_json::{Map, Value};
+use sqlx::{
+    AssertSqlSafe, Column, Row as _, SqlSafeStr, SqlStr, Sqlite, SqlitePool, TypeInfo, ValueRef,
+    query::Query,
+    sqlite::{
+        SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow,
+        SqliteSynchronous,
+    },
+};
+use tempfile::TempDir;
+
+use crate::{
+    error::DemoError,
+    identity::{Caller, Role},
+    tools::ToolError,
+};
+
+/// One row, column by column, in the order of the query.
+pub(crate) type Row = Map<String, Value>;
+
+/// A value for a placeholder in a statement.
+pub(crate) enum Bind<'a> {
+    Text(&'a str),
+    Int(i64),
+}
+
+impl<'a> From<&'a str> for Bind<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Bind<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<i64> for Bind<'_> {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+/// Database and files of one server. Sessions share it.
+pub(crate) struct Store {
+    /// Queries run on connections that cannot write, not even to an attached database. So the SQL
+    /// injections of the vulnerable twin are real and still harm nobody.
+    reader: SqlitePool,
+    writer: SqlitePool,
+    root: PathBuf,
+    /// Removes the directory when the last session ends.
+    _temporary: Option<TempDir>,
+}
+
+impl Store {
+    pub(crate) async fn open(data_dir: Option<&Path>) -> Result<Self, DemoError> {
+        let (root, temporary) = match data_dir {
+            Some(path) => (path.to_path_buf(), None),
+            None => {
+                let directory = tempfile::Builder::new()
+                    .prefix("techmart-")
+                    .tempdir()
+                    .map_err(DemoError::TemporaryDirectory)?;
+                (directory.path().to_path_buf(), Some(directory))
+            }
+        };
+        let root = files::prepare(&root)
+            .map_err(|source| DemoError::DataDirectory { path: root.clone(), source })?;
+
+        // The data is thrown away at the end, so durability would only cost time.
+        let options = SqliteConnectOptions::new()
+            .filename(root.join("techmart.db"))
+            .journal_mode(SqliteJournalMode::Memory)
+            .synchronous(SqliteSynchronous::Off)
+            .busy_timeout(Duration::from_secs(5));
+        let writer = SqlitePoolOptions::new()
+            .max_connections(1)
+            .connect_with(options.clone().create_if_missing(true))
+            .await?;
+        schema::create(&writer).await?;
+        seed::insert(&writer).await?;
+        let reader =
+            SqlitePoolOptions::new().max_connections(4).connect_lazy_with(options.read_only(true));
+        Ok(Self { reader, writer, root, _temporary: temporary })
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn invoices(&self) -> PathBuf {
+        self.root.join("invoices")
+    }
+
+    pub(crate) fn statements(&self) -> PathBuf {
+        self.root.join("statements")
+    }
+
+    pub(crate) fn reports(&self) -> PathBuf {
+        self.root.join("reports")
+    }
+
+    /// Runs a query that was written down in the source.
+    pub(crate) async fn select(
+        &self,
+        sql: &'static str,
+        binds: &[Bind<'_>],
+    ) -> Result<Vec<Row>, ToolError> {
+        self.run(sql, sql.into_sql_str(), binds).await
+    }
+
+    /// PLANTED (sql-injection): runs a query that was put together from input. The assertion that
+    /// this is safe is a lie, and it is the only one in the crate.
+    pub(crate) async fn select_built(
+        &self,
+        sql: String,
+        binds: &[Bind<'_>],
+    ) -> Result<Vec<Row>, ToolError> {
+        self.run(&sql.clone(), AssertSqlSafe(sql).into_sql_str(), binds).await
+    }
+
+    async fn run(
+        &self,
+        text: &str,
+        sql: SqlStr,
+        binds: &[Bind<'_>],
+    ) -> Result<Vec<Row>, ToolError> {
+        let rows = bind(sqlx::query(sql), binds)
+            .fetch_all(&self.reader)
+            .await
+            .map_err(|source| ToolError::database(text, source))?;
+        rows.iter()
+            .map(|row| to_json(row).map_err(|source| ToolError::database(text, source)))
+            .collect()
+    }
+
+    /// Runs a statement that changes data, and says how many rows it touched.
+    pub(crate) async fn execute(
+        &self,
+        sql: &'static str,
+        binds: &[Bind<'_>],
+    ) -> Result<u64, ToolError> {
+        let done = bind(sqlx::query(sql), binds)
+            .execute(&self.writer)
+            .await
+            .map_err(|source| ToolError::database(sql, source))?;
+        Ok(done.rows_affected())
+    }
+
+    /// Books a payment of payer, payee, amount, currency and memo, and returns its number.
+    pub(crate) async fn insert_transaction(&self, binds: &[Bind<'_>; 5]) -> Result<i64, ToolError> {
+        // There is one writing connection, so nobody can take the same number in between.
+        const SQL: &str =
+            "INSERT INTO transactions (id, user_id, payee, amount, currency, memo, status)
+             SELECT 'txn_' || (max(number) + 1), ?, ?, ?, ?, ?, 'completed' FROM transactions";
+        let done = bind(sqlx::query(SQL), binds)
+            .execute(&self.writer)
+            .await
+            .map_err(|source| ToolError::database(SQL, source))?;
+        Ok(done.last_insert_rowid())
+    }
+
+    /// The role of a user, or `None` if there is no such user.
+    pub(crate) async fn role(&self, user: &str) -> Result<Option<Role>, ToolError> {
+        let rows = self.select("SELECT role FROM users WHERE id = ?", &[user.into()]).await?;
+        Ok(rows.first().and_then(|row| row["role"].as_str()).and_then(Role::from_name))
+    }
+
+    /// Writes one line to the audit log.
+    pub(crate) async fn audit(
+        &self,
+        caller: &Caller,
+        action: &'static str,
+        detail: &str,
+    ) -> Result<(), ToolError> {
+        self.execute(
+            "INSERT INTO audit (actor, action, detail) VALUES (?, ?, ?)",
+            &[(&caller.user).into(), action.into(), detail.into()],
+        )
+        .await
+        .map(drop)
+    }
+}
+
+fn bind<'q>(
+    mut query: Query<'q, Sqlite, SqliteArguments>,
+    binds: &[Bind<'_>],
+) -> Query<'q, Sqlite, SqliteArguments> {
+    for value in binds {
+        query = match value {
+            Bind::Text(text) => query.bind((*text).to_owned()),
+            Bind::Int(number) => query.bind(*number),
+        };
+    }
+    query
+}
+
+/// SQLite types values, not columns, so each value is asked what it is.
+fn to_json(row: &SqliteRow) -> Result<Row, sqlx::Error> {
+    let mut object = Row::new();
+    for column in row.columns() {
+        let index = column.ordinal();
+        let raw = row.try_get_raw(index)?;
+        let kind = if raw.is_null() { "NULL".into() } else { raw.type_info().name().to_owned() };
+        let value = match kind.as_str() {
+            "NULL" => Value::Null,
+            "INTEGER" => row.try_get_unchecked::<i64, _>(index)?.into(),
+            "REAL" => row.try_get_unchecked::<f64, _>(index)?.into(),
+            _ => row.try_get_unchecked::<String, _>(index)?.into(),
+        };
+        object.insert(column.name().to_owned(), value);
+    }
+    Ok(object)
+}

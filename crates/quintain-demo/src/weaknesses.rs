@@ -1,0 +1,198 @@
+//! The list of what is planted in the vulnerable twin. Documentation and tests read it.
+
+/// One planted weakness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weakness {
+    /// Id of the rule that should find it.
+    pub rule: &'static str,
+    pub place: Place,
+    /// What is wrong, in one line.
+    pub what: &'static str,
+}
+
+/// Where a weakness sits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// An argument of a tool.
+    Argument { tool: &'static str, argument: &'static str },
+    /// A tool as a whole.
+    Tool(&'static str),
+    /// A variable of a resource template.
+    TemplateVariable { template: &'static str, variable: &'static str },
+    /// Every tool.
+    AnyTool,
+    /// The HTTP transports, named by the header or the habit concerned.
+    Http(&'static str),
+}
+
+const fn argument(
+    rule: &'static str,
+    tool: &'static str,
+    argument: &'static str,
+    what: &'static str,
+) -> Weakness {
+    Weakness { rule, place: Place::Argument { tool, argument }, what }
+}
+
+const fn tool(rule: &'static str, tool: &'static str, what: &'static str) -> Weakness {
+    Weakness { rule, place: Place::Tool(tool), what }
+}
+
+const fn http(rule: &'static str, place: &'static str, what: &'static str) -> Weakness {
+    Weakness { rule, place: Place::Http(place), what }
+}
+
+static WEAKNESSES: &[Weakness] = &[
+    argument(
+        "sql-injection",
+        "search_customers",
+        "query",
+        "the query is pasted into a LIKE pattern: errors, tautologies and UNION work",
+    ),
+    argument(
+        "sql-injection",
+        "list_transactions",
+        "status",
+        "the filter is pasted into a string literal",
+    ),
+    argument(
+        "sql-injection",
+        "list_transactions",
+        "order_by",
+        "the sort column is pasted into ORDER BY",
+    ),
+    argument(
+        "command-injection",
+        "check_gateway",
+        "host",
+        "the host is pasted unquoted into a shell command",
+    ),
+    argument(
+        "argument-injection",
+        "export_report",
+        "report",
+        "a name with a leading dash is an option to `sort`, such as --output=FILE",
+    ),
+    argument(
+        "path-traversal",
+        "read_invoice",
+        "name",
+        "any relative or absolute path is joined to the invoices directory",
+    ),
+    argument(
+        "path-traversal",
+        "read_statement",
+        "path",
+        "a sibling that shares the directory's name as prefix is let through, and links are followed",
+    ),
+    Weakness {
+        rule: "path-traversal",
+        place: Place::TemplateVariable { template: "techmart://invoices/{name}", variable: "name" },
+        what: "the variable is decoded and joined to the invoices directory",
+    },
+    argument(
+        "ssrf",
+        "fetch_exchange_rate",
+        "source_url",
+        "any http URL is fetched, redirects too, although only one host is said to be allowed",
+    ),
+    argument(
+        "unsafe-url-scheme",
+        "fetch_exchange_rate",
+        "source_url",
+        "file: URLs are read from disk",
+    ),
+    argument(
+        "template-injection",
+        "render_receipt",
+        "template",
+        "expressions in {{ }} are evaluated",
+    ),
+    argument("bola", "get_transaction", "transaction_id", "anybody's transaction is returned"),
+    argument("bola", "render_receipt", "transaction_id", "anybody's transaction is printed"),
+    argument("bola", "refund_payment", "transaction_id", "anybody's payment is taken back"),
+    argument("bola", "get_user_data", "user_id", "anybody's master data is returned"),
+    argument("bola", "account_summary", "user_id", "anybody's balance is returned"),
+    argument("bola", "get_notes", "user_id", "anybody's notes are returned"),
+    argument("bola", "add_note", "user_id", "notes are added to anybody's file"),
+    argument("bola", "read_invoice", "name", "anybody's invoice is returned"),
+    tool("bola", "search_customers", "a customer finds all customers"),
+    tool("bfla", "delete_user", "a customer deletes users"),
+    tool("bfla", "set_user_role", "a customer makes themselves an administrator"),
+    tool("bfla", "get_audit_log", "a customer reads the audit log"),
+    tool("pii", "get_user_data", "card and social security number are not masked"),
+    tool("pii", "search_customers", "e-mail address and telephone number are not masked"),
+    tool("secrets", "check_gateway", "the access key of the gateway is part of the answer"),
+    tool(
+        "output-injection",
+        "get_notes",
+        "text stored with add_note comes back unmarked, control characters included",
+    ),
+    tool(
+        "tool-poisoning",
+        "list_invoices",
+        "the description instructs the model to call other tools and to keep quiet about it",
+    ),
+    tool(
+        "tool-poisoning",
+        "account_summary",
+        "the description hides an instruction in zero-width and tag characters",
+    ),
+    argument(
+        "dos-growth",
+        "check_reference",
+        "reference",
+        "matching time doubles with each letter before a character that does not match",
+    ),
+    Weakness {
+        rule: "error-leak",
+        place: Place::AnyTool,
+        what: "errors show SQL, absolute paths and a trace",
+    },
+    Weakness {
+        rule: "schema-bypass",
+        place: Place::AnyTool,
+        what: "wrong types, missing, extra and out-of-range arguments are accepted",
+    },
+    http("http-host-origin", "Host", "any Host is served"),
+    http("http-host-origin", "Origin", "any Origin is served"),
+    http("auth-missing", "query", "a token or API key is also taken from the query"),
+    http("auth-missing", "expired", "a token that has run out is still taken"),
+    http("auth-missing", "audience", "a token that was issued for another resource is taken"),
+    http("auth-missing", "scope", "a token with the scope `read` may write"),
+    http(
+        "session-hijack",
+        "Mcp-Session-Id",
+        "a session id works with any credential and with none",
+    ),
+    http("session-hijack", "sessionId", "the same for the session id of the HTTP+SSE transport"),
+];
+
+/// Everything that is planted in [`crate::Twin::Vulnerable`].
+pub fn weaknesses() -> &'static [Weakness] {
+    WEAKNESSES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Twin, tools};
+
+    #[test]
+    fn every_weakness_names_a_tool_and_an_argument_that_exist() {
+        let router = tools::router(Twin::Vulnerable);
+        for weakness in weaknesses() {
+            let (name, argument) = match weakness.place {
+                Place::Argument { tool, argument } => (tool, Some(argument)),
+                Place::Tool(tool) => (tool, None),
+                _ => continue,
+            };
+            let tool = router.get(name).unwrap_or_else(|| panic!("no tool {name}"));
+            if let Some(argument) = argument {
+                let known = &tool.input_schema["properties"];
+                assert!(known.get(argument).is_some(), "{name} has no argument {argument}");
+            }
+        }
+    }
+}
