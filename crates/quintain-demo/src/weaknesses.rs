@@ -26,6 +26,18 @@ pub enum Place {
     Http(&'static str),
 }
 
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Argument { tool, argument } => write!(f, "{tool}.{argument}"),
+            Self::Tool(tool) => f.write_str(tool),
+            Self::TemplateVariable { template, variable } => write!(f, "{template} {variable}"),
+            Self::AnyTool => f.write_str("any tool"),
+            Self::Http(what) => write!(f, "HTTP {what}"),
+        }
+    }
+}
+
 const fn argument(
     rule: &'static str,
     tool: &'static str,

@@ -61,6 +61,8 @@ enum Ask {
 }
 
 pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
+    let words = std::mem::take(&mut args.words);
+    let words = if words.is_empty() { trailing_words(&mut args) } else { words };
     let console = &desk.console;
     let fail = |message: &str, help: Option<&str>, exit: Exit| {
         if args.json {
@@ -69,8 +71,6 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
         console.error(message, help);
         exit
     };
-    let words = std::mem::take(&mut args.words);
-    let words = if words.is_empty() { trailing_words(&mut args) } else { words };
     let ask = match ask(&args, words) {
         Ok(ask) => ask,
         Err(message) => return fail(&message, None, Exit::Usage),

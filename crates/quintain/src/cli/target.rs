@@ -60,6 +60,23 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
+    /// A started target without any options.
+    pub(super) fn for_command(command: Vec<String>) -> Self {
+        Self {
+            config: Vec::new(),
+            target: None,
+            url: None,
+            headers: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+            transport: None,
+            protocol: None,
+            timeout: None,
+            stored_auth_only: false,
+            command,
+        }
+    }
+
     /// Finds the target, starts logging as it wishes, and prepares what a run knows of the world.
     pub(super) fn resolve(&self, desk: &Desk) -> Result<(McpTarget, World), Exit> {
         let mut target = match self.find(desk) {
