@@ -138,6 +138,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_accepted_is_checked_in_bearable_time() {
+        let mut defs = serde_json::Map::new();
+        defs.insert("a0".into(), json!({"type": "object"}));
+        for level in 1..=10 {
+            let below = json!({"$ref": format!("#/$defs/a{}", level - 1)});
+            defs.insert(format!("a{level}"), json!({"allOf": [below, below]}));
+        }
+        let schema = json!({"$defs": defs, "$ref": "#/$defs/a10"});
+        assert_eq!(faults(schema, json!({})), []);
+    }
+
+    #[test]
     fn odd_numbers_do_not_crash_the_validator() {
         for multiple in [json!(1e-300), json!(1e300), json!(0), json!(-1), json!(0.1)] {
             validate(&json!({"properties": {"a": {"multipleOf": multiple}}}), &json!({"a": 1e308}));

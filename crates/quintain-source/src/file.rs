@@ -102,6 +102,10 @@ impl Sources {
         self.files.get(id.0 as usize)
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.iter()
+    }
+
     /// `quintain.yaml:12:3`, for reports that have no room for a picture.
     pub fn describe(&self, span: Span) -> Option<String> {
         let file = self.get(span.file)?;

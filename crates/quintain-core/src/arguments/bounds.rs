@@ -15,8 +15,10 @@ const MAX_ARGS_DEPTH: usize = 32;
 const MAX_PATTERNS: usize = 100;
 /// Each of these evaluates its neighbours again.
 const MAX_UNEVALUATED: usize = 8;
+/// What a schema may grow to if every reference is replaced by what it refers to.
+const MAX_WEIGHT: u64 = 100_000;
 /// Schema applications that checking one set of arguments may take.
-const MAX_STEPS: u64 = 10_000_000;
+const MAX_STEPS: u64 = 5_000_000;
 
 const LISTS_IN_PLACE: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const MAPS_IN_PLACE: [&str; 2] = ["dependentSchemas", "dependencies"];
@@ -47,7 +49,8 @@ pub(super) fn check(schema: &Value, args: &Value) -> Result<(), Problem> {
     };
     // Every way through the schema may be taken again at every level of the arguments.
     let levels = u32::try_from(depth).unwrap_or(u32::MAX);
-    if total.paths.saturating_pow(levels).saturating_mul(total.weight) > MAX_STEPS {
+    let steps = total.paths.saturating_pow(levels).saturating_mul(total.weight);
+    if total.weight > MAX_WEIGHT || steps > MAX_STEPS {
         return refuse("the schema would take too long to check");
     }
     Ok(())
@@ -157,14 +160,13 @@ impl<'s> Estimate<'s> {
         if chain > MAX_CHAIN || !self.open.insert(address) {
             return None;
         }
-        let mut sum = Cost { weight: 1, paths: 0, height: 0 };
+        let mut sum = Cost { weight: 1, paths: descents(schema), height: 0 };
         for child in self.in_place(schema) {
             let cost = self.cost(child, chain + 1)?;
             sum.weight = sum.weight.saturating_add(cost.weight);
             sum.paths = sum.paths.saturating_add(cost.paths);
             sum.height = sum.height.max(cost.height + 1);
         }
-        sum.paths = sum.paths.max(1);
         self.open.remove(&address);
         self.known.insert(address, sum);
         Some(sum)
@@ -185,14 +187,28 @@ impl<'s> Estimate<'s> {
 
     /// Local references; the validator refuses all others, since it cannot fetch them.
     fn resolve(&self, reference: &str) -> Option<&'s Value> {
-        // A reference may repeat the `$id` of the root.
-        let (_, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        // A reference may repeat the `$id` of the root in more ways than are worth comparing.
+        if !base.is_empty() && self.root.get("$id").or(self.root.get("id")).is_none() {
+            return None;
+        }
         let fragment = percent_decoded(fragment);
         if fragment.is_empty() || fragment.starts_with('/') {
             return self.root.pointer(&fragment);
         }
         self.anchors.get(fragment.as_str()).copied()
     }
+}
+
+/// How many subschemas may be applied to one and the same child of the arguments.
+fn descents(schema: &Value) -> u64 {
+    let Some(map) = schema.as_object() else { return 0 };
+    let has = |keys: &[&str]| u64::from(keys.iter().any(|key| map.contains_key(*key)));
+    let patterns = map.get("patternProperties").and_then(Value::as_object);
+    let patterns = patterns.map_or(0, serde_json::Map::len);
+    let to_values = has(&["properties", "additionalProperties"]).saturating_add(patterns as u64);
+    let to_items = has(&["items", "prefixItems", "additionalItems"]) + has(&["contains"]);
+    to_values.max(to_items) + has(&["unevaluatedProperties", "unevaluatedItems"])
 }
 
 fn percent_decoded(text: &str) -> String {
@@ -234,8 +250,8 @@ mod tests {
 
     #[test]
     fn a_doubling_chain_is_refused_and_a_short_one_is_not() {
-        assert_eq!(message(&doubling(4), &json!({})), None);
-        assert!(message(&doubling(14), &json!({"a": {"b": 1}})).is_some());
+        assert_eq!(message(&doubling(10), &json!({})), None);
+        assert!(message(&doubling(20), &json!({})).is_some());
     }
 
     #[test]
@@ -248,6 +264,18 @@ mod tests {
         ] {
             assert!(message(&schema, &json!({})).is_some(), "{schema}");
         }
+    }
+
+    #[test]
+    fn ways_that_multiply_with_every_level_are_refused() {
+        let patterns = (0..50).map(|n| (format!("a{{0,{n}}}"), json!({"$ref": "#"})));
+        let schema = json!({"patternProperties": patterns.collect::<serde_json::Map<_, _>>()});
+        let args = (0..8).fold(json!({}), |inner, _| json!({"a": inner}));
+        assert!(message(&schema, &args).is_some());
+        assert_eq!(message(&schema, &json!({"a": 1})), None);
+        let twice = json!({"properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}});
+        let args = (0..30).fold(json!({}), |inner, _| json!({"a": inner}));
+        assert!(message(&twice, &args).is_some());
     }
 
     #[test]

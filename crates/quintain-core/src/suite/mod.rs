@@ -1,16 +1,23 @@
 //! The user's file as the program understands it.
 
 mod auth;
+mod load;
+mod provider;
+mod reader;
 mod respond;
+mod secrets;
 mod server;
 mod target;
 
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
+pub use load::{Loaded, SuiteFile, load};
 pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
+pub use secrets::names_a_secret;
 pub use server::{Launch, Runtime, Server, Transport};
 pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFilter};
 
 use quintain_source::Node;
+use secrecy::SecretString;
 
 /// Everything that one or several suite files declare.
 #[derive(Debug, Clone, Default)]
@@ -19,4 +26,10 @@ pub struct Suite {
     pub targets: Vec<Target>,
     /// The documents as read, for the parts that are interpreted later (tests, redteam, ...).
     pub documents: Vec<Node>,
+    /// What must not be shown anywhere: credentials of targets, and of the environment as far as
+    /// the suite mentions them.
+    pub secrets: Vec<SecretString>,
 }
+
+#[cfg(test)]
+mod tests;

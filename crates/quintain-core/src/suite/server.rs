@@ -1,12 +1,13 @@
 //! One MCP server of a target: how to start or reach it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use quintain_source::Span;
+use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span, closest};
 use secrecy::SecretString;
 
-use super::Auth;
+use super::reader::Reader;
+use super::{Auth, auth};
 
 #[derive(Debug, Clone)]
 pub struct Server {
@@ -64,4 +65,205 @@ pub enum Transport {
     Auto,
     StreamableHttp,
     Sse,
+}
+
+const TRANSPORTS: [(&str, Transport); 4] = [
+    ("auto", Transport::Auto),
+    ("streamable-http", Transport::StreamableHttp),
+    ("http", Transport::StreamableHttp),
+    ("sse", Transport::Sse),
+];
+/// In the order of their priority.
+const WAYS: [&str; 3] = ["command", "path", "url"];
+const PROCESS_KEYS: [&str; 3] = ["args", "env", "cwd"];
+const REMOTE_KEYS: [&str; 3] = ["headers", "auth", "transport"];
+
+/// Reads one server. Its name is not yet unique.
+pub(super) fn read(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Server> {
+    let mut fields = Fields::of(node, "a server", dx)?;
+    let name = reader.text(&mut fields, "name", dx).filter(|name| !name.is_empty());
+    let launch = match fields.one_of(&WAYS, reader.strictness, dx) {
+        None if misspelt(node, reader) => None,
+        None => {
+            let title = "a server needs one of `command`, `path` and `url`";
+            dx.push(
+                Diagnostic::error("config::no-launch", title).at(node.span, "has none of them"),
+            );
+            None
+        }
+        Some((way, value)) => {
+            let useless = if way == "url" { PROCESS_KEYS } else { REMOTE_KEYS };
+            for key in useless {
+                report_useless(&mut fields, key, way, dx);
+            }
+            match way {
+                "command" => command(&mut fields, value, reader, dx),
+                "path" => path(&mut fields, value, reader, dx),
+                _ => url(&mut fields, value, reader, dx),
+            }
+        }
+    };
+    for key in PROCESS_KEYS.iter().chain(&REMOTE_KEYS) {
+        fields.get(key);
+    }
+    fields.finish(reader.strictness, dx);
+    let launch = launch?;
+    let name = name.unwrap_or_else(|| launch.key());
+    Some(Server { name, launch, span: node.span })
+}
+
+/// Whether the unknown key that is going to be reported is what is missing here.
+fn misspelt(node: &Node, reader: &Reader<'_>) -> bool {
+    let mut keys = node.as_map().unwrap_or_default().iter().map(|(key, _)| key.text.as_str());
+    reader.strictness == Severity::Error && keys.any(|key| closest(key, WAYS).is_some())
+}
+
+fn report_useless(fields: &mut Fields<'_>, key: &'static str, way: &str, dx: &mut Diagnostics) {
+    if let Some((key, _)) = fields.entry(key) {
+        let title = format!("`{}` means nothing to a server with `{way}`", key.text);
+        dx.push(Diagnostic::warning("config::useless-key", title).at(key.span, "is ignored"));
+    }
+}
+
+fn command(
+    fields: &mut Fields<'_>,
+    value: &Node,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<Launch> {
+    let command = reader.fill("command", value, dx);
+    let Process { args, env, cwd } = process(fields, reader, dx);
+    let command = command?;
+    if command.trim().is_empty() {
+        dx.push(Diagnostic::error("config::empty-value", "`command` is empty").at(value.span, ""));
+        return None;
+    }
+    Some(Launch::Command { command, args, env, cwd })
+}
+
+fn path(
+    fields: &mut Fields<'_>,
+    value: &Node,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<Launch> {
+    let text = reader.fill("path", value, dx);
+    let Process { args, env, cwd } = process(fields, reader, dx);
+    let path = reader.path(&text?);
+    let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+    let runtime = match suffix.to_ascii_lowercase().as_str() {
+        "js" | "mjs" | "cjs" => Runtime::Node,
+        "py" => Runtime::Python,
+        _ => {
+            let title = "nothing is known to run this `path`";
+            dx.push(
+                Diagnostic::error("config::unknown-runtime", title)
+                    .at(value.span, "ends neither with `.js`, `.mjs`, `.cjs` nor with `.py`")
+                    .help("name the program: `command: ...` and `args: [...]`"),
+            );
+            return None;
+        }
+    };
+    Some(Launch::Path { path, runtime, args, env, cwd })
+}
+
+struct Process {
+    args: Vec<String>,
+    env: BTreeMap<String, SecretString>,
+    cwd: Option<PathBuf>,
+}
+
+fn process(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -> Process {
+    let args = reader.texts(fields, "args", dx).unwrap_or_default();
+    let env = reader.pairs(fields, "env", dx).into_iter();
+    let env = env.map(|(name, value)| (name, SecretString::from(value))).collect();
+    let cwd = reader.text(fields, "cwd", dx).map(|cwd| reader.path(&cwd));
+    Process { args, env, cwd }
+}
+
+fn url(
+    fields: &mut Fields<'_>,
+    value: &Node,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<Launch> {
+    let url = reader.fill("url", value, dx);
+    let sound = url.as_deref().is_some_and(|url| check_url("url", url, value, dx));
+    let headers = reader.pairs(fields, "headers", dx);
+    if let Some((key, _)) = fields.entry("headers") {
+        for (name, value) in &headers {
+            check_header(name, value, key.span, dx);
+        }
+    }
+    let headers = headers.into_iter().map(|(name, value)| (name, value.into())).collect();
+    let auth = match fields.get("auth") {
+        None => Some(Auth::None),
+        Some(node) => auth::read(node, reader, dx),
+    };
+    let transport = fields.choice("transport", &TRANSPORTS, dx).unwrap_or_default();
+    let url = url.filter(|_| sound)?;
+    Some(Launch::Url { url, headers, auth: auth?, transport })
+}
+
+/// Reports what cannot be a web address. The finer points are left to those who connect.
+pub(super) fn check_url(name: &str, url: &str, node: &Node, dx: &mut Diagnostics) -> bool {
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    let sound = !host.is_empty() && !url.contains(|c: char| c.is_whitespace() || c.is_control());
+    if !sound {
+        let title = format!("`{name}` is not an http or https address");
+        dx.push(Diagnostic::error("config::bad-url", title).at(node.span, ""));
+    }
+    sound
+}
+
+fn check_header(name: &str, value: &str, span: Span, dx: &mut Diagnostics) {
+    let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    let good_name = !name.is_empty() && name.chars().all(token);
+    let good_value = !value.contains(|c: char| c.is_control() && c != '\t');
+    if !good_name || !good_value {
+        let what = if good_name { "value" } else { "name" };
+        let title = format!("the {what} of the header `{name}` cannot be sent");
+        dx.push(Diagnostic::error("config::bad-header", title).at(span, "in these headers"));
+    }
+}
+
+impl Launch {
+    /// What a server without a name is called.
+    fn key(&self) -> String {
+        match self {
+            Self::Command { command, .. } => command.clone(),
+            Self::Path { path, .. } => path.display().to_string(),
+            Self::Url { url, .. } => url.clone(),
+        }
+    }
+
+    /// The program and arguments to start, if it is one that is started.
+    pub fn command_line(&self) -> Option<(&Path, Vec<&Path>)> {
+        match self {
+            Self::Command { command, args, .. } => {
+                Some((Path::new(command), args.iter().map(Path::new).collect()))
+            }
+            Self::Path { path, runtime, args, .. } => {
+                let script = std::iter::once(path.as_path());
+                let args = script.chain(args.iter().map(Path::new)).collect();
+                Some((Path::new(runtime.command()), args))
+            }
+            Self::Url { .. } => None,
+        }
+    }
+}
+
+/// Makes names unique as promptfoo does: the second `x` is `x:1`, the third `x:2`.
+pub(super) fn distinguish(servers: &mut [Server]) {
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    for server in servers {
+        let mut name = server.name.clone();
+        while let Some(count) = taken.get_mut(&name) {
+            *count += 1;
+            name = format!("{}:{count}", server.name);
+        }
+        taken.insert(name.clone(), 0);
+        server.name = name;
+    }
 }

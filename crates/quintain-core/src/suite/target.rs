@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use quintain_source::{Node, Span};
+use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span};
 use serde_json::{Map, Value};
 
-use super::{Responders, Server};
+use super::reader::Reader;
+use super::{Responders, Server, respond, server};
 
 #[derive(Debug, Clone)]
 pub struct Target {
@@ -88,4 +89,101 @@ pub enum ProtocolChoice {
     Modern,
     /// This version and no other.
     Exact(String),
+}
+
+const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+
+impl McpTarget {
+    /// Reads `config` of an MCP target.
+    pub(super) fn read(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Self> {
+        let mut fields = Fields::of(node, "`config` of an MCP target", dx)?;
+        let enabled = fields.bool("enabled", dx).unwrap_or(true);
+        let servers = servers(&mut fields, enabled, reader, dx);
+        let transforms = ["transformResponse", "responseParser"];
+        let transform = fields.one_of(&transforms, Severity::Warning, dx);
+        let target = Self {
+            enabled,
+            servers,
+            filter: ToolFilter {
+                only: reader.texts(&mut fields, "tools", dx),
+                exclude: reader.texts(&mut fields, "exclude_tools", dx).unwrap_or_default(),
+            },
+            default_args: fields
+                .map("defaultArgs", dx)
+                .map(|node| reader.payload_map(node, dx))
+                .unwrap_or_default(),
+            timeouts: Timeouts {
+                request: limit(&mut fields, "timeout", dx),
+                reset_on_progress: fields.bool("resetTimeoutOnProgress", dx).unwrap_or(false),
+                max_total: limit(&mut fields, "maxTotalTimeout", dx),
+            },
+            ping_on_connect: fields.bool("pingOnConnect", dx).unwrap_or(false),
+            debug: fields.bool("debug", dx),
+            verbose: fields.bool("verbose", dx),
+            protocol: protocol(&mut fields, dx),
+            respond: fields
+                .get("respond")
+                .map(|node| respond::read(node, reader, dx))
+                .unwrap_or_default(),
+            transform_response: transform.map(|(_, node)| node.clone()),
+        };
+        fields.finish(reader.strictness, dx);
+        Some(target)
+    }
+}
+
+fn servers(
+    fields: &mut Fields<'_>,
+    enabled: bool,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Vec<Server> {
+    let Some((name, node)) = fields.one_of(&["servers", "server"], Severity::Warning, dx) else {
+        if enabled {
+            fields.missing("server", dx);
+        }
+        return Vec::new();
+    };
+    if !enabled {
+        // A target that is switched off may lack the variables that its servers need.
+        if let Some((key, _)) = fields.entry("enabled") {
+            let title = "this target is switched off";
+            dx.push(
+                Diagnostic::warning("config::disabled", title).at(key.span, "no server is used"),
+            );
+        }
+        return Vec::new();
+    }
+    let nodes = match (name, node.as_seq()) {
+        ("servers", None) => {
+            fields.seq("servers", dx);
+            return Vec::new();
+        }
+        ("servers", Some(items)) => items,
+        _ => std::slice::from_ref(node),
+    };
+    if nodes.is_empty() {
+        let title = "the list of servers is empty";
+        dx.push(Diagnostic::error("config::no-server", title).at(node.span, ""));
+    }
+    let mut servers: Vec<_> =
+        nodes.iter().filter_map(|node| server::read(node, reader, dx)).collect();
+    server::distinguish(&mut servers);
+    servers
+}
+
+/// Zero means that there is no limit of its own.
+fn limit(fields: &mut Fields<'_>, name: &'static str, dx: &mut Diagnostics) -> Option<Duration> {
+    fields.millis(name, dx).filter(|limit| !limit.is_zero())
+}
+
+fn protocol(fields: &mut Fields<'_>, dx: &mut Diagnostics) -> ProtocolChoice {
+    let words = [
+        ("auto", ProtocolChoice::Auto),
+        ("legacy", ProtocolChoice::Legacy),
+        ("modern", ProtocolChoice::Modern),
+    ];
+    let dated = VERSIONS.map(|version| (version, ProtocolChoice::Exact(version.to_owned())));
+    let choices: Vec<_> = words.into_iter().chain(dated).collect();
+    fields.choice("protocolVersion", &choices, dx).unwrap_or_default()
 }

@@ -1,0 +1,127 @@
+//! The entries of `providers` or `targets`, in all the shapes that promptfoo allows.
+
+use std::collections::BTreeMap;
+
+use quintain_source::{Diagnostic, Diagnostics, Fields, Key, Node, Span, Templates, wrong_type};
+
+use super::reader::Reader;
+use super::{McpTarget, Target, TargetKind};
+
+/// The environment on which the templates of a target are filled in.
+pub(super) type Env = BTreeMap<String, String>;
+
+/// Reads one entry or a list of them.
+pub(super) fn read(
+    node: &Node,
+    env: &Env,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Vec<Target> {
+    let entries = node.as_seq().unwrap_or(std::slice::from_ref(node));
+    entries.iter().filter_map(|entry| target(entry, env, reader, dx)).collect()
+}
+
+fn target(node: &Node, env: &Env, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Target> {
+    if let Some(id) = node.raw() {
+        let id = id.to_owned();
+        return Entry { id, label: None, config: None, span: node.span }.finish(reader, dx);
+    }
+    let Some(entries) = node.as_map() else {
+        wrong_type("targets", "a list of names and maps", node, dx);
+        return None;
+    };
+    if let Some(id) = node.get("id") {
+        let Some(id) = id.raw() else {
+            wrong_type("id", "text", id, dx);
+            return None;
+        };
+        return options(id.to_owned(), node, env, reader, dx);
+    }
+    if let [(key, value)] = entries {
+        return by_key(key, value, env, reader, dx);
+    }
+    dx.push(
+        Diagnostic::error("config::missing-key", "a target lacks `id`")
+            .at(node.span, "`id` belongs here")
+            .help("for an MCP server, write `id: mcp`"),
+    );
+    None
+}
+
+/// `{mcp: {config: {...}}}`, or the configuration itself in place of the options.
+fn by_key(
+    key: &Key,
+    node: &Node,
+    env: &Env,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<Target> {
+    let id = key.text.clone();
+    let is_config = node.get("server").or(node.get("servers")).is_some();
+    if node.is_null() || is_config {
+        let config = is_config.then_some(node);
+        return Entry { id, label: None, config, span: key.span }.finish(reader, dx);
+    }
+    options(id, node, env, reader, dx)
+}
+
+/// `{id: mcp, label: ..., config: {...}}`
+fn options(
+    id: String,
+    node: &Node,
+    env: &Env,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<Target> {
+    if !is_mcp(&id) {
+        let label = node.get("label").and_then(Node::raw).map(str::to_owned);
+        return Entry { id, label, config: None, span: node.span }.finish(reader, dx);
+    }
+    let mut fields = Fields::of(node, format!("the target `{id}`"), dx)?;
+    let own: Env = reader.pairs(&mut fields, "env", dx).into_iter().collect();
+    let label = reader.text(&mut fields, "label", dx);
+    let config = fields.get("config");
+    // Interpreted by the parts that plan and run.
+    for name in ["id", "prompts", "transform", "delay", "inputs", "description"] {
+        fields.get(name);
+    }
+    fields.finish(reader.strictness, dx);
+    let entry = Entry { id, label, config, span: node.span };
+    if own.is_empty() {
+        return entry.finish(reader, dx);
+    }
+    let templates = Templates::new(env.clone().into_iter().chain(own).collect());
+    entry.finish(&Reader { templates: &templates, ..*reader }, dx)
+}
+
+fn is_mcp(id: &str) -> bool {
+    id == "mcp" || id.starts_with("mcp:")
+}
+
+/// An entry whose shape no longer matters.
+struct Entry<'n> {
+    id: String,
+    label: Option<String>,
+    config: Option<&'n Node>,
+    span: Span,
+}
+
+impl Entry<'_> {
+    fn finish(self, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Target> {
+        let Self { id, label, config, span } = self;
+        if !is_mcp(&id) {
+            return Some(Target { kind: TargetKind::Other { id: id.clone() }, id, label, span });
+        }
+        let Some(config) = config else {
+            let title = format!("the target `{id}` names no server");
+            dx.push(
+                Diagnostic::error("config::no-server", title)
+                    .at(span, "has no `config`")
+                    .help("say how to reach it: `config: {server: {command: ...}}`"),
+            );
+            return None;
+        };
+        let kind = TargetKind::Mcp(Box::new(McpTarget::read(config, reader, dx)?));
+        Some(Target { id, label, kind, span })
+    }
+}

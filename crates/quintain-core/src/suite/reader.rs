@@ -1,0 +1,118 @@
+//! What every part of a suite is read with: the environment, the place of the file, its strictness.
+
+use std::path::{Path, PathBuf};
+
+use quintain_source::{
+    Diagnostic, Diagnostics, Fields, Node, NodeKind, Scope, Severity, Templates, Yaml11, wrong_type,
+};
+use serde_json::{Map, Value};
+
+pub(super) struct Reader<'a> {
+    pub(super) templates: &'a Templates,
+    /// Relative paths of the suite start here.
+    pub(super) base_dir: &'a Path,
+    /// How bad a key is that means nothing: an error in our own files, a warning in promptfoo's.
+    pub(super) strictness: Severity,
+}
+
+impl Reader<'_> {
+    /// The text of a key with `{{env.X}}` filled in.
+    pub(super) fn text(
+        &self,
+        fields: &mut Fields<'_>,
+        name: &'static str,
+        dx: &mut Diagnostics,
+    ) -> Option<String> {
+        let node = fields.get(name)?;
+        self.fill(name, node, dx)
+    }
+
+    /// The text of a value with `{{env.X}}` filled in.
+    pub(super) fn fill(&self, name: &str, node: &Node, dx: &mut Diagnostics) -> Option<String> {
+        if node.raw().is_none() {
+            wrong_type(name, "text", node, dx);
+        }
+        let filled = self.templates.fill(node, Scope::Env, dx)?;
+        if let Some(word) = bare_template(&filled) {
+            let title = format!("`{{{{{word}}}}}` is sent as it stands");
+            dx.push(
+                Diagnostic::warning("config::unfilled-template", title)
+                    .at(node.span, "")
+                    .help(format!("for the environment variable, write `{{{{env.{word}}}}}`")),
+            );
+        }
+        Some(filled)
+    }
+
+    pub(super) fn texts(
+        &self,
+        fields: &mut Fields<'_>,
+        name: &'static str,
+        dx: &mut Diagnostics,
+    ) -> Option<Vec<String>> {
+        let nodes = fields.scalars(name, dx)?;
+        Some(nodes.into_iter().filter_map(|node| self.fill(name, node, dx)).collect())
+    }
+
+    /// The entries of a map of texts, in the order of the file. An empty value is empty text.
+    pub(super) fn pairs(
+        &self,
+        fields: &mut Fields<'_>,
+        name: &'static str,
+        dx: &mut Diagnostics,
+    ) -> Vec<(String, String)> {
+        let entries = fields.map(name, dx).and_then(Node::as_map).unwrap_or_default();
+        let pair = |(key, node): &(quintain_source::Key, Node)| {
+            let empty = node.is_null().then(String::new);
+            Some((key.text.clone(), empty.or_else(|| self.fill(&key.text, node, dx))?))
+        };
+        entries.iter().filter_map(pair).collect()
+    }
+
+    pub(super) fn path(&self, text: &str) -> PathBuf {
+        self.base_dir.join(text)
+    }
+
+    /// A payload: sent as written, hence words that may have been meant otherwise are reported.
+    pub(super) fn payload(&self, node: &Node, dx: &mut Diagnostics) -> Value {
+        match &node.kind {
+            NodeKind::Seq(items) => items.iter().map(|item| self.payload(item, dx)).collect(),
+            NodeKind::Map(_) => Value::Object(self.payload_map(node, dx)),
+            NodeKind::Null => Value::Null,
+            NodeKind::Scalar(scalar) => {
+                if let Some(looks) = scalar.yaml_11() {
+                    dx.push(misread(node, &scalar.raw, looks));
+                }
+                if node.as_str().is_none() {
+                    return node.to_json();
+                }
+                self.templates.fill(node, Scope::Env, dx).map_or(Value::Null, Value::String)
+            }
+        }
+    }
+
+    pub(super) fn payload_map(&self, node: &Node, dx: &mut Diagnostics) -> Map<String, Value> {
+        let entries = node.as_map().unwrap_or_default().iter();
+        entries.map(|(key, value)| (key.text.clone(), self.payload(value, dx))).collect()
+    }
+}
+
+fn misread(node: &Node, raw: &str, looks: Yaml11) -> Diagnostic {
+    let (code, kind, instead) = match looks {
+        Yaml11::Boolean(value) => ("config::yaml-boolean", "a boolean", value.to_string()),
+        Yaml11::Number => ("config::yaml-number", "a number", "a plain decimal number".to_owned()),
+    };
+    let instead = if looks == Yaml11::Number { instead } else { format!("`{instead}`") };
+    Diagnostic::warning(code, format!("`{raw}` is sent as the text \"{raw}\", not as {kind}"))
+        .at(node.span, "")
+        .help(format!("write {instead} or `\"{raw}\"`"))
+}
+
+/// A lone name in braces, which some other program would have filled in.
+fn bare_template(text: &str) -> Option<&str> {
+    text.split("{{").skip(1).find_map(|rest| {
+        let word = rest.split_once("}}")?.0.trim();
+        let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        (!word.is_empty() && word.chars().all(name)).then_some(word)
+    })
+}
