@@ -1,1 +1,120 @@
-fn main() {}
+//! The one command behind every check of this workspace, the same on a laptop and in CI.
+//!
+//! It only starts other programs and reads their answers, so it is plain, blocking code.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool prints")]
+
+mod checks;
+mod conformance;
+mod expectations;
+mod peers;
+mod process;
+mod stage;
+mod workspace;
+
+use std::{env, process::ExitCode};
+
+use conformance::Selection;
+use stage::Stages;
+use workspace::Workspace;
+
+/// Errors here are read by a person and never matched on.
+type Result<T> = std::result::Result<T, String>;
+
+const HELP: &str = "\
+Usage: cargo xtask COMMAND
+
+  test [--no-peers]     everything CI runs; --no-peers leaves out what needs installed peers
+  check                 house rules only: dependency direction, file sizes, licences, leftovers
+  peers                 install the pinned peers into target/peers
+  conformance [--driver FILE] [--suite NAME] [--scenario NAME]
+                        the official conformance suites against our client
+  help                  this text
+
+Environment: CI makes a peer that cannot be installed an error; otherwise it is skipped loudly.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match dispatch(&words) {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(words: &[&str]) -> Result<ExitCode> {
+    match words {
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        ["test"] => test(true),
+        ["test", "--no-peers"] => test(false),
+        ["check"] => one("house rules", checks::run),
+        ["peers"] => one("peers", |workspace| peers::install(workspace).map(|_| None)),
+        ["conformance", rest @ ..] => {
+            let selection = Selection::parse(rest)?;
+            one("conformance", |workspace| {
+                let installed = peers::install(workspace)?;
+                conformance::run(workspace, &installed, &selection)
+            })
+        }
+        [other, ..] => Err(format!("unknown command or option in `{other} ...`\n\n{HELP}")),
+    }
+}
+
+fn one(
+    name: &'static str,
+    work: impl FnOnce(&Workspace) -> Result<stage::Note>,
+) -> Result<ExitCode> {
+    let workspace = Workspace::find()?;
+    let mut stages = Stages::default();
+    stages.run(name, || work(&workspace));
+    Ok(stages.finish())
+}
+
+fn test(with_peers: bool) -> Result<ExitCode> {
+    let workspace = Workspace::find()?;
+    let cargo = |arguments: &[&str]| workspace.cargo(arguments, &[]).map(|()| None);
+    let mut stages = Stages::default();
+    stages.run("formatting", || cargo(&["fmt", "--all", "--check"]));
+    stages.run("house rules", || checks::run(&workspace));
+    stages.run("clippy", || {
+        cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    });
+    // Building first keeps compile time out of the test stage; it builds the examples too.
+    stages.run("build", || cargo(&["test", "--workspace", "--no-run"]));
+    let installed = if with_peers {
+        stages.run_for("peers", || peers::install(&workspace))
+    } else {
+        stages.skip("peers", "--no-peers");
+        None
+    };
+    let variables = installed.as_ref().map(peers::Installed::variables).unwrap_or_default();
+    stages.run("tests", || run_tests(&workspace, &variables));
+    match &installed {
+        Some(installed) => stages
+            .run("conformance", || conformance::run(&workspace, installed, &Selection::default())),
+        None => stages.skip("conformance", "no peers"),
+    }
+    Ok(stages.finish())
+}
+
+/// Runs nextest, which isolates tests from each other and kills what they leave behind.
+fn run_tests(workspace: &Workspace, variables: &[(String, String)]) -> Result<stage::Note> {
+    if workspace.has_nextest() {
+        workspace.cargo(&["nextest", "run", "--workspace"], variables)?;
+        return Ok(None);
+    }
+    println!("cargo-nextest is missing, installing it");
+    let version = ["install", "cargo-nextest", "--locked", "--version", "0.9.143"];
+    if workspace.cargo(&version, &[]).is_ok() {
+        workspace.cargo(&["nextest", "run", "--workspace"], variables)?;
+        return Ok(None);
+    }
+    workspace.cargo(&["test", "--workspace"], variables)?;
+    Ok(Some("with cargo test: cargo-nextest could not be installed".into()))
+}

@@ -1,0 +1,131 @@
+//! One case as it is written on disk.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// Files that steer the harness; all others are copied to where the command runs.
+const OURS: &[&str] = &[
+    "cmd",
+    "env",
+    "exit",
+    "expected",
+    "http",
+    "max-rss-mb",
+    "needs",
+    "stderr",
+    "stdout",
+    "timeout-seconds",
+];
+
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) folder: PathBuf,
+    /// Command lines, run one after the other.
+    pub(crate) commands: Vec<String>,
+    pub(crate) variables: Vec<(String, String)>,
+    /// Mode of the hostile HTTP server that runs beside the command.
+    pub(crate) http: Option<String>,
+    needs: Vec<String>,
+    pub(crate) limit: Duration,
+    pub(crate) max_rss_mb: u64,
+}
+
+impl Case {
+    pub(crate) fn read(folder: &Path) -> Result<Self, String> {
+        let file = |name: &str| fs::read_to_string(folder.join(name)).ok();
+        let number = |name: &str, default: u64| match file(name) {
+            Some(text) => text.trim().parse().map_err(|_| format!("{name}: not a number")),
+            None => Ok(default),
+        };
+        let lines = |name: &str| -> Vec<String> {
+            let text = file(name).unwrap_or_default();
+            let lines = text.lines().map(str::trim);
+            lines
+                .filter(|line| !line.is_empty() && !line.starts_with('#'))
+                .map(Into::into)
+                .collect()
+        };
+        let pair = |line: String| match line.split_once('=') {
+            Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
+            None => Err(format!("env: `{line}` is not KEY=VALUE")),
+        };
+        let commands = lines("cmd");
+        if commands.is_empty() {
+            return Err("cmd holds no command".into());
+        }
+        Ok(Self {
+            commands,
+            variables: lines("env").into_iter().map(pair).collect::<Result<_, _>>()?,
+            http: file("http").map(|text| text.trim().to_owned()),
+            needs: lines("needs"),
+            limit: Duration::from_secs(number("timeout-seconds", 30)?),
+            max_rss_mb: number("max-rss-mb", 150)?,
+            folder: folder.to_path_buf(),
+        })
+    }
+
+    /// Environment variables that the case needs and the caller did not set.
+    pub(crate) fn missing_needs(&self) -> Vec<&str> {
+        self.needs.iter().map(String::as_str).filter(|name| env::var_os(name).is_none()).collect()
+    }
+
+    /// Values of the needed variables, for use in the command line.
+    pub(crate) fn needed(&self) -> impl Iterator<Item = (&str, String)> {
+        self.needs.iter().filter_map(|name| Some((name.as_str(), env::var(name).ok()?)))
+    }
+
+    pub(crate) fn expected(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.join(name)).unwrap_or_default()
+    }
+
+    /// Copies the case's own files, such as `suite.yaml`, to the place where the command runs.
+    pub(crate) fn copy_inputs(&self, to: &Path) -> std::io::Result<()> {
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if !OURS.iter().any(|ours| entry.file_name() == *ours) {
+                copy(&entry.path(), &to.join(entry.file_name()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    if !from.is_dir() {
+        return fs::copy(from, to).map(|_| ());
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Splits a command line into words; quotes of both kinds group, a backslash does nothing special.
+pub(crate) fn words(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for character in line.chars() {
+        if quote == Some(character) {
+            quote = None;
+        } else if quote.is_none() && matches!(character, '"' | '\'') {
+            quote = Some(character);
+            // Two quotes with nothing between them are a word too.
+            word.get_or_insert_default();
+        } else if quote.is_none() && character.is_whitespace() {
+            words.extend(word.take());
+        } else {
+            word.get_or_insert_default().push(character);
+        }
+    }
+    if quote.is_some() {
+        return Err(format!("an open quote in `{line}`"));
+    }
+    words.extend(word);
+    Ok(words)
+}

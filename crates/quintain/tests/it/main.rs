@@ -1,0 +1,75 @@
+//! Golden tests of the whole binary: every folder `cases/AREA/NAME` is one test.
+//!
+//! `cases/README.md` says what a folder may hold. `BLESS=1` writes what was seen as what is expected.
+
+mod case;
+mod limits;
+mod normal;
+mod run;
+mod selftest;
+mod verdict;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use libtest_mimic::{Arguments, Trial};
+
+use case::Case;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/cases");
+    let mut trials = selftest::trials();
+    match find(&folder) {
+        Ok(cases) => trials.extend(cases.into_iter().map(trial)),
+        Err(error) => {
+            let message = format!("{}: {error}", folder.display());
+            trials.push(Trial::test("cases", move || Err(message.into())));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(folder: PathBuf) -> Trial {
+    let mut names: Vec<_> =
+        folder.iter().rev().take(2).map(|part| part.to_string_lossy()).collect();
+    names.reverse();
+    let name = names.join("::");
+    let case = Case::read(&folder);
+    // An ignored test is counted and shown as skipped, which an early return would not be.
+    let lacks_peers = case.as_ref().is_ok_and(|case| !case.missing_needs().is_empty());
+    let test = move || {
+        let case = case?;
+        let missing = case.missing_needs();
+        if !missing.is_empty() {
+            return Err(format!("needs {}: `cargo xtask peers`", missing.join(", ")).into());
+        }
+        let seen = run::run(&case)?;
+        if std::env::var_os("BLESS").is_some() {
+            verdict::bless(&case, &seen)?;
+        }
+        // A blessed run may still have left a process behind or used too much memory.
+        verdict::compare(&case, &seen).map_err(Into::into)
+    };
+    Trial::test(name, test).with_ignored_flag(lacks_peers)
+}
+
+/// Folders with a `cmd` file, two levels down.
+fn find(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for area in folders(folder)? {
+        found.extend(folders(&area)?.into_iter().filter(|case| case.join("cmd").is_file()));
+    }
+    Ok(found)
+}
+
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries: io::Result<Vec<_>> = fs::read_dir(folder)?.collect();
+    let mut paths: Vec<PathBuf> = entries?.into_iter().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.is_dir());
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,31 @@
+//! Replaces what differs from run to run, so that outputs can be compared as text.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Patterns and what stands for them, applied in this order.
+static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let rules = [
+        (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?", "[timestamp]"),
+        (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[uuid]"),
+        (r"\b(127\.0\.0\.1|localhost|\[::1\]):\d+", "$1:[port]"),
+        (r"\b(pid|PID)([ =:]+)\d+", "$1$2[pid]"),
+        (r"\b(quintain[/ ]v?)\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?", "$1[version]"),
+        (r"\b\d+(\.\d+)?( ?)(ns|µs|us|ms|s|min)\b", "[time]"),
+    ];
+    let compile = |(pattern, stand_in)| (Regex::new(pattern).expect("a valid pattern"), stand_in);
+    rules.map(compile).into()
+});
+
+/// Literal replacements first (paths, longest first), then the patterns.
+pub(crate) fn normalise(text: &str, places: &[(String, &str)]) -> String {
+    let mut text = text.replace("\r\n", "\n");
+    for (place, stand_in) in places {
+        text = text.replace(place, stand_in);
+    }
+    for (pattern, stand_in) in RULES.iter() {
+        text = pattern.replace_all(&text, *stand_in).into_owned();
+    }
+    text
+}

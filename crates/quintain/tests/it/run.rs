@@ -1,0 +1,264 @@
+//! Runs the commands of a case in a place of their own and records everything that was seen.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader, Read},
+    os::unix::{fs::symlink, process::CommandExt},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::LazyLock,
+    thread,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+use crate::{
+    case::{Case, words},
+    limits::{end_survivors, kill, peak_rss_kb},
+    normal::normalise,
+};
+
+/// The interpreter itself: a version manager's stand-in would want the caller's home folder.
+static PYTHON: LazyLock<String> = LazyLock::new(|| {
+    let program = "import sys; print(sys.executable)";
+    let output = Command::new("python3").args(["-c", program]).output();
+    let path = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    path.ok().filter(|path| !path.is_empty()).unwrap_or_else(|| "python3".into())
+});
+
+/// What a case did, already made comparable.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// One exit code per command, `killed` for one that had to be.
+    pub(crate) exit: String,
+    /// Files that the case expects, as they are now.
+    pub(crate) files: Vec<(PathBuf, Option<String>)>,
+    pub(crate) peak_rss_mb: u64,
+    pub(crate) survivors: Vec<String>,
+    pub(crate) timed_out: bool,
+}
+
+struct Finished {
+    stdout: String,
+    stderr: String,
+    exit: Option<i32>,
+    peak_rss_kb: u64,
+    survivors: Vec<String>,
+}
+
+pub(crate) fn run(case: &Case) -> Result<Seen, String> {
+    let place = Place::new(case).map_err(|error| format!("the case's folder: {error}"))?;
+    let server = case.http.as_deref().map(|mode| Server::start(&place, mode)).transpose()?;
+    let expand = |line: &str| place.expand(line, server.as_ref(), case);
+    let (mut stdout, mut stderr, mut exits) = (String::new(), String::new(), Vec::new());
+    let (mut peak, mut timed_out, mut survivors) = (0, false, Vec::new());
+    for line in &case.commands {
+        let ours = server.as_ref().map(|server| server.child.id());
+        let finished = place.execute(&words(&expand(line))?, case, ours)?;
+        stdout += &finished.stdout;
+        stderr += &finished.stderr;
+        timed_out |= finished.exit.is_none();
+        exits.push(finished.exit.map_or_else(|| "killed".to_owned(), |code| code.to_string()));
+        peak = peak.max(finished.peak_rss_kb);
+        survivors.extend(finished.survivors);
+    }
+    let places = place.stand_ins();
+    let clean = |text: &str| normalise(text, &places);
+    let expected = case.folder.join("expected");
+    let files = names_below(&expected, Path::new(""));
+    Ok(Seen {
+        stdout: clean(&stdout),
+        stderr: clean(&stderr),
+        exit: exits.join("\n") + "\n",
+        files: files
+            .into_iter()
+            .map(|name| {
+                let text = fs::read_to_string(place.work.join(&name)).ok();
+                (name, text.map(|text| clean(&text)))
+            })
+            .collect(),
+        peak_rss_mb: peak / 1024,
+        survivors: survivors.iter().map(|line| clean(line)).collect(),
+        timed_out,
+    })
+}
+
+/// A folder of its own for one run; its path marks every process that belongs to the run.
+struct Place {
+    root: PathBuf,
+    work: PathBuf,
+    /// Removes the folder in the end.
+    _temporary: TempDir,
+}
+
+impl Place {
+    fn new(case: &Case) -> std::io::Result<Self> {
+        let temporary = tempfile::Builder::new().prefix("quintain-it-").tempdir()?;
+        let root = fs::canonicalize(temporary.path())?;
+        let work = root.join("work");
+        fs::create_dir_all(&work)?;
+        fs::create_dir_all(root.join("home"))?;
+        // Through this link the hostile servers carry the mark in their arguments.
+        symlink(repository().join("peers/hostile"), root.join("hostile"))?;
+        case.copy_inputs(&work)?;
+        Ok(Self { root, work, _temporary: temporary })
+    }
+
+    fn hostile(&self) -> String {
+        self.root.join("hostile/server.py").display().to_string()
+    }
+
+    /// Fills in `$NAME`; longer names first, because `$HOSTILE` could begin like a shorter one.
+    fn expand(&self, line: &str, server: Option<&Server>, case: &Case) -> String {
+        let binary = env!("CARGO_BIN_EXE_quintain");
+        let mut values = vec![
+            ("HOSTILE", format!("{} {}", *PYTHON, self.hostile())),
+            ("PYTHON", PYTHON.clone()),
+            ("DEMO", format!("{binary} demo --serve-stdio")),
+            ("QUINTAIN", binary.to_owned()),
+            ("REPO", repository().display().to_string()),
+            ("DIR", self.work.display().to_string()),
+        ];
+        if let Some(server) = server {
+            values.push(("URL", server.url.clone()));
+            values.push(("SEEN", server.seen.clone()));
+        }
+        values.extend(case.needed());
+        values.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        let fill =
+            |text: String, (name, value): &(&str, String)| text.replace(&format!("${name}"), value);
+        values.iter().fold(line.to_owned(), fill)
+    }
+
+    /// Runs one command; a line that begins with `exec` is not for the binary but a program of its own.
+    fn execute(
+        &self,
+        words: &[String],
+        case: &Case,
+        ours: Option<u32>,
+    ) -> Result<Finished, String> {
+        let (program, arguments) = match words {
+            [first, program, rest @ ..] if first == "exec" => (program.as_str(), rest),
+            _ => (env!("CARGO_BIN_EXE_quintain"), words),
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&self.work).env_clear();
+        command.envs(env::var_os("PATH").map(|path| ("PATH", path)));
+        command.env("HOME", self.root.join("home")).env("NO_COLOR", "1").env("LANG", "C.UTF-8");
+        command.envs(case.variables.iter().map(|(key, value)| (key, value)));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut child =
+            command.spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
+        let stdout = collect(child.stdout.take());
+        let stderr = collect(child.stderr.take());
+        let (exit, peak_rss_kb) = wait(&mut child, case.limit)?;
+        // Before the readers are waited for: a survivor may hold the pipes open.
+        let survivors = end_survivors(&self.root, ours);
+        Ok(Finished { stdout: text(stdout), stderr: text(stderr), exit, peak_rss_kb, survivors })
+    }
+
+    fn stand_ins(&self) -> Vec<(String, &'static str)> {
+        let text = |path: &Path| path.display().to_string();
+        vec![
+            (self.hostile(), "[hostile]"),
+            (text(&self.work), "[dir]"),
+            (text(&self.root), "[root]"),
+            (env!("CARGO_BIN_EXE_quintain").to_owned(), "[quintain]"),
+            (PYTHON.clone(), "[python]"),
+            (text(&repository()), "[repo]"),
+        ]
+    }
+}
+
+/// Waits for the end or the limit, and watches the memory meanwhile.
+fn wait(child: &mut Child, limit: Duration) -> Result<(Option<i32>, u64), String> {
+    let start = Instant::now();
+    let mut peak = 0;
+    loop {
+        peak = peak.max(peak_rss_kb(child.id()).unwrap_or(0));
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            return Ok((Some(status.code().unwrap_or(-1)), peak));
+        }
+        if start.elapsed() > limit {
+            kill(&format!("-{}", child.id()));
+            child.wait().map_err(|error| error.to_string())?;
+            return Ok((None, peak));
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+type Reader = thread::JoinHandle<Vec<u8>>;
+
+fn collect(pipe: Option<impl Read + Send + 'static>) -> Reader {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // What was read before an error is still worth showing.
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        bytes
+    })
+}
+
+fn text(reader: Reader) -> String {
+    String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned()
+}
+
+/// A hostile HTTP server beside the command.
+struct Server {
+    child: Child,
+    url: String,
+    seen: String,
+}
+
+impl Server {
+    fn start(place: &Place, mode: &str) -> Result<Self, String> {
+        let fail = |what: String| format!("hostile server {mode}: {what}");
+        let mut command = Command::new(PYTHON.as_str());
+        command.arg(place.hostile()).args(["http", mode]).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| fail(error.to_string()))?;
+        let mut line = String::new();
+        let stdout = child.stdout.take().ok_or_else(|| fail("no output".into()))?;
+        let read = BufReader::new(stdout).read_line(&mut line);
+        // From here on the guard ends the process, whatever goes wrong.
+        let mut server = Self { child, url: String::new(), seen: String::new() };
+        read.map_err(|error| fail(error.to_string()))?;
+        let place: serde_json::Value =
+            serde_json::from_str(&line).map_err(|error| fail(format!("said {line:?}: {error}")))?;
+        let field = |name: &str| place[name].as_str().unwrap_or_default().to_owned();
+        (server.url, server.seen) = (field("url"), field("seen"));
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Both fail only when it is already gone.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn repository() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::canonicalize(&root).unwrap_or(root)
+}
+
+/// Relative names of all files below a folder.
+fn names_below(folder: &Path, prefix: &Path) -> Vec<PathBuf> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = prefix.join(entry.file_name());
+        if entry.path().is_dir() {
+            names.extend(names_below(&entry.path(), &name));
+        } else {
+            names.push(name);
+        }
+    }
+    names.sort();
+    names
+}
