@@ -62,7 +62,8 @@ fn outcome(error: CallError) -> Outcome {
     }
 }
 
-fn notice(notice: &Notice) -> Value {
+/// A notice as evidence keeps it.
+pub fn notice(notice: &Notice) -> Value {
     match notice {
         Notice::Notification { method, .. } => {
             json!({"method": method, "params": notice.params()})

@@ -181,13 +181,25 @@ async fn agree(connection: &Connection, options: &Options) -> Result<Agreement, 
     match choice.era() {
         Some(Era::Modern) => modern::discover(connection, choice, deadline).await,
         Some(Era::Legacy) => legacy::handshake(connection, choice, deadline).await,
-        None => find_out(connection, deadline).await,
+        None => {
+            let started = Instant::now();
+            find_out(connection, deadline, started).await.map_err(|error| match error {
+                // Each era got a part of the time; the user waited for all of it.
+                NoAgreement::Call(CallError::TimedOut { .. }) => {
+                    NoAgreement::Call(CallError::TimedOut { after: started.elapsed() })
+                }
+                error => error,
+            })
+        }
     }
 }
 
 /// Asks the modern question first; whatever is not a modern answer means a legacy server.
-async fn find_out(connection: &Connection, deadline: Deadline) -> Result<Agreement, NoAgreement> {
-    let started = Instant::now();
+async fn find_out(
+    connection: &Connection,
+    deadline: Deadline,
+    started: Instant,
+) -> Result<Agreement, NoAgreement> {
     let mut probe = Box::pin(modern::discover(connection, Choice::Auto, deadline));
     match timeout(PROBE.min(deadline.request / 2), &mut probe).await {
         Ok(Ok(agreement)) => return Ok(agreement),

@@ -28,9 +28,8 @@ impl Context {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let set = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
-        let colour = |terminal: bool| {
-            !set("NO_COLOR") && (terminal || set("CLICOLOR_FORCE")) && !dumb(&env)
-        };
+        let colour =
+            |terminal: bool| !set("NO_COLOR") && (terminal || set("CLICOLOR_FORCE")) && !dumb(&env);
         Self {
             cwd: std::env::current_dir().unwrap_or_default(),
             program: std::env::current_exe().unwrap_or_else(|_| "quintain".into()),
@@ -55,7 +54,8 @@ impl Context {
 
     /// Where logins and runs are kept: `QUINTAIN_HOME`, else the platform's data directory.
     pub(crate) fn state_dir(&self) -> Option<PathBuf> {
-        let var = |name: &str| self.env.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let var =
+            |name: &str| self.env.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         if let Some(home) = var("QUINTAIN_HOME") {
             return Some(home);
         }

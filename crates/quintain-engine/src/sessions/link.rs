@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use quintain_core::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
 use quintain_wire::connect::{Address, ConnectError, Options, connect};
-use quintain_wire::rpc::{CallError, Reply};
+use quintain_wire::rpc::{CallError, Notice, Reply};
 use quintain_wire::session::{Listable, Session};
 use quintain_wire::transport::TransportError;
 use serde_json::{Map, Value};
@@ -195,6 +195,11 @@ impl Link {
         let items = list(&session, Listable::Prompts, has("prompts"), &mut problems).await;
         surface.prompts = items.into_iter().map(Prompt).collect();
         (surface, problems)
+    }
+
+    /// What the server said unasked since the last look.
+    pub fn take_notices(&self) -> Vec<Notice> {
+        self.current().map(|session| session.connection().take_notices().0).unwrap_or_default()
     }
 
     /// Ends the session.

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 pub use link::Link;
 pub use route::RouteError;
 
-use crate::exchange::exchange;
+use crate::exchange::{exchange, notice};
 use crate::world::World;
 
 /// What the protocol's own SDKs wait for an answer.
@@ -213,7 +213,11 @@ impl Link {
     /// Sends any request and keeps what came of it.
     pub async fn exchange(&self, method: &str, params: Map<String, Value>) -> Exchange {
         let reply = self.request(method, params.clone()).await;
-        let exchange = exchange(self.name(), method, params, reply);
+        let mut exchange = exchange(self.name(), method, params, reply);
+        if !exchange.outcome.is_answer() {
+            // What came instead of an answer may explain why none did.
+            exchange.notices.extend(self.take_notices().iter().map(notice));
+        }
         tracing::debug!(
             server = self.name(),
             method,

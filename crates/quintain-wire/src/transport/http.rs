@@ -236,10 +236,10 @@ impl Inner {
         }
         self.sink.received(body);
         if self.sink.awaits(id) {
-            Err(TransportError::StreamEnded { why: "the answer has another id".into() })
-        } else {
-            Ok(())
+            let why = "the body is no response to this request".into();
+            return Err(TransportError::StreamEnded { why });
         }
+        Ok(())
     }
 
     /// Reads the stream that a POST opened, resuming it while the server lets us.

@@ -185,8 +185,8 @@ pub enum TransportError {
         /// The start of it.
         body: Bytes,
     },
-    /// The stream that should carry the response ended without it.
-    #[error("the event stream ended without a response{}", why_of(.why))]
+    /// The body or stream that should carry the response ended without it.
+    #[error("the answer ended without a response{}", why_of(.why))]
     StreamEnded {
         /// More, where there is more to say.
         why: String,
@@ -215,8 +215,8 @@ pub enum TransportError {
         after: std::time::Duration,
     },
     /// Credentials could not be had or were refused.
-    #[error(transparent)]
-    Auth(#[from] AuthError),
+    #[error("{0}")]
+    Auth(Box<AuthError>),
     /// The target was connected to again and again without ever answering.
     #[error("the target was lost {tries} times in a row and is given up")]
     GivenUp {
@@ -229,6 +229,12 @@ pub enum TransportError {
     /// A raw HTTP request to a target that is not spoken to over HTTP.
     #[error("the target is not spoken to over HTTP")]
     NotHttp,
+}
+
+impl From<AuthError> for TransportError {
+    fn from(error: AuthError) -> Self {
+        Self::Auth(Box::new(error))
+    }
 }
 
 impl TransportError {

@@ -174,9 +174,8 @@ fn ask(args: &Args, words: Vec<String>) -> Result<Ask, String> {
 
 fn object(text: &str, what: &str) -> Result<Map<String, Value>, String> {
     let read = match text.strip_prefix('@') {
-        Some(file) => {
-            std::fs::read_to_string(file).map_err(|error| format!("cannot read `{file}`: {error}"))?
-        }
+        Some(file) => std::fs::read_to_string(file)
+            .map_err(|error| format!("cannot read `{file}`: {error}"))?,
         None if text == "-" => {
             let mut read = String::new();
             let done = std::io::stdin().read_to_string(&mut read);
@@ -237,10 +236,34 @@ fn report(exchange: &Exchange, as_json: bool, desk: &Desk) -> Exit {
         }
         _ => {
             let message = error_text(exchange).unwrap_or_default();
-            console.error(&crate::console::indented(&message, ""), None);
+            let help = instead(exchange);
+            console.error(&crate::console::indented(&message, ""), help.as_deref());
             Exit::Unreachable
         }
     }
+}
+
+/// What the target sent where an answer was due, if it sent anything.
+fn instead(exchange: &Exchange) -> Option<String> {
+    let count =
+        |key: &str| exchange.notices.iter().filter(|notice| notice.get(key).is_some()).count();
+    let (garbled, stray) = (count("garbled"), count("stray"));
+    let mut parts = Vec::new();
+    if garbled > 0 {
+        let first = exchange.notices.iter().find_map(|notice| notice.get("garbled"));
+        let first = first.and_then(Value::as_str).unwrap_or_default();
+        let shown: String = first.chars().take(60).collect();
+        parts.push(format!("{garbled} that are no JSON-RPC (first: `{}`)", visible(&shown)));
+    }
+    if stray > 0 {
+        parts.push(format!("{stray} with an id nobody waits for"));
+    }
+    let others = exchange.notices.len() - garbled - stray;
+    if others > 0 {
+        parts.push(format!("{others} notifications"));
+    }
+    (!parts.is_empty())
+        .then(|| format!("the target sent messages, but no answer: {}", parts.join(", ")))
 }
 
 /// What went wrong, in the words that users of existing suites look for.

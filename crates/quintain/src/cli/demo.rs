@@ -103,9 +103,8 @@ fn config(args: &Args) -> DemoConfig {
         "oauth" => Auth::OAuth,
         _ => Auth::None,
     };
-    let mut config = DemoConfig::new(twin)
-        .with_auth(auth)
-        .with_token_ttl(Duration::from_secs(args.token_ttl));
+    let mut config =
+        DemoConfig::new(twin).with_auth(auth).with_token_ttl(Duration::from_secs(args.token_ttl));
     if let Some(user) = &args.user {
         config = config.with_user(user);
     }

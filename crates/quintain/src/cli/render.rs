@@ -50,7 +50,8 @@ pub(super) fn surface(server: &str, surface: &Surface, console: &Console) -> Str
         for (head, description) in lines {
             let _ = writeln!(out, "  {}", visible(&head));
             if let Some(description) = description {
-                let _ = writeln!(out, "{}", console.paint(Tone::Dim, &indented(description, "      ")));
+                let _ =
+                    writeln!(out, "{}", console.paint(Tone::Dim, &indented(description, "      ")));
             }
         }
     };
@@ -71,9 +72,10 @@ pub(super) fn surface(server: &str, surface: &Surface, console: &Console) -> Str
     plain("Resource templates", templates.collect(), &mut out);
     let prompts = surface.prompts.iter().map(|prompt| {
         let arguments = prompt.arguments();
-        let arguments = arguments
-            .iter()
-            .map(|(name, required)| if *required { (*name).to_owned() } else { format!("{name}?") });
+        let arguments =
+            arguments.iter().map(
+                |(name, required)| if *required { (*name).to_owned() } else { format!("{name}?") },
+            );
         let arguments = arguments.collect::<Vec<_>>().join(", ");
         (format!("{}({arguments})", prompt.name().unwrap_or("?")), prompt.description())
     });
@@ -95,8 +97,7 @@ fn tool(tool: &Tool, console: &Console) -> String {
             hints.push(word);
         }
     }
-    let hints =
-        if hints.is_empty() { String::new() } else { format!("  [{}]", hints.join(", ")) };
+    let hints = if hints.is_empty() { String::new() } else { format!("  [{}]", hints.join(", ")) };
     let mut out = format!("  {name}({arguments}){hints}\n");
     if let Some(description) = tool.description() {
         let _ = writeln!(out, "{}", console.paint(Tone::Dim, &indented(description, "      ")));
@@ -153,7 +154,8 @@ pub(super) fn result(result: &Value) -> String {
     if let Some(structured) = result.get("structuredContent") {
         let repeated = blocks.iter().any(|block| {
             let text = block.get("text").and_then(Value::as_str);
-            text.and_then(|text| serde_json::from_str::<Value>(text).ok()).as_ref() == Some(structured)
+            text.and_then(|text| serde_json::from_str::<Value>(text).ok()).as_ref()
+                == Some(structured)
         });
         if !repeated {
             parts.push(pretty(structured));

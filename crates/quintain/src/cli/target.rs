@@ -105,20 +105,26 @@ impl TargetArgs {
 
     fn find(&self, desk: &Desk) -> Result<McpTarget, Wrong> {
         if let Some(url) = &self.url {
-            return Ok(plain(url.clone(), Launch::Url {
-                url: url.clone(),
-                headers: Vec::new(),
-                auth: Auth::None,
-                transport: Transport::Auto,
-            }));
+            return Ok(plain(
+                url.clone(),
+                Launch::Url {
+                    url: url.clone(),
+                    headers: Vec::new(),
+                    auth: Auth::None,
+                    transport: Transport::Auto,
+                },
+            ));
         }
         if let Some((command, args)) = self.command.split_first() {
-            return Ok(plain(command.clone(), Launch::Command {
-                command: command.clone(),
-                args: args.to_vec(),
-                env: std::collections::BTreeMap::new(),
-                cwd: None,
-            }));
+            return Ok(plain(
+                command.clone(),
+                Launch::Command {
+                    command: command.clone(),
+                    args: args.to_vec(),
+                    env: std::collections::BTreeMap::new(),
+                    cwd: None,
+                },
+            ));
         }
         let suite = load_suite(&self.config, desk)?;
         let mcp: Vec<(&str, &McpTarget)> = suite
@@ -231,7 +237,8 @@ fn plain(name: String, launch: Launch) -> McpTarget {
 }
 
 fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<quintain_core::suite::Suite, Wrong> {
-    let default = || DEFAULT_FILES.iter().map(PathBuf::from).find(|file| in_cwd(file, desk).is_file());
+    let default =
+        || DEFAULT_FILES.iter().map(PathBuf::from).find(|file| in_cwd(file, desk).is_file());
     let files: Vec<PathBuf> = match named {
         [] => default().into_iter().collect(),
         named => named.to_vec(),
