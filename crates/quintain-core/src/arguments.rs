@@ -150,6 +150,23 @@ mod tests {
     }
 
     #[test]
+    fn the_deepest_accepted_case_fits_the_stack() {
+        let mut defs = serde_json::Map::new();
+        for level in 10..30 {
+            let next = json!({"$ref": format!("#/$defs/a{}", level + 1)});
+            let next = if level % 2 == 0 { next } else { json!({"allOf": [next]}) };
+            defs.insert(format!("a{level}"), next);
+        }
+        defs.insert("a30".into(), json!({"properties": {"a": {"$ref": "#/$defs/a10"}}}));
+        let schema = json!({"$defs": defs, "$ref": "#/$defs/a10"});
+        let args = (0..31).fold(json!({}), |inner, _| json!({"a": inner}));
+        assert_eq!(validate(&schema, &args), []);
+        // Once through the failing path, which keeps more on the stack.
+        let strict = json!({"$defs": schema["$defs"], "not": {"$ref": "#/$defs/a10"}});
+        assert_eq!(faults(strict, args), [Fault::Arguments]);
+    }
+
+    #[test]
     fn odd_numbers_do_not_crash_the_validator() {
         for multiple in [json!(1e-300), json!(1e300), json!(0), json!(-1), json!(0.1)] {
             validate(&json!({"properties": {"a": {"multipleOf": multiple}}}), &json!({"a": 1e308}));

@@ -28,8 +28,8 @@ impl Span {
     }
 }
 
-/// One text with its line starts.
-#[derive(Debug, Clone)]
+/// One text with its line starts. `Debug` shows the name only: suites contain credentials.
+#[derive(Clone)]
 pub struct SourceFile {
     name: String,
     text: String,
@@ -41,6 +41,12 @@ pub struct SourceFile {
 pub struct Position {
     pub line: usize,
     pub column: usize,
+}
+
+impl std::fmt::Debug for SourceFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SourceFile").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl SourceFile {

@@ -1,11 +1,20 @@
 //! Draws diagnostics: the only place that knows about carets and colours.
 
+use std::borrow::Cow;
+
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Snippet};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 use crate::file::{FileId, SourceFile, Sources};
 use crate::visible::{visible, visible_with_offsets};
+
+/// A message quotes the user's file, which may be anything.
+const MAX_MESSAGE: usize = 400;
+/// Drawing costs time, reading even more.
+const MAX_DRAWN: usize = 100;
+/// Carets under one label, and the distance of two labels on one line.
+const MAX_CARETS: usize = 80;
 
 /// How diagnostics are drawn. Whether there is a terminal, and how wide, is for the caller to know.
 #[derive(Debug, Clone, Copy)]
@@ -28,9 +37,13 @@ impl Renderer {
         Self { width: width.max(40), ..self }
     }
 
-    /// All of them, with an empty line between.
+    /// The first hundred with an empty line between, and the number of the others.
     pub fn render_all(self, sources: &Sources, diagnostics: &Diagnostics) -> String {
-        let drawn: Vec<_> = diagnostics.iter().map(|d| self.render(sources, d)).collect();
+        let shown = diagnostics.iter().take(MAX_DRAWN);
+        let mut drawn: Vec<_> = shown.map(|d| self.render(sources, d)).collect();
+        if diagnostics.len() > MAX_DRAWN {
+            drawn.push(format!("... and {} more\n", diagnostics.len() - MAX_DRAWN));
+        }
         drawn.join("\n")
     }
 
@@ -41,7 +54,7 @@ impl Renderer {
             Severity::Warning => Level::WARNING,
         };
         let mut main =
-            Group::with_title(level.primary_title(visible(&diagnostic.title)).id(diagnostic.code));
+            Group::with_title(level.primary_title(message(&diagnostic.title)).id(diagnostic.code));
         for file in files(diagnostic) {
             let labels = diagnostic.labels.iter().filter(|label| label.span.file == file);
             if let Some(source) = sources.get(file) {
@@ -53,7 +66,7 @@ impl Renderer {
         let below = help.chain(notes);
         let mut report = vec![main];
         report.extend(
-            below.map(|(level, text)| Group::with_title(level.secondary_title(visible(text)))),
+            below.map(|(level, text)| Group::with_title(level.secondary_title(message(text)))),
         );
         let renderer = if self.colour {
             annotate_snippets::Renderer::styled()
@@ -63,6 +76,15 @@ impl Renderer {
         let renderer = renderer.term_width(self.width).decor_style(DecorStyle::Ascii);
         format!("{}\n", tidy(&renderer.render(&report)))
     }
+}
+
+/// A message as it may be shown.
+fn message(text: &str) -> Cow<'_, str> {
+    let shown = visible(text);
+    if shown.len() <= MAX_MESSAGE {
+        return shown;
+    }
+    Cow::Owned(format!("{}...", &shown[..shown.floor_char_boundary(MAX_MESSAGE)]))
 }
 
 /// The library pads some lines with blanks, which no golden file wants to keep.
@@ -82,10 +104,19 @@ fn files(diagnostic: &Diagnostic) -> Vec<FileId> {
     files
 }
 
+/// Context that would make one line wider than any terminal.
+fn is_far(label: &Label, all: &[&Label], text: &str) -> bool {
+    let Some(culprit) = all.iter().find(|label| label.primary) else { return false };
+    let (one, other) = (label.span.start, culprit.span.start);
+    let between = text.get(one.min(other)..one.max(other)).unwrap_or_default();
+    !label.primary && between.len() > MAX_CARETS && !between.contains('\n')
+}
+
 /// Only the lines between the first and the last label: the rest of the file costs time.
 fn snippet<'a>(file: &'a SourceFile, labels: Vec<&'a Label>) -> Snippet<'a, Annotation<'a>> {
     let text = file.text();
     let limit = |at: usize| text.floor_char_boundary(at.min(text.len()));
+    let labels: Vec<_> = labels.iter().filter(|label| !is_far(label, &labels, text)).collect();
     let first = labels.iter().map(|label| limit(label.span.start)).min().unwrap_or(0);
     let last = labels.iter().map(|label| limit(label.span.end)).max().unwrap_or(0);
     let start = text[..first].rfind('\n').map_or(0, |at| at + 1);
@@ -95,14 +126,14 @@ fn snippet<'a>(file: &'a SourceFile, labels: Vec<&'a Label>) -> Snippet<'a, Anno
         let from = limit(label.span.start);
         // A span over many lines would draw a picture of the whole file; its first line will do.
         let line_end = text[from..].find('\n').map_or(text.len(), |at| from + at);
-        let to = limit(label.span.end).clamp(from, line_end);
+        let to = limit(label.span.end.min(from + MAX_CARETS)).clamp(from, line_end);
         offsets.extend([from - start, to - start]);
     }
     let source = visible_with_offsets(&text[start..end].replace("\r\n", " \n"), &mut offsets);
     let annotations = labels.into_iter().zip(offsets.chunks_exact(2)).map(|(label, at)| {
         let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
         let annotation = kind.span(at[0]..at[1].max(at[0]));
-        if label.text.is_empty() { annotation } else { annotation.label(visible(&label.text)) }
+        if label.text.is_empty() { annotation } else { annotation.label(message(&label.text)) }
     });
     Snippet::source(source)
         .line_start(file.position(start).line)
@@ -157,6 +188,21 @@ note: keys are case-sensitive
         assert!(drawn.contains("b<U+202E><U+200B>"), "{drawn}");
         assert!(!drawn.contains(['\u{202e}', '\u{200b}']), "{drawn}");
         assert!(drawn.contains("^^^^^^^^^^^^^^^^^^^ given again"), "{drawn}");
+    }
+
+    #[test]
+    fn endless_messages_are_cut() {
+        let key = "k".repeat(900);
+        let drawn = parse(&format!("{{'{key}': 1, '{key}': 2}}")).drawn();
+        assert!(drawn.len() < 1200, "{drawn}");
+    }
+
+    #[test]
+    fn a_flood_of_diagnostics_is_counted() {
+        let text: Vec<_> = (0..150).map(|n| format!("k{n}: 1\nk{n}: 2\n")).collect();
+        let drawn = parse(&text.concat()).drawn();
+        assert_eq!(drawn.matches("error[").count(), 100);
+        assert!(drawn.ends_with("\n... and 50 more\n"), "{drawn}");
     }
 
     #[test]

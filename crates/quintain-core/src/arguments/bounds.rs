@@ -45,7 +45,7 @@ pub(super) fn check(schema: &Value, args: &Value) -> Result<(), Problem> {
     }
     let mut estimate = Estimate::new(schema, census.anchors);
     let Some(total) = estimate.total(&census.schemas) else {
-        return refuse("the schema refers to itself without end");
+        return refuse("the schema refers to itself without end, or by too long a chain");
     };
     // Every way through the schema may be taken again at every level of the arguments.
     let levels = u32::try_from(depth).unwrap_or(u32::MAX);

@@ -36,7 +36,7 @@ const OTHER_KEYS: [&str; 20] = [
 ];
 
 /// A file of a suite, already read from wherever it is.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct SuiteFile {
     /// As the user named it; shown in diagnostics.
     pub name: String,

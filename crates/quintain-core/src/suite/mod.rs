@@ -19,8 +19,9 @@ pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFi
 use quintain_source::Node;
 use secrecy::SecretString;
 
-/// Everything that one or several suite files declare.
-#[derive(Debug, Clone, Default)]
+/// Everything that one or several suite files declare. `Debug` leaves out the documents, in which
+/// credentials may stand as they are.
+#[derive(Clone, Default)]
 pub struct Suite {
     pub description: Option<String>,
     pub targets: Vec<Target>,
@@ -29,6 +30,15 @@ pub struct Suite {
     /// What must not be shown anywhere: credentials of targets, and of the environment as far as
     /// the suite mentions them.
     pub secrets: Vec<SecretString>,
+}
+
+impl std::fmt::Debug for Suite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Suite")
+            .field("description", &self.description)
+            .field("targets", &self.targets)
+            .finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]

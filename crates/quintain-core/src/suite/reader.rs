@@ -70,7 +70,8 @@ impl Reader<'_> {
     }
 
     pub(super) fn path(&self, text: &str) -> PathBuf {
-        self.base_dir.join(text)
+        // Taken apart and put together again, `./` is gone.
+        self.base_dir.join(text).components().collect()
     }
 
     /// A payload: sent as written, hence words that may have been meant otherwise are reported.

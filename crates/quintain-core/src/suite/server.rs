@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span, closest};
+use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Scope, Severity, Span, closest};
 use secrecy::SecretString;
 
 use super::reader::Reader;
@@ -108,8 +108,17 @@ pub(super) fn read(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Op
     }
     fields.finish(reader.strictness, dx);
     let launch = launch?;
-    let name = name.unwrap_or_else(|| launch.key());
+    let name = name.unwrap_or_else(|| key(node, reader));
     Some(Server { name, launch, span: node.span })
+}
+
+/// What a server without a name is called, in the order that promptfoo has.
+fn key(node: &Node, reader: &Reader<'_>) -> String {
+    let written = ["url", "path", "command"].iter().find_map(|way| node.get(way));
+    // What is wrong with it has been reported.
+    let filled =
+        written.and_then(|node| reader.templates.fill(node, Scope::Env, &mut Diagnostics::new()));
+    filled.unwrap_or_else(|| "default".to_owned())
 }
 
 /// Whether the unknown key that is going to be reported is what is missing here.
@@ -229,15 +238,6 @@ fn check_header(name: &str, value: &str, span: Span, dx: &mut Diagnostics) {
 }
 
 impl Launch {
-    /// What a server without a name is called.
-    fn key(&self) -> String {
-        match self {
-            Self::Command { command, .. } => command.clone(),
-            Self::Path { path, .. } => path.display().to_string(),
-            Self::Url { url, .. } => url.clone(),
-        }
-    }
-
     /// The program and arguments to start, if it is one that is started.
     pub fn command_line(&self) -> Option<(&Path, Vec<&Path>)> {
         match self {

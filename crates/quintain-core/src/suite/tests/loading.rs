@@ -43,7 +43,7 @@ fn several_servers_load_under_distinct_names() {
         "targets:\n  - id: mcp:shop\n    label: shop\n    config:\n      servers:\n        - {command: node, args: [a.js]}\n        - {command: node, args: [b.js]}\n        - {url: 'https://x.example.org/mcp'}\n        - {command: node}\n        - {path: ./s.py}\n",
     );
     let names: Vec<_> = target.servers.iter().map(|server| server.name.as_str()).collect();
-    assert_eq!(names, ["node", "node:1", "https://x.example.org/mcp", "node:2", "/suites/./s.py"]);
+    assert_eq!(names, ["node", "node:1", "https://x.example.org/mcp", "node:2", "./s.py"]);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn several_files_are_one_suite() {
         .flat_map(|t| &t.as_mcp().expect("mcp").servers)
         .map(|s| s.name.as_str())
         .collect();
-    assert_eq!(names, ["/a/x.py", "bb"]);
+    assert_eq!(names, ["x.py", "bb"]);
     let broken =
         load(vec![file("a.yaml", "a: [1"), file("b.yaml", "bogus: 1"), file("c.yaml", "")], &env());
     assert_eq!(broken.diagnostics.len(), 3, "{}", drawn(&broken));
@@ -230,6 +230,6 @@ fn secrets_are_collected_and_never_printed() {
     );
     let secrets: Vec<_> = suite.secrets.iter().map(ExposeSecret::expose_secret).collect();
     assert_eq!(secrets, ["h3ader", "t0ken-value", "dbpass", "<MCP_API_KEY>"]);
-    let debugged = format!("{:?}", suite.targets[0].as_mcp().expect("mcp").servers[0]);
+    let debugged = format!("{suite:?}");
     assert!(!debugged.contains("t0ken-value") && !debugged.contains("h3ader"), "{debugged}");
 }
