@@ -102,6 +102,9 @@ pub(crate) fn run(
         return Err(format!("known failures that no suite has: {}", strays.join(", ")));
     }
     runs.retain(|run| selection.wants(run));
+    if runs.is_empty() {
+        return Err("no scenario of that name in that suite".into());
+    }
 
     let folder = workspace.target.join("conformance");
     if folder.exists() {

@@ -54,7 +54,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["test"] => test(true),
         ["test", "--no-peers"] => test(false),
         ["check"] => one("house rules", checks::run),
-        ["peers"] => one("peers", |workspace| peers::install(workspace).map(|_| None)),
+        ["peers"] => one("peers", |workspace| Ok(peers::install(workspace)?.note())),
         ["conformance", rest @ ..] => {
             let selection = Selection::parse(rest)?;
             one("conformance", |workspace| {
@@ -88,7 +88,11 @@ fn test(with_peers: bool) -> Result<ExitCode> {
     // Building first keeps compile time out of the test stage; it builds the examples too.
     stages.run("build", || cargo(&["test", "--workspace", "--no-run"]));
     let installed = if with_peers {
-        stages.run_for("peers", || peers::install(&workspace))
+        stages.run_for("peers", || {
+            let installed = peers::install(&workspace)?;
+            let note = installed.note();
+            Ok((installed, note))
+        })
     } else {
         stages.skip("peers", "--no-peers");
         None

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use crate::{Result, process, workspace::Workspace};
+use crate::{Result, process, stage::Note, workspace::Workspace};
 
 /// The oldest Node the conformance suites and newer peers run on.
 const NODE_MAJOR: u32 = 22;
@@ -32,6 +32,7 @@ pub(crate) struct Installed {
     folder: PathBuf,
     /// The peers that are there, by name.
     present: Vec<(String, PathBuf)>,
+    skipped: Vec<String>,
     pub(crate) node: Option<PathBuf>,
 }
 
@@ -47,6 +48,11 @@ impl Installed {
             variables.push((variable(name), text(folder)));
         }
         variables
+    }
+
+    /// What the final table should say: a missing peer must not scroll away unnoticed.
+    pub(crate) fn note(&self) -> Note {
+        (!self.skipped.is_empty()).then(|| format!("SKIPPED: {}", self.skipped.join(", ")))
     }
 
     pub(crate) fn folder_of(&self, name: &str) -> Option<&Path> {
@@ -74,18 +80,19 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Installed> {
         };
         started.into_iter().map(|(peer, handle)| (peer, joined(handle))).collect()
     });
-    let mut present = Vec::new();
+    let (mut present, mut skipped) = (Vec::new(), Vec::new());
     for (peer, result) in results {
         match result {
             Ok(()) => present.push((peer.name.clone(), folder.join(&peer.name))),
-            Err(message) => missing(&peer.name, &message)?,
+            Err(message) => skipped.push(missing(&peer.name, &message)?),
         }
     }
     let node = find_node(&folder);
     if node.is_none() {
-        missing("node", &format!("no Node of version {NODE_MAJOR} or newer"))?;
+        let message = format!("no Node of version {NODE_MAJOR} or newer");
+        skipped.push(missing("node", &message)?);
     }
-    let installed = Installed { folder, present, node };
+    let installed = Installed { folder, present, skipped, node };
     let lines: Vec<String> = installed
         .variables()
         .iter()
@@ -98,12 +105,12 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Installed> {
 }
 
 /// In CI a missing peer is an error. Elsewhere it must at least not go unnoticed.
-fn missing(name: &str, message: &str) -> Result<()> {
+fn missing(name: &str, message: &str) -> Result<String> {
     if env::var_os("CI").is_some() {
         return Err(format!("peer {name}: {message}"));
     }
     println!("\n*** SKIPPED peer {name}: its tests will not run ***\n{message}\n");
-    Ok(())
+    Ok(name.to_owned())
 }
 
 /// Every `peers/X/package.json` is an npm peer, every `peers/python/requirements-X.txt` a Python one.
@@ -131,7 +138,7 @@ fn install_one(peer: &Peer, folder: &Path) -> Result<()> {
     let fail = |error: std::io::Error| format!("peer {}: {error}", peer.name);
     let home = folder.join(&peer.name);
     let stamp = home.join(STAMP);
-    let wanted = fingerprint(&peer.manifest).map_err(fail)?;
+    let wanted = fingerprint(&peer.manifest)?;
     let fresh = fs::read_to_string(&stamp).is_ok_and(|found| found == wanted);
     if !fresh {
         println!("installing peer {}", peer.name);
@@ -201,10 +208,11 @@ fn node_major(version: &str) -> u32 {
 }
 
 /// Changes with the manifest; that a new compiler may change it too only costs an installation.
-fn fingerprint(files: &[PathBuf]) -> std::io::Result<String> {
+fn fingerprint(files: &[PathBuf]) -> Result<String> {
     let mut hasher = DefaultHasher::new();
     for file in files {
-        fs::read(file)?.hash(&mut hasher);
+        let bytes = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        bytes.hash(&mut hasher);
     }
     Ok(format!("{:016x}\n", hasher.finish()))
 }

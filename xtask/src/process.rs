@@ -59,7 +59,10 @@ pub(crate) fn limited(command: &mut Command, log: &Path, limit: Duration) -> Res
 }
 
 fn display(command: &Command) -> String {
-    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    // The name alone reads better than the long path under which cargo and others are found.
+    let program = Path::new(command.get_program());
+    let name = program.file_name().unwrap_or(program.as_os_str());
+    let mut words = vec![name.to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
     words.join(" ")
 }

@@ -38,9 +38,9 @@ impl Stages {
     pub(crate) fn run_for<T>(
         &mut self,
         name: &'static str,
-        work: impl FnOnce() -> Result<T>,
+        work: impl FnOnce() -> Result<(T, Note)>,
     ) -> Option<T> {
-        self.measure(name, || work().map(|product| (product, None)))
+        self.measure(name, work)
     }
 
     pub(crate) fn skip(&mut self, name: &'static str, reason: &str) {
