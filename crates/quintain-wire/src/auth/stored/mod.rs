@@ -1,6 +1,7 @@
 //! Logins kept between runs: one JSON file per server and issuer, readable by its owner only.
 
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::future::BoxFuture;
@@ -123,6 +124,8 @@ pub(crate) struct StoredGrant {
     desk: Desk,
     store: TokenStore,
     stored: StoredTokens,
+    /// Why the authorization server renews this login no more.
+    ended: OnceLock<AuthError>,
 }
 
 impl StoredGrant {
@@ -142,7 +145,7 @@ impl StoredGrant {
         if !stored.renewable() && known.expires_at <= desk.clock.now() {
             return Err(needed("the stored login has expired and cannot be renewed"));
         }
-        Ok((Self { desk, store, stored }, known))
+        Ok((Self { desk, store, stored, ended: OnceLock::new() }, known))
     }
 }
 
@@ -172,11 +175,23 @@ impl Grant for StoredGrant {
             let differs = |newer: &TokenSet| {
                 newer.access_token.expose_secret() != old.access_token.expose_secret()
             };
-            match newer.filter(differs) {
-                Some(newer) if newer.expires_at > self.desk.clock.now() => Ok(newer),
-                newer => {
-                    self.stored.session().refresh(&self.desk, newer.as_ref().unwrap_or(old)).await
+            let newer = newer.filter(differs);
+            if let Some(newer) = newer.as_ref().filter(|n| n.expires_at > self.desk.clock.now()) {
+                return Ok(newer.clone());
+            }
+            if let Some(ended) = self.ended.get() {
+                return Err(ended.clone());
+            }
+            let session = self.stored.session();
+            match session.refresh(&self.desk, newer.as_ref().unwrap_or(old)).await {
+                Err(AuthError::TokenRefused { error, description, .. }) => {
+                    let reason =
+                        format!("the stored login is no longer accepted ({error}{description})");
+                    let server = self.stored.server_url.clone();
+                    let ended = AuthError::LoginNeeded { server, reason };
+                    Err(self.ended.get_or_init(|| ended).clone())
                 }
+                result => result,
             }
         })
     }
