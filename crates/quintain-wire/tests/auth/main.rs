@@ -1,5 +1,7 @@
 //! Credentials for URL targets, tried against small servers of our own and against oidc-provider.
 
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
 mod discovery;
 mod grants;
 mod hostile;

@@ -105,7 +105,9 @@ impl StoredTokens {
 
     pub(crate) fn token_set(&self, redactor: &Redactor) -> TokenSet {
         redactor.learn(&self.access_token);
-        self.refresh_token.iter().for_each(|token| redactor.learn(token));
+        if let Some(token) = &self.refresh_token {
+            redactor.learn(token);
+        }
         if let Some(secret) = &self.client_secret {
             learn_client_secret(redactor, Some(&self.client_id), secret);
         }
@@ -134,7 +136,7 @@ impl StoredGrant {
         state_dir: Option<&Path>,
     ) -> Result<(Self, TokenSet), AuthError> {
         let needed = |reason: &str| AuthError::LoginNeeded {
-            server: key_url(&desk.server),
+            server: key_url(&desk.server).to_string(),
             reason: reason.to_owned(),
         };
         let folder = state_dir.ok_or_else(|| needed("no folder for stored logins is set"))?;
@@ -156,7 +158,7 @@ impl Grant for StoredGrant {
     ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
         Box::pin(async {
             Err(AuthError::LoginNeeded {
-                server: self.stored.server_url.clone(),
+                server: self.stored.server_url.to_string(),
                 reason: "the stored login is no longer accepted".to_owned(),
             })
         })
@@ -187,7 +189,7 @@ impl Grant for StoredGrant {
                 Err(AuthError::TokenRefused { error, description, .. }) => {
                     let reason =
                         format!("the stored login is no longer accepted ({error}{description})");
-                    let server = self.stored.server_url.clone();
+                    let server = self.stored.server_url.to_string();
                     let ended = AuthError::LoginNeeded { server, reason };
                     Err(self.ended.get_or_init(|| ended).clone())
                 }
