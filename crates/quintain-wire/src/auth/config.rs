@@ -219,7 +219,7 @@ fn oauth(
 ) -> Result<Arc<dyn Authorizer>, AuthError> {
     let desk = Desk::new(server_url, context)?;
     let (lead, clock) = (config.refresh_lead, context.clock.clone());
-    for secret in config.client_secret.iter() {
+    if let Some(secret) = &config.client_secret {
         token::learn_client_secret(&context.redactor, config.client_id.as_deref(), secret);
     }
     Ok(match config.grant.clone() {

@@ -62,7 +62,7 @@ pub enum AuthError {
     #[error("{url} cannot be reached: {reason}")]
     Unreachable {
         /// What was asked.
-        url: Url,
+        url: String,
         /// What the network said.
         reason: String,
     },
@@ -70,7 +70,7 @@ pub enum AuthError {
     #[error("{url} did not answer within {} s", .after.as_secs_f32())]
     TimedOut {
         /// What was asked.
-        url: Url,
+        url: String,
         /// How long we waited.
         after: Duration,
     },
@@ -78,7 +78,7 @@ pub enum AuthError {
     #[error("{url} gave an answer that cannot be used: {reason}")]
     BadAnswer {
         /// What was asked.
-        url: Url,
+        url: String,
         /// What is wrong with the answer.
         reason: String,
     },
@@ -88,7 +88,7 @@ pub enum AuthError {
     )]
     TokenRefused {
         /// The token endpoint.
-        url: Url,
+        url: String,
         /// Which grant was refused.
         grant: String,
         /// The status of the answer.
@@ -102,7 +102,7 @@ pub enum AuthError {
     #[error("no OAuth metadata found for {server}; set `auth.tokenUrl`, or serve one of{}", list(.tried))]
     Discovery {
         /// The server whose authorization server we looked for.
-        server: Url,
+        server: String,
         /// Every URL tried, in order.
         tried: Vec<Attempt>,
     },
@@ -112,7 +112,7 @@ pub enum AuthError {
     )]
     IssuerMismatch {
         /// The metadata document.
-        url: Url,
+        url: String,
         /// The issuer it was asked for.
         expected: String,
         /// The issuer it names.
@@ -124,9 +124,9 @@ pub enum AuthError {
     )]
     ResourceMismatch {
         /// The metadata document.
-        url: Url,
+        url: String,
         /// The server under test.
-        server: Url,
+        server: String,
         /// The resource it names.
         found: String,
     },
@@ -152,7 +152,7 @@ pub enum AuthError {
     )]
     RegistrationRefused {
         /// The registration endpoint.
-        url: Url,
+        url: String,
         /// The status of the answer.
         status: StatusCode,
         /// The server's words.
@@ -164,7 +164,7 @@ pub enum AuthError {
     )]
     IssuerChanged {
         /// The server under test.
-        server: Url,
+        server: String,
         /// The issuer the client is registered with.
         expected: String,
         /// The issuer that is now announced.
@@ -196,7 +196,7 @@ pub enum AuthError {
     )]
     StillRefused {
         /// Who refuses.
-        url: Url,
+        url: String,
         /// The status of the refusal.
         status: StatusCode,
         /// Empty, or the server's words with a leading colon.
@@ -206,7 +206,7 @@ pub enum AuthError {
     #[error("{url} wants the scope `{scope}`, which {reason}")]
     Scope {
         /// Who refuses.
-        url: Url,
+        url: String,
         /// The scopes it wants.
         scope: String,
         /// Why asking again is no use.
@@ -216,7 +216,7 @@ pub enum AuthError {
     #[error("{reason}; run `quintain login {server}`")]
     LoginNeeded {
         /// The server under test.
-        server: Url,
+        server: String,
         /// Why the stored login does not do.
         reason: String,
     },
@@ -290,7 +290,7 @@ mod tests {
     fn a_failed_discovery_lists_every_url_and_its_answer() {
         let url: Url = "https://h/.well-known/oauth-authorization-server".parse().unwrap();
         let error = AuthError::Discovery {
-            server: "https://h/mcp".parse().unwrap(),
+            server: "https://h/mcp".to_owned(),
             tried: vec![Attempt { url, outcome: "404 Not Found".to_owned() }],
         };
         assert_eq!(

@@ -18,7 +18,7 @@ use crate::auth::error::{described, shown};
 use crate::auth::{AuthError, Challenge, LoginOptions};
 
 /// How long a user has to finish a login.
-const LOGIN_TIMEOUT: Duration = Duration::from_secs(300);
+const LOGIN_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// What one login led to, and what the next one builds upon.
 #[derive(Clone, Debug)]

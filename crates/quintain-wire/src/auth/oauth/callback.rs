@@ -146,7 +146,7 @@ mod tests {
         let _silent = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         assert!(send(port, b"GET /favicon.ico HTTP/1.1\r\n\r\n").await.starts_with("HTTP/1.1 404"));
         assert_eq!(send(port, b"POST /callback?code=x HTTP/1.1\r\n\r\n").await, "");
-        assert_eq!(send(port, &[b'x'; HEAD_BYTES + 1]).await, "");
+        assert_eq!(send(port, &vec![b'x'; HEAD_BYTES + 1]).await, "");
         let page = send(port, b"GET /callback?code=a%20b&code=evil&state=s HTTP/1.1\r\n\r\n").await;
         assert!(page.starts_with("HTTP/1.1 200") && page.contains("close this page"), "{page}");
         let found = waiting.await.unwrap().unwrap();

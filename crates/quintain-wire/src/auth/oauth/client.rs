@@ -73,6 +73,9 @@ pub struct SigningKey {
     pub key_id: Option<String>,
 }
 
+/// Parameters of the form, and the `Authorization` header.
+pub(crate) type Proof = (Vec<(&'static str, String)>, Option<SecretString>);
+
 /// A client as one authorization server knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientIdentity {
@@ -84,11 +87,7 @@ pub(crate) struct ClientIdentity {
 
 impl ClientIdentity {
     /// What this client adds to the form, and the `Authorization` header it sends if it sends one.
-    pub(crate) fn prove(
-        &self,
-        audience: &str,
-        now: SystemTime,
-    ) -> Result<(Vec<(&'static str, String)>, Option<SecretString>), AuthError> {
+    pub(crate) fn prove(&self, audience: &str, now: SystemTime) -> Result<Proof, AuthError> {
         let id = ("client_id", self.id.clone());
         Ok(match (self.method, &self.secret, &self.key) {
             (ClientAuthMethod::PrivateKeyJwt, _, Some(key)) => {

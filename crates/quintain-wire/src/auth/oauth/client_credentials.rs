@@ -91,7 +91,9 @@ impl ClientCredentials {
                 Err(AuthError::Empty { what: "the client secret (`auth.clientSecret`)" })
             }
             _ => {
-                key.iter().for_each(|key| desk.redactor.learn(&key.pem));
+                if let Some(key) = &key {
+                    desk.redactor.learn(&key.pem);
+                }
                 Ok(Self(Teller::new(desk, config, key)))
             }
         }

@@ -99,8 +99,8 @@ impl<'a> Discovery<'a> {
             }
             if !resource.covers(&self.desk.server) {
                 return Err(AuthError::ResourceMismatch {
-                    url,
-                    server: self.desk.server.clone(),
+                    url: url.to_string(),
+                    server: self.desk.server.to_string(),
                     found: shown(&resource.resource.unwrap_or_default()),
                 });
             }
@@ -136,12 +136,12 @@ impl<'a> Discovery<'a> {
             let found = server.issuer.as_deref().unwrap_or("none");
             // A trailing slash is the one difference that real servers get wrong without harm.
             if found.trim_end_matches('/') != issuer.trim_end_matches('/') {
-                let (expected, found) = (shown(issuer), shown(found));
+                let (url, expected, found) = (url.to_string(), shown(issuer), shown(found));
                 return Err(AuthError::IssuerMismatch { url, expected, found });
             }
             if server.token_endpoint.is_none() {
                 let reason = "it names no `token_endpoint`".to_owned();
-                return Err(AuthError::BadAnswer { url, reason });
+                return Err(AuthError::BadAnswer { url: url.to_string(), reason });
             }
             return Ok(Some(server));
         }
@@ -201,7 +201,7 @@ impl<'a> Discovery<'a> {
     }
 
     fn failed(self) -> AuthError {
-        AuthError::Discovery { server: self.desk.server.clone(), tried: self.tried }
+        AuthError::Discovery { server: self.desk.server.to_string(), tried: self.tried }
     }
 }
 

@@ -67,7 +67,7 @@ impl Http {
     ) -> Result<Answer, AuthError> {
         let exchange = async {
             let unreachable = |error: &dyn std::error::Error| AuthError::Unreachable {
-                url: url.clone(),
+                url: url.to_string(),
                 reason: net::chain(error),
             };
             let response =
@@ -76,13 +76,13 @@ impl Http {
             match net::bounded_body(response, BODY_BYTES).await {
                 Ok(body) => Ok(Answer { status, headers, body }),
                 Err(error) => {
-                    Err(AuthError::BadAnswer { url: url.clone(), reason: net::chain(&error) })
+                    Err(AuthError::BadAnswer { url: url.to_string(), reason: net::chain(&error) })
                 }
             }
         };
         tokio::time::timeout(after, exchange)
             .await
-            .unwrap_or_else(|_| Err(AuthError::TimedOut { url: url.clone(), after }))
+            .unwrap_or_else(|_| Err(AuthError::TimedOut { url: url.to_string(), after }))
     }
 }
 

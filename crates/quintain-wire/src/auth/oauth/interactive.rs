@@ -20,7 +20,7 @@ use crate::auth::{AuthError, Challenge, LoginOptions, Refusal, StoredTokens, Tok
 
 /// Logins within [`LOGIN_WINDOW`]; a user should not be asked again and again in vain.
 const LOGINS: usize = 6;
-const LOGIN_WINDOW: Duration = Duration::from_secs(300);
+const LOGIN_WINDOW: Duration = Duration::from_mins(5);
 
 /// Logs in when the server refuses, at the place the server names.
 pub(crate) struct InteractiveGrant {
@@ -67,7 +67,7 @@ impl InteractiveGrant {
         logins.retain(|at| now < *at + LOGIN_WINDOW);
         if logins.len() >= LOGINS {
             return Err(AuthError::StillRefused {
-                url: refusal.url.clone(),
+                url: refusal.url.to_string(),
                 status: refusal.status,
                 detail: format!(": {LOGINS} logins within minutes have not helped"),
             });
@@ -85,7 +85,7 @@ fn worth_asking(
 ) -> Result<(), AuthError> {
     let scope = challenge.scope.as_deref().unwrap_or_default();
     let asked = earlier.map(|session| session.scopes.as_slice()).unwrap_or_default();
-    let refuse = |reason| AuthError::Scope { url: url.clone(), scope: shown(scope), reason };
+    let refuse = |reason| AuthError::Scope { url: url.to_string(), scope: shown(scope), reason };
     if scope.trim().is_empty() {
         return Err(refuse("is not named, so no login can ask for it"));
     }
@@ -124,7 +124,7 @@ impl Grant for InteractiveGrant {
                 let found = Discovery::new(&self.desk).login(&challenge).await?;
                 if issuer(&self.desk, &found) != session.registration.issuer {
                     return Err(AuthError::TokenRefused {
-                        url: session.endpoint.url,
+                        url: session.endpoint.url.to_string(),
                         grant: "refresh_token".to_owned(),
                         status: refusal.status,
                         error: "the server has moved to another issuer".to_owned(),

@@ -65,7 +65,7 @@ impl HeadlessOpener {
                 url: bare(&url),
                 reason: net::chain(&error.without_url()),
             })?;
-            if bare(&url).as_str() == home {
+            if bare(&url) == home {
                 return Ok(());
             }
             cookies.learn(&url, &response);
@@ -91,10 +91,10 @@ fn next(url: &Url, response: &Response) -> Result<Url, AuthError> {
 }
 
 /// The URL without its query, which holds codes and states that have no place in an error.
-fn bare(url: &Url) -> Url {
+fn bare(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
-    url
+    url.to_string()
 }
 
 /// Just enough of a cookie jar: the newest value of each name, per origin.

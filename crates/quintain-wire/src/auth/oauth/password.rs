@@ -11,8 +11,8 @@ use crate::auth::{AuthError, OAuthConfig, Refusal};
 
 pub(crate) struct Password {
     teller: Teller,
-    username: String,
-    password: SecretString,
+    user: String,
+    secret: SecretString,
 }
 
 impl Password {
@@ -28,7 +28,7 @@ impl Password {
         if password.expose_secret().is_empty() {
             return Err(AuthError::Empty { what: "the password (`auth.password`)" });
         }
-        Ok(Self { teller: Teller::new(desk, config, None), username, password })
+        Ok(Self { teller: Teller::new(desk, config, None), user: username, secret: password })
     }
 }
 
@@ -38,8 +38,7 @@ impl Grant for Password {
         _: Option<&'a Refusal>,
     ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
         Box::pin(async {
-            let own =
-                [("username", self.username.as_str()), ("password", self.password.expose_secret())];
+            let own = [("username", self.user.as_str()), ("password", self.secret.expose_secret())];
             self.teller.ask("password", &own).await.map(Some)
         })
     }

@@ -32,13 +32,15 @@ pub(crate) async fn client(
     if let Some(id) = &options.client_id {
         if let Some(other) = earlier.filter(|e| e.client.id == *id && e.issuer != issuer) {
             return Err(AuthError::IssuerChanged {
-                server: desk.server.clone(),
+                server: desk.server.to_string(),
                 expected: shown(&other.issuer),
                 found: shown(issuer),
             });
         }
         let secret = options.client_secret.clone();
-        secret.iter().for_each(|secret| learn_client_secret(&desk.redactor, Some(id), secret));
+        if let Some(secret) = &secret {
+            learn_client_secret(&desk.redactor, Some(id), secret);
+        }
         let chosen = ClientAuthMethod::choose(secret.is_some(), supported);
         let method = options.client_auth.unwrap_or(chosen);
         return Ok(ClientIdentity { id: id.clone(), secret, key: None, method });
@@ -82,15 +84,17 @@ async fn register(
             Some(error) => format!("{}{}", shown(error), described(text("error_description"))),
             None => format!("{} {}", answer.status_line(), answer.excerpt()),
         };
-        let (url, status) = (endpoint.clone(), answer.status);
+        let (url, status) = (endpoint.to_string(), answer.status);
         return Err(AuthError::RegistrationRefused { url, status, reason });
     }
     let Some(id) = text("client_id") else {
         let reason = "it names no `client_id`".to_owned();
-        return Err(AuthError::BadAnswer { url: endpoint.clone(), reason });
+        return Err(AuthError::BadAnswer { url: endpoint.to_string(), reason });
     };
     let secret = text("client_secret").map(SecretString::from);
-    secret.iter().for_each(|secret| learn_client_secret(&desk.redactor, Some(id), secret));
+    if let Some(secret) = &secret {
+        learn_client_secret(&desk.redactor, Some(id), secret);
+    }
     let registered = text("token_endpoint_auth_method").and_then(|name| name.parse().ok());
     let method = registered.unwrap_or_else(|| match supported {
         // The server did not say otherwise, so it has registered what we asked for.

@@ -14,14 +14,14 @@ use crate::auth::error::described;
 use crate::auth::{AuthError, Authorizer, Challenge, Clock, Credentials, Refusal, bearer};
 
 /// How long before its expiry a token is renewed, unless it lives too short for that.
-const LEAD: Duration = Duration::from_secs(60);
+const LEAD: Duration = Duration::from_mins(1);
 
 /// How long a valid token is used on after a failed early renewal, before the next one is tried.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Renewals forced by refusals within [`RENEWAL_WINDOW`]; more can only be a server that likes no token.
 const FORCED_RENEWALS: usize = 20;
-const RENEWAL_WINDOW: Duration = Duration::from_secs(60);
+const RENEWAL_WINDOW: Duration = Duration::from_mins(1);
 
 /// A way to get tokens.
 pub(crate) trait Grant: Send + Sync + 'static {
@@ -166,7 +166,7 @@ impl Inner {
             let challenge = Challenge::from_headers(&refusal.headers);
             let words = challenge.error_description.or(challenge.error);
             return Err(AuthError::StillRefused {
-                url: refusal.url.clone(),
+                url: refusal.url.to_string(),
                 status: refusal.status,
                 detail: described(words.as_deref()),
             });

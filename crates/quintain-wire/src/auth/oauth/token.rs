@@ -20,10 +20,10 @@ use crate::auth::error::{described, shown};
 use crate::redact::Redactor;
 
 /// The life of a token whose server does not tell it.
-const DEFAULT_LIFETIME: Duration = Duration::from_secs(3600);
+const DEFAULT_LIFETIME: Duration = Duration::from_hours(1);
 
 /// Longer lives are cut to this, so that no server can overflow the arithmetic of time.
-const LONGEST_LIFETIME: Duration = Duration::from_secs(10 * 365 * 86_400);
+const LONGEST_LIFETIME: Duration = Duration::from_hours(10 * 365 * 24);
 
 /// A token endpoint and the client that talks to it.
 #[derive(Clone, Debug)]
@@ -61,7 +61,9 @@ impl TokenEndpoint {
         let answer = desk.http.send(request, &self.url).await?;
         let tokens = self.read(&answer, grant, now)?;
         desk.redactor.learn(&tokens.access_token);
-        tokens.refresh_token.iter().for_each(|token| desk.redactor.learn(token));
+        if let Some(token) = &tokens.refresh_token {
+            desk.redactor.learn(token);
+        }
         Ok(tokens)
     }
 
@@ -85,7 +87,7 @@ impl TokenEndpoint {
     }
 
     fn read(&self, answer: &Answer, grant: &str, now: SystemTime) -> Result<TokenSet, AuthError> {
-        let bad = |reason: String| AuthError::BadAnswer { url: self.url.clone(), reason };
+        let bad = |reason: String| AuthError::BadAnswer { url: self.url.to_string(), reason };
         let object = answer.object();
         let text = |name| object.as_ref().and_then(|object| object.get(name)?.as_str());
         // Some servers report an error with status 200.
@@ -93,7 +95,7 @@ impl TokenEndpoint {
             || (text("error").is_some() && text("access_token").is_none())
         {
             return Err(AuthError::TokenRefused {
-                url: self.url.clone(),
+                url: self.url.to_string(),
                 grant: grant.to_owned(),
                 status: answer.status,
                 error: text("error").map_or_else(|| without_code(answer), shown),

@@ -1,6 +1,7 @@
 //! Logins kept between runs: one JSON file per server and issuer, readable by its owner only.
 
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::future::BoxFuture;
@@ -104,7 +105,9 @@ impl StoredTokens {
 
     pub(crate) fn token_set(&self, redactor: &Redactor) -> TokenSet {
         redactor.learn(&self.access_token);
-        self.refresh_token.iter().for_each(|token| redactor.learn(token));
+        if let Some(token) = &self.refresh_token {
+            redactor.learn(token);
+        }
         if let Some(secret) = &self.client_secret {
             learn_client_secret(redactor, Some(&self.client_id), secret);
         }
@@ -123,6 +126,8 @@ pub(crate) struct StoredGrant {
     desk: Desk,
     store: TokenStore,
     stored: StoredTokens,
+    /// Why the authorization server renews this login no more.
+    ended: OnceLock<AuthError>,
 }
 
 impl StoredGrant {
@@ -131,7 +136,7 @@ impl StoredGrant {
         state_dir: Option<&Path>,
     ) -> Result<(Self, TokenSet), AuthError> {
         let needed = |reason: &str| AuthError::LoginNeeded {
-            server: key_url(&desk.server),
+            server: key_url(&desk.server).to_string(),
             reason: reason.to_owned(),
         };
         let folder = state_dir.ok_or_else(|| needed("no folder for stored logins is set"))?;
@@ -142,7 +147,7 @@ impl StoredGrant {
         if !stored.renewable() && known.expires_at <= desk.clock.now() {
             return Err(needed("the stored login has expired and cannot be renewed"));
         }
-        Ok((Self { desk, store, stored }, known))
+        Ok((Self { desk, store, stored, ended: OnceLock::new() }, known))
     }
 }
 
@@ -153,7 +158,7 @@ impl Grant for StoredGrant {
     ) -> BoxFuture<'a, Result<Option<TokenSet>, AuthError>> {
         Box::pin(async {
             Err(AuthError::LoginNeeded {
-                server: self.stored.server_url.clone(),
+                server: self.stored.server_url.to_string(),
                 reason: "the stored login is no longer accepted".to_owned(),
             })
         })
@@ -172,11 +177,23 @@ impl Grant for StoredGrant {
             let differs = |newer: &TokenSet| {
                 newer.access_token.expose_secret() != old.access_token.expose_secret()
             };
-            match newer.filter(differs) {
-                Some(newer) if newer.expires_at > self.desk.clock.now() => Ok(newer),
-                newer => {
-                    self.stored.session().refresh(&self.desk, newer.as_ref().unwrap_or(old)).await
+            let newer = newer.filter(differs);
+            if let Some(newer) = newer.as_ref().filter(|n| n.expires_at > self.desk.clock.now()) {
+                return Ok(newer.clone());
+            }
+            if let Some(ended) = self.ended.get() {
+                return Err(ended.clone());
+            }
+            let session = self.stored.session();
+            match session.refresh(&self.desk, newer.as_ref().unwrap_or(old)).await {
+                Err(AuthError::TokenRefused { error, description, .. }) => {
+                    let reason =
+                        format!("the stored login is no longer accepted ({error}{description})");
+                    let server = self.stored.server_url.to_string();
+                    let ended = AuthError::LoginNeeded { server, reason };
+                    Err(self.ended.get_or_init(|| ended).clone())
                 }
+                result => result,
             }
         })
     }

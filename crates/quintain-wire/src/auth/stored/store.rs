@@ -5,6 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
@@ -102,7 +104,7 @@ impl TokenStore {
 
     fn path(&self, server: &Url, issuer: &str) -> PathBuf {
         let digest = Sha256::digest(format!("{server}\n{issuer}"));
-        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let name = URL_SAFE_NO_PAD.encode(&digest[..16]);
         self.folder.join(name).with_extension("json")
     }
 }

@@ -1,0 +1,12 @@
+//! Credentials for URL targets, tried against small servers of our own and against oidc-provider.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod discovery;
+mod grants;
+mod hostile;
+mod login;
+mod oidc;
+mod renewal;
+mod stored;
+mod support;
