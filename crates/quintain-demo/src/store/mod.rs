@@ -66,15 +66,14 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) async fn open(data_dir: Option<&Path>) -> Result<Self, DemoError> {
-        let (root, temporary) = match data_dir {
-            Some(path) => (path.to_path_buf(), None),
-            None => {
-                let directory = tempfile::Builder::new()
-                    .prefix("techmart-")
-                    .tempdir()
-                    .map_err(DemoError::TemporaryDirectory)?;
-                (directory.path().to_path_buf(), Some(directory))
-            }
+        let (root, temporary) = if let Some(path) = data_dir {
+            (path.to_path_buf(), None)
+        } else {
+            let directory = tempfile::Builder::new()
+                .prefix("techmart-")
+                .tempdir()
+                .map_err(DemoError::TemporaryDirectory)?;
+            (directory.path().to_path_buf(), Some(directory))
         };
         let root = files::prepare(&root)
             .map_err(|source| DemoError::DataDirectory { path: root.clone(), source })?;
