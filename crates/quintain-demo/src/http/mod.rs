@@ -65,14 +65,10 @@ impl Running {
         Ok((&mut self.task).await?)
     }
 
-    /// Ends all sessions, waits for connections to close, and removes the data.
+    /// Ends all sessions, waits a moment for connections to close, and removes the data.
     pub async fn shutdown(mut self) -> Result<(), DemoError> {
         self.stop.send_replace(true);
-        if let Ok(ended) = tokio::time::timeout(LONGEST_FAREWELL, &mut self.task).await {
-            return Ok(ended?);
-        }
-        self.task.abort();
-        Ok(())
+        Ok((&mut self.task).await?)
     }
 }
 
@@ -101,30 +97,45 @@ pub async fn serve_http(config: DemoConfig) -> Result<Running, DemoError> {
         addr,
         &gate,
         streamable(Arc::clone(&demo), Arc::clone(&sessions), settings),
-        Arc::new(sse::Hub::new(demo, Arc::clone(&gate), stopping.clone())),
+        Arc::new(sse::Hub::new(Arc::clone(&demo), Arc::clone(&gate), stopping.clone())),
     );
     // Answers are written in several small pieces. Without this, each would wait for the other side's
     // acknowledgement, some forty milliseconds.
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
-    let mut stopped = stopping;
     let task = tokio::spawn(async move {
-        let stopped = async move {
-            // An error means that the handle is gone, which is a reason to stop as well.
-            let _ = stopped.wait_for(|stopping| *stopping).await;
-            streams.cancel();
-            // Ending the streams leaves the sessions behind them alive, and with them the data.
-            let ids: Vec<_> = sessions.sessions.read().await.keys().cloned().collect();
-            for id in ids {
-                let _ = sessions.close_session(&id).await;
+        let stopped = {
+            let stopping = stopping.clone();
+            async move {
+                until(stopping).await;
+                streams.cancel();
+                // Ending the streams leaves the sessions behind them alive, so they end one by one.
+                let ids: Vec<_> = sessions.sessions.read().await.keys().cloned().collect();
+                for id in ids {
+                    let _ = sessions.close_session(&id).await;
+                }
             }
         };
-        if let Err(error) = axum::serve(listener, app).with_graceful_shutdown(stopped).await {
-            tracing::error!(%error, "the HTTP server failed");
+        let too_long = async {
+            until(stopping).await;
+            tokio::time::sleep(LONGEST_FAREWELL).await;
+        };
+        let serving = axum::serve(listener, app).with_graceful_shutdown(stopped).into_future();
+        tokio::select! {
+            served = serving => if let Err(error) = served {
+                tracing::error!(%error, "the HTTP server failed");
+            },
+            () = too_long => tracing::debug!("some connections did not close in time"),
         }
+        demo.store().close().await;
     });
     Ok(Running { addr, gate, stop, task })
+}
+
+/// Waits until the server shall stop. That its handle is gone is a reason as well.
+async fn until(mut stopping: watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 
 type Streamable = StreamableHttpService<Demo, LocalSessionManager>;

@@ -51,6 +51,11 @@ impl Session {
     pub(crate) fn connect(config: DemoConfig) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         tokio::spawn(serve_stream(config, theirs));
+        Self::over(ours)
+    }
+
+    /// Speaks over a pipe at whose other end somebody serves.
+    pub(crate) fn over(ours: DuplexStream) -> Self {
         let (reader, writer) = tokio::io::split(ours);
         Self {
             writer,

@@ -50,11 +50,11 @@ async fn a_small_answer_does_not_wait_for_an_acknowledgement() {
     let running = serve_http(DemoConfig::default()).await.unwrap();
     let http = Http::new(&running).open().await;
     let start = Instant::now();
-    for _ in 0..20 {
+    for _ in 0..100 {
         http.call("check_reference", json!({ "reference": "RF18" })).await;
     }
-    // Twenty stalls of a delayed acknowledgement would take eight hundred milliseconds.
-    assert!(start.elapsed() < Duration::from_millis(600), "{:?}", start.elapsed());
+    // A hundred stalls of a delayed acknowledgement would take four seconds.
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
 
 #[tokio::test]
@@ -84,17 +84,10 @@ async fn stopping_ends_open_streams_and_removes_the_data() {
     let stream = http.prepare(reqwest::Method::GET).send().await.unwrap();
     assert_eq!(stream.status(), StatusCode::OK);
     let sse = http.client.get(running.sse_url()).send().await.unwrap();
-    drop(http.client.clone());
     tokio::time::timeout(Duration::from_secs(5), running.shutdown()).await.unwrap().unwrap();
     // Both streams come to an end instead of hanging.
     let _ = tokio::time::timeout(Duration::from_secs(5), stream.bytes()).await.unwrap();
     let _ = tokio::time::timeout(Duration::from_secs(5), sse.bytes()).await.unwrap();
     assert!(http.client.post(url).send().await.is_err());
-    for _ in 0..200 {
-        if !directory.exists() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("{} is still there", directory.display());
+    assert!(!directory.exists());
 }

@@ -1,6 +1,6 @@
 //! What is not a tool: both eras, paging, resources, prompts, completion, logging.
 
-use quintain_demo::{DemoConfig, DemoError, serve_stream};
+use quintain_demo::{DemoConfig, DemoError, Twin, serve_stream};
 use serde_json::{Value, json};
 
 use crate::client::{Session, open};
@@ -158,4 +158,21 @@ async fn a_given_data_directory_is_used_and_kept() {
         assert_eq!(answer.text, "written by hand");
     }
     assert!(data.join("techmart.db").exists());
+}
+
+#[tokio::test]
+async fn a_temporary_data_directory_is_gone_when_the_session_ends() {
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let serving = tokio::spawn(serve_stream(DemoConfig::new(Twin::Vulnerable), theirs));
+    let mut session = Session::over(ours);
+    session.request("server/discover", modern(json!({}))).await;
+    let call = modern(json!({ "name": "list_invoices", "arguments": {} }));
+    let listed = session.request("tools/call", call).await;
+    let text = listed["result"]["content"][0]["text"].as_str().unwrap();
+    let answer: Value = serde_json::from_str(text).unwrap();
+    let directory = std::path::PathBuf::from(answer["directory"].as_str().unwrap());
+    assert!(directory.exists());
+    drop(session);
+    serving.await.unwrap().unwrap();
+    assert!(!directory.exists());
 }

@@ -4,6 +4,7 @@ use std::{
     net::SocketAddr,
     path::Path,
     sync::{Arc, Mutex},
+    time::{Duration, Instant},
 };
 
 use quintain_demo::{DemoConfig, Place, Twin, weaknesses};
@@ -270,6 +271,11 @@ async fn objects_of_others() {
         differs(async |mut ground| !ground.call(tool, arguments.clone()).await.failed).await;
     }
     differs(async |mut ground| {
+        let uri = json!({ "uri": "techmart://invoices/INV-1003.txt" });
+        ground.session.request("resources/read", uri).await.to_string().contains("cust_1002")
+    })
+    .await;
+    differs(async |mut ground| {
         let query = json!({ "query": "Blaise" });
         ground.call("search_customers", query).await.text.contains("Okafor")
     })
@@ -330,11 +336,16 @@ async fn poisoned_descriptions() {
 async fn work_that_grows_too_fast() {
     differs(async |mut ground| {
         let mut times = Vec::new();
-        for length in [10, 20] {
+        for length in [10, 21] {
             let reference = format!("{}!", "a".repeat(length));
-            let start = std::time::Instant::now();
-            ground.call("check_reference", json!({ "reference": reference })).await;
-            times.push(start.elapsed());
+            let mut fastest = Duration::MAX;
+            // The fastest of a few is the one that nothing else on the machine has disturbed.
+            for _ in 0..5 {
+                let start = Instant::now();
+                ground.call("check_reference", json!({ "reference": reference })).await;
+                fastest = fastest.min(start.elapsed());
+            }
+            times.push(fastest);
         }
         times[1] > 8 * times[0]
     })
