@@ -47,13 +47,12 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let demo = server::Demo::open(&config).await?;
-    match demo.serve(transport).await {
-        Ok(running) => {
-            running.waiting().await?;
-            Ok(())
-        }
+    let outcome = match demo.session(demo.caller().clone()).serve(transport).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(DemoError::from),
         // A client that leaves before it said anything has simply changed its mind.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(DemoError::Handshake(Box::new(error))),
-    }
+    };
+    demo.store().close().await;
+    outcome
 }

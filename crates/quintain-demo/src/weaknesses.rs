@@ -129,6 +129,11 @@ static WEAKNESSES: &[Weakness] = &[
     argument("bola", "get_notes", "user_id", "anybody's notes are returned"),
     argument("bola", "add_note", "user_id", "notes are added to anybody's file"),
     argument("bola", "read_invoice", "name", "anybody's invoice is returned"),
+    Weakness {
+        rule: "bola",
+        place: Place::TemplateVariable { template: "techmart://invoices/{name}", variable: "name" },
+        what: "anybody's invoice is returned",
+    },
     tool("bola", "search_customers", "a customer finds all customers"),
     tool("bfla", "delete_user", "a customer deletes users"),
     tool("bfla", "set_user_role", "a customer makes themselves an administrator"),

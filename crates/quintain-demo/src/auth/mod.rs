@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -83,15 +83,14 @@ impl Gate {
         caller: Option<Caller>,
     ) -> Result<Caller, StatusCode> {
         let owner = self.sessions.owner(id);
-        match (self.twin, caller, owner) {
-            // PLANTED (session-hijack): who knows the id of a session needs no credential of its owner.
-            (Twin::Vulnerable, Some(caller), _) => Ok(caller),
-            (Twin::Vulnerable, None, Some(owner)) => Ok(owner),
-            (_, None, _) => Err(StatusCode::UNAUTHORIZED),
-            (Twin::Patched, Some(caller), Some(owner)) if caller.user != owner.user => {
-                Err(StatusCode::NOT_FOUND)
-            }
-            (Twin::Patched, Some(caller), _) => Ok(caller),
+        // PLANTED (session-hijack): who knows the id of a session needs no credential of its owner.
+        if self.twin.is_vulnerable() {
+            return caller.or(owner).ok_or(StatusCode::UNAUTHORIZED);
+        }
+        let caller = caller.ok_or(StatusCode::UNAUTHORIZED)?;
+        match owner {
+            Some(owner) if owner.user != caller.user => Err(StatusCode::NOT_FOUND),
+            _ => Ok(caller),
         }
     }
 }
@@ -114,7 +113,12 @@ pub(crate) async fn layer(
         Err(status) => return (status, "unknown session").into_response(),
     };
     request.extensions_mut().insert(caller.clone());
+    let ends_session = request.method() == Method::DELETE;
     let response = next.run(request).await;
+    if let Some(id) = session.as_deref().filter(|_| ends_session && response.status().is_success())
+    {
+        gate.sessions.close(id);
+    }
     if let Some(id) = response.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok())
         && session.is_none()
     {

@@ -15,7 +15,8 @@ use axum::{
     serve::ListenerExt,
 };
 use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+    SessionManager, StreamableHttpServerConfig, StreamableHttpService,
+    session::local::LocalSessionManager,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
@@ -64,16 +65,10 @@ impl Running {
         Ok((&mut self.task).await?)
     }
 
-    /// Ends all sessions, waits for connections to close, and removes the data.
+    /// Ends all sessions, waits a moment for connections to close, and removes the data.
     pub async fn shutdown(mut self) -> Result<(), DemoError> {
         self.stop.send_replace(true);
-        match tokio::time::timeout(LONGEST_FAREWELL, &mut self.task).await {
-            Ok(ended) => Ok(ended?),
-            Err(_) => {
-                self.task.abort();
-                Ok(())
-            }
-        }
+        Ok((&mut self.task).await?)
     }
 }
 
@@ -92,45 +87,74 @@ pub async fn serve_http(config: DemoConfig) -> Result<Running, DemoError> {
     let gate = Arc::new(Gate::new(&config, base_url(addr)));
     let (stop, stopping) = watch::channel(false);
 
-    let transport = StreamableHttpServerConfig::default();
-    let cancel_sessions = transport.cancellation_token.clone();
-    let app = app(demo, &config, addr, &gate, transport, stopping.clone());
+    // The guard in the app looks at Host and Origin for all routes alike, so rmcp need not.
+    let settings = StreamableHttpServerConfig::default().disable_allowed_hosts();
+    let streams = settings.cancellation_token.clone();
+    let sessions = Arc::new(LocalSessionManager::default());
+    let demo = Arc::new(demo);
+    let app = app(
+        &config,
+        addr,
+        &gate,
+        streamable(Arc::clone(&demo), Arc::clone(&sessions), settings),
+        Arc::new(sse::Hub::new(Arc::clone(&demo), Arc::clone(&gate), stopping.clone())),
+    );
     // Answers are written in several small pieces. Without this, each would wait for the other side's
     // acknowledgement, some forty milliseconds.
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
-    let mut stopped = stopping;
     let task = tokio::spawn(async move {
-        let stopped = async move {
-            // An error means that the handle is gone, which is a reason to stop as well.
-            let _ = stopped.wait_for(|stopping| *stopping).await;
-            cancel_sessions.cancel();
+        let stopped = {
+            let stopping = stopping.clone();
+            async move {
+                until(stopping).await;
+                streams.cancel();
+                // Ending the streams leaves the sessions behind them alive, so they end one by one.
+                let ids: Vec<_> = sessions.sessions.read().await.keys().cloned().collect();
+                for id in ids {
+                    let _ = sessions.close_session(&id).await;
+                }
+            }
         };
-        if let Err(error) = axum::serve(listener, app).with_graceful_shutdown(stopped).await {
-            tracing::error!(%error, "the HTTP server failed");
+        let too_long = async {
+            until(stopping).await;
+            tokio::time::sleep(LONGEST_FAREWELL).await;
+        };
+        let serving = axum::serve(listener, app).with_graceful_shutdown(stopped).into_future();
+        tokio::select! {
+            served = serving => if let Err(error) = served {
+                tracing::error!(%error, "the HTTP server failed");
+            },
+            () = too_long => tracing::debug!("some connections did not close in time"),
         }
+        demo.store().close().await;
     });
     Ok(Running { addr, gate, stop, task })
 }
 
+/// Waits until the server shall stop. That its handle is gone is a reason as well.
+async fn until(mut stopping: watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stopping| *stopping).await;
+}
+
+type Streamable = StreamableHttpService<Demo, LocalSessionManager>;
+
+fn streamable(
+    demo: Arc<Demo>,
+    sessions: Arc<LocalSessionManager>,
+    settings: StreamableHttpServerConfig,
+) -> Streamable {
+    Streamable::new(move || Ok(demo.session(demo.caller().clone())), sessions, settings)
+}
+
 fn app(
-    demo: Demo,
     config: &DemoConfig,
     addr: SocketAddr,
     gate: &Arc<Gate>,
-    transport: StreamableHttpServerConfig,
-    stopping: watch::Receiver<bool>,
+    streamable: Streamable,
+    hub: Arc<sse::Hub>,
 ) -> Router {
-    let demo = Arc::new(demo);
-    let hub = Arc::new(sse::Hub::new(Arc::clone(&demo), Arc::clone(gate), stopping));
-    // The guard below looks at Host and Origin for all routes alike, so rmcp need not.
-    let transport = transport.disable_allowed_hosts();
-    let streamable = StreamableHttpService::new(
-        move || Ok(demo.session(demo.caller().clone())),
-        Arc::new(LocalSessionManager::default()),
-        transport,
-    );
     let sse = Router::new()
         .route("/sse", get(sse::open))
         .route("/mcp/sse", get(sse::open))

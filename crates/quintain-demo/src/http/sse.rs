@@ -7,6 +7,7 @@ use std::{
     collections::HashMap,
     convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use axum::{
@@ -25,9 +26,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::{
     io::{AsyncBufReadExt, BufReader, DuplexStream},
-    sync::{mpsc, watch},
+    sync::{
+        mpsc::{self, error::SendTimeoutError},
+        watch,
+    },
 };
 
+use super::until;
 use crate::{
     auth::{Gate, oauth::random_text},
     identity::Caller,
@@ -35,8 +40,9 @@ use crate::{
 };
 
 const PIPE_SIZE: usize = 64 * 1024;
-/// Messages of one session that may wait; a client that sends more is told so.
+/// Messages of one session that may wait before a POST has to wait, and for how long it does.
 const MOST_WAITING: usize = 64;
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The open sessions and where to send their messages.
 pub(super) struct Hub {
@@ -98,11 +104,8 @@ pub(super) async fn open(
         let line = lines.next_line().await.ok()??;
         Some((Event::default().event("message").data(line), (lines, registration)))
     });
-    let mut stopping = hub.stopping.clone();
-    let stopped = async move {
-        let _ = stopping.wait_for(|stopping| *stopping).await;
-    };
-    let events = stream::once(async { endpoint }).chain(answers).take_until(Box::pin(stopped));
+    let stopped = Box::pin(until(hub.stopping.clone()));
+    let events = stream::once(async { endpoint }).chain(answers).take_until(stopped);
     Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::default()).into_response()
 }
 
@@ -140,9 +143,10 @@ pub(super) async fn message(
     let Ok(json) = serde_json::from_slice::<&RawValue>(&body) else {
         return (StatusCode::BAD_REQUEST, "not JSON").into_response();
     };
-    match sender.try_send(json.get().replace(['\r', '\n'], " ")) {
+    let message = json.get().replace(['\r', '\n'], " ");
+    match sender.send_timeout(message, LONGEST_WAIT).await {
         Ok(()) => (StatusCode::ACCEPTED, "Accepted").into_response(),
-        Err(mpsc::error::TrySendError::Full(_)) => StatusCode::TOO_MANY_REQUESTS.into_response(),
-        Err(mpsc::error::TrySendError::Closed(_)) => StatusCode::NOT_FOUND.into_response(),
+        Err(SendTimeoutError::Timeout(_)) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        Err(SendTimeoutError::Closed(_)) => StatusCode::NOT_FOUND.into_response(),
     }
 }

@@ -6,6 +6,7 @@ mod seed;
 
 use std::{
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
@@ -25,6 +26,8 @@ use crate::{
     identity::{Caller, Role},
     tools::ToolError,
 };
+
+const LONGEST_CLOSE: Duration = Duration::from_millis(500);
 
 /// One row, column by column, in the order of the query.
 pub(crate) type Row = Map<String, Value>;
@@ -60,21 +63,20 @@ pub(crate) struct Store {
     reader: SqlitePool,
     writer: SqlitePool,
     root: PathBuf,
-    /// Removes the directory when the last session ends.
-    _temporary: Option<TempDir>,
+    /// The root, if it is ours to remove.
+    temporary: Mutex<Option<TempDir>>,
 }
 
 impl Store {
     pub(crate) async fn open(data_dir: Option<&Path>) -> Result<Self, DemoError> {
-        let (root, temporary) = match data_dir {
-            Some(path) => (path.to_path_buf(), None),
-            None => {
-                let directory = tempfile::Builder::new()
-                    .prefix("techmart-")
-                    .tempdir()
-                    .map_err(DemoError::TemporaryDirectory)?;
-                (directory.path().to_path_buf(), Some(directory))
-            }
+        let (root, temporary) = if let Some(path) = data_dir {
+            (path.to_path_buf(), None)
+        } else {
+            let directory = tempfile::Builder::new()
+                .prefix("techmart-")
+                .tempdir()
+                .map_err(DemoError::TemporaryDirectory)?;
+            (directory.path().to_path_buf(), Some(directory))
         };
         let root = files::prepare(&root)
             .map_err(|source| DemoError::DataDirectory { path: root.clone(), source })?;
@@ -93,7 +95,18 @@ impl Store {
         seed::insert(&writer).await?;
         let reader =
             SqlitePoolOptions::new().max_connections(4).connect_lazy_with(options.read_only(true));
-        Ok(Self { reader, writer, root, _temporary: temporary })
+        Ok(Self { reader, writer, root, temporary: Mutex::new(temporary) })
+    }
+
+    /// Removes the data, even if some session has not noticed the end yet.
+    pub(crate) async fn close(&self) {
+        let connections = async { tokio::join!(self.reader.close(), self.writer.close()) };
+        // A query that still runs keeps its connection; the files go anyway where the system allows it.
+        let _ = tokio::time::timeout(LONGEST_CLOSE, connections).await;
+        let temporary = self.temporary.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Err(error)) = temporary.map(TempDir::close) {
+            tracing::debug!(%error, "cannot remove the data directory");
+        }
     }
 
     pub(crate) fn root(&self) -> &Path {

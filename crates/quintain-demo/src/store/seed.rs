@@ -212,7 +212,7 @@ mod tests {
                 if digit > 9 { digit - 9 } else { digit }
             })
             .sum();
-        sum % 10 == 0
+        sum.is_multiple_of(10)
     }
 
     #[test]

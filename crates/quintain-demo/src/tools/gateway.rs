@@ -37,7 +37,7 @@ impl DemoTool for CheckGateway {
                 let script = if cfg!(windows) {
                     format!("findstr {} gateways.txt", args.host)
                 } else {
-                    format!("grep {} gateways.txt || echo unknown gateway", args.host)
+                    format!("grep {0} gateways.txt || echo unknown gateway {0}", args.host)
                 };
                 let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
                 let mut command = Command::new(shell);

@@ -11,7 +11,7 @@ use super::{Call, DemoTool, Effect, ToolError, json};
 use crate::config::Twin;
 
 /// The slow matcher gives up after this many steps, a fraction of a second, so that nobody is hurt.
-const MOST_STEPS: u32 = 1 << 25;
+const MOST_STEPS: u32 = 1 << 23;
 
 pub(super) struct CheckReference;
 

@@ -89,7 +89,8 @@ impl AuthorizationServer {
         let (grant, is_alive) = self.vault().access(token)?;
         let is_ours = grant.resource.as_deref().is_none_or(|resource| self.is_audience(resource));
         // PLANTED (auth-missing): neither the end of a token nor its audience matters.
-        if !twin.is_vulnerable() && !(is_alive && is_ours) {
+        let is_good = twin.is_vulnerable() || (is_alive && is_ours);
+        if !is_good {
             return None;
         }
         let scopes = grant.scope.split(' ').map(str::to_owned).collect();

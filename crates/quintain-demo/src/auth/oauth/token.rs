@@ -151,7 +151,7 @@ impl AuthorizationServer {
             if scope.split(' ').any(|one| !had.contains(&one)) {
                 return Err(OAuthError::InvalidScope);
             }
-            grant.scope = scope.to_owned();
+            scope.clone_into(&mut grant.scope);
         }
         self.issue(grant, family, true)
     }

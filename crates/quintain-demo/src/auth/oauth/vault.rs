@@ -7,7 +7,7 @@ use std::{
 
 use super::{Grant, random_text};
 
-const CODE_TTL: Duration = Duration::from_secs(60);
+const CODE_TTL: Duration = Duration::from_mins(1);
 
 /// An approval that waits to be exchanged for tokens.
 pub(super) struct Code {

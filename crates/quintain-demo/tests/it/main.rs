@@ -1,0 +1,12 @@
+//! Drives the demo as a client does, in plain JSON, over a pipe and over HTTP.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails should fail the test")]
+
+mod auth;
+mod client;
+mod http;
+mod oauth;
+mod protocol;
+mod sse;
+mod tools;
+mod weaknesses;
