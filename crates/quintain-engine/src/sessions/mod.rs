@@ -27,7 +27,7 @@ use crate::exchange::{exchange, notice};
 use crate::world::World;
 
 /// What the protocol's own SDKs wait for an answer.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Why a target has no session.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub enum OpenError {
         /// Its key.
         server: String,
         /// Why.
-        error: AuthError,
+        error: Box<AuthError>,
     },
     /// A server came up but does not answer a ping or a listing.
     #[error("MCP Provider error: Failed to connect to MCP server {server}: {why}")]

@@ -45,16 +45,13 @@ pub(super) struct Args {
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     desk.start_logging(false, false);
     let console = &desk.console;
-    let client_secret = match &args.client_secret_env {
-        None => None,
-        Some(name) => match desk.context.env.get(name) {
-            Some(secret) => Some(SecretString::from(secret.as_str())),
-            None => {
-                console.error(&format!("environment variable `{name}` is not set"), None);
-                return Exit::Usage;
-            }
-        },
-    };
+    let named = args.client_secret_env.as_ref();
+    let client_secret = named.and_then(|name| desk.context.env.get(name));
+    if let (Some(name), None) = (named, client_secret) {
+        console.error(&format!("environment variable `{name}` is not set"), None);
+        return Exit::Usage;
+    }
+    let client_secret = client_secret.map(|secret| SecretString::from(secret.as_str()));
     let Some(state_dir) = desk.context.state_dir() else {
         console.error("there is no directory to keep the login in", Some("set QUINTAIN_HOME"));
         return Exit::Usage;
