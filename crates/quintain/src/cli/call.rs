@@ -32,8 +32,6 @@ pub(super) struct Args {
     /// TOOL and its arguments as JSON (`-` reads standard input, `@FILE` a file), or one JSON tool call
     #[arg(value_name = "TOOL JSON", num_args = 0..=2)]
     words: Vec<String>,
-    #[command(flatten)]
-    target: TargetArgs,
     /// Read this resource
     #[arg(long, value_name = "URI", conflicts_with_all = ["prompt", "raw"])]
     resource: Option<String>,
@@ -52,6 +50,9 @@ pub(super) struct Args {
     /// Show the raw exchange too, on standard error
     #[arg(long)]
     frames: bool,
+    // Last, since its heading would cover the options after it.
+    #[command(flatten)]
+    target: TargetArgs,
 }
 
 /// What is asked of the target.
