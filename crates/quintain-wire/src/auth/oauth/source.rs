@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::token::TokenSet;
-use crate::auth::error::described;
+use crate::auth::error::{bare, described};
 use crate::auth::{AuthError, Authorizer, Challenge, Clock, Credentials, Refusal, bearer};
 
 /// How long before its expiry a token is renewed, unless it lives too short for that.
@@ -166,7 +166,7 @@ impl Inner {
             let challenge = Challenge::from_headers(&refusal.headers);
             let words = challenge.error_description.or(challenge.error);
             return Err(AuthError::StillRefused {
-                url: refusal.url.to_string(),
+                url: bare(&refusal.url).to_string(),
                 status: refusal.status,
                 detail: described(words.as_deref()),
             });
@@ -200,7 +200,8 @@ impl Inner {
                 Ok(mut new) => {
                     // Without rotation the old refresh token stays good.
                     new.refresh_token = new.refresh_token.or_else(|| old.refresh_token.clone());
-                    return self.accept(state, new, refusal, true);
+                    self.accept(state, new, refusal, true);
+                    return Ok(());
                 }
                 Err(AuthError::TokenRefused { error, .. }) => {
                     tracing::debug!(%error, "the refresh token is refused, starting over");
@@ -210,7 +211,10 @@ impl Inner {
             }
         }
         match self.grant.obtain(refusal).await {
-            Ok(Some(new)) => self.accept(state, new, refusal, false),
+            Ok(Some(new)) => {
+                self.accept(state, new, refusal, false);
+                Ok(())
+            }
             Ok(None) => {
                 state.token = None;
                 Ok(())
@@ -219,14 +223,11 @@ impl Inner {
         }
     }
 
-    fn accept(
-        &self,
-        state: &mut State,
-        new: TokenSet,
-        refusal: Option<&Refusal>,
-        refreshed: bool,
-    ) -> Result<(), AuthError> {
-        let kept = self.grant.keep(&new);
+    fn accept(&self, state: &mut State, new: TokenSet, refusal: Option<&Refusal>, refreshed: bool) {
+        if let Err(error) = self.grant.keep(&new) {
+            // The token is good all the same; only the next process will miss it.
+            tracing::warn!(%error, "a renewed login could not be stored");
+        }
         state.token = Some(new);
         state.dead = false;
         state.generation += 1;
@@ -234,7 +235,6 @@ impl Inner {
         state.forced = refusal.is_some();
         state.refreshed = refreshed;
         state.not_before = None;
-        kept
     }
 
     /// An early renewal may fail as long as the old token is still good.
