@@ -2,7 +2,7 @@
 
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use quintain_wire::auth::oauth::{Assertion, ClientAuthMethod, SigningKey};
-use quintain_wire::auth::{AuthConfig, GrantConfig, OAuthConfig, authorizer};
+use quintain_wire::auth::{AuthConfig, GrantConfig, OAuthConfig, Placement, authorizer};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -224,4 +224,27 @@ async fn a_token_that_does_not_come_as_json_is_not_shown_in_the_error() {
     let auth = oauth(client_credentials(Some(mock.url("/token"))), &mock.url("/mcp"), context());
     let error = auth.credentials().await.unwrap_err().to_string();
     assert!(error.ends_with("`application/x-www-form-urlencoded` is no JSON object"), "{error}");
+}
+
+#[tokio::test]
+async fn static_credentials_are_handed_out_and_have_no_answer_to_a_refusal() {
+    let server = "https://h/mcp".parse().unwrap();
+    let basic = AuthConfig::Basic { username: "alice".to_owned(), password: secret("wonderland") };
+    let key = AuthConfig::ApiKey {
+        value: secret("key-canary"),
+        key_name: None,
+        placement: Placement::Query,
+    };
+    for (config, headers, query) in [
+        (AuthConfig::None, 0, 0),
+        (AuthConfig::Bearer { token: secret("token-canary") }, 1, 0),
+        (basic, 1, 0),
+        (key, 0, 1),
+    ] {
+        let auth = authorizer(config, &server, context()).unwrap();
+        let got = auth.credentials().await.unwrap();
+        assert_eq!((got.headers.len(), got.query.len()), (headers, query));
+        assert!(!format!("{got:?}").contains("canary"));
+        assert!(!auth.refused(refusal(401, &server, "Bearer", 0)).await.unwrap());
+    }
 }

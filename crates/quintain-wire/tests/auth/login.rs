@@ -255,6 +255,28 @@ async fn wider_scopes_are_asked_for_once_together_with_the_earlier_ones() {
 }
 
 #[tokio::test]
+async fn a_refused_step_up_is_an_error_and_leaves_the_first_token_in_use() {
+    let site = Site::default();
+    let mock = Mock::start(move |seen| match seen.query("scope") {
+        Some(scope) if scope.contains("mcp:write") => redirect(&format!(
+            "{}?error=access_denied&state={}",
+            seen.query("redirect_uri").unwrap(),
+            seen.query("state").unwrap()
+        )),
+        _ => site.answer(seen),
+    })
+    .await;
+    let server = mock.url("/mcp");
+    let auth = interactive(&mock, LoginOptions::default(), context());
+    assert!(auth.refused(refusal(401, &server, "Bearer", 0)).await.unwrap());
+    let first = auth.credentials().await.unwrap();
+    let challenge = r#"Bearer scope="mcp:write""#;
+    let error = auth.refused(refusal(403, &server, challenge, first.generation)).await.unwrap_err();
+    assert!(matches!(error, AuthError::Denied { .. }), "{error}");
+    assert_eq!(token(&auth.credentials().await.unwrap()), "access-1");
+}
+
+#[tokio::test]
 async fn a_server_that_invents_scopes_cannot_keep_the_user_busy() {
     let mock = start(Site::default()).await;
     let server = mock.url("/mcp");

@@ -12,7 +12,7 @@ pub(crate) mod authorization_code;
 mod callback;
 pub mod client;
 pub(crate) mod client_credentials;
-pub mod discovery;
+pub(crate) mod discovery;
 mod http;
 pub(crate) mod interactive;
 pub mod jwt_bearer;
