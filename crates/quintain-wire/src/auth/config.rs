@@ -11,6 +11,7 @@ use super::fixed::Fixed;
 use super::oauth::client::{ClientAuthMethod, SigningKey};
 use super::oauth::client_credentials::ClientCredentials;
 use super::oauth::interactive::{self, InteractiveGrant};
+use super::oauth::jwt_bearer::{Assertion, JwtBearer};
 use super::oauth::opener::Opener;
 use super::oauth::password::Password;
 use super::oauth::source::TokenSource;
@@ -124,6 +125,11 @@ pub enum GrantConfig {
         /// The password.
         password: SecretString,
     },
+    /// Somebody else's signed word.
+    JwtBearer {
+        /// Where it comes from.
+        assertion: Assertion,
+    },
 }
 
 /// What a login can be told beforehand.
@@ -230,6 +236,10 @@ fn oauth(
         GrantConfig::Password { username, password } => {
             context.redactor.learn(&password);
             let grant = Password::new(desk, config, username, password)?;
+            Arc::new(TokenSource::new(grant, None, lead, clock))
+        }
+        GrantConfig::JwtBearer { assertion } => {
+            let grant = JwtBearer::new(desk, config, assertion)?;
             Arc::new(TokenSource::new(grant, None, lead, clock))
         }
     })

@@ -30,13 +30,18 @@ impl Teller {
         grant: &str,
         own: &[(&str, &str)],
     ) -> Result<TokenSet, AuthError> {
-        let (endpoint, resource) = self.endpoint.get_or_try_init(|| self.find()).await?;
+        let (endpoint, resource) = self.endpoint().await?;
         let scope = self.config.scopes.join(" ");
         let mut parameters = own.to_vec();
         parameters.push(("scope", &scope));
         parameters.push(("audience", self.config.audience.as_deref().unwrap_or_default()));
         parameters.push(("resource", resource.as_deref().unwrap_or_default()));
         endpoint.request(&self.desk, grant, &parameters).await
+    }
+
+    /// The token endpoint, and the resource to ask tokens for.
+    pub(crate) async fn endpoint(&self) -> Result<&(TokenEndpoint, Option<String>), AuthError> {
+        self.endpoint.get_or_try_init(|| self.find()).await
     }
 
     pub(crate) async fn refresh(&self, old: &TokenSet) -> Result<TokenSet, AuthError> {

@@ -12,9 +12,10 @@ pub(crate) mod authorization_code;
 mod callback;
 pub mod client;
 pub(crate) mod client_credentials;
-pub mod discovery;
+pub(crate) mod discovery;
 mod http;
 pub(crate) mod interactive;
+pub mod jwt_bearer;
 pub mod metadata;
 pub mod opener;
 pub(crate) mod password;
@@ -23,7 +24,8 @@ pub(crate) mod source;
 pub(crate) mod token;
 
 pub use client::{ClientAuthMethod, SigningKey};
-pub use opener::{HeadlessOpener, Opener};
+pub use jwt_bearer::Assertion;
+pub use opener::{HeadlessOpener, Opener, ShowUrl};
 
 use http::Http;
 

@@ -53,18 +53,51 @@ impl TokenEndpoint {
         parameters: &[(&str, &str)],
     ) -> Result<TokenSet, AuthError> {
         let now = desk.clock.now();
+        let object = self.send(desk, grant, parameters, now).await?;
+        let tokens = TokenSet::from_object(&object, now).map_err(|reason| self.bad(reason))?;
+        desk.redactor.learn(&tokens.access_token);
+        if let Some(token) = &tokens.refresh_token {
+            desk.redactor.learn(token);
+        }
+        Ok(tokens)
+    }
+
+    /// Exchanges one token for another (RFC 8693), which need not be one that opens a resource.
+    pub(crate) async fn exchange(
+        &self,
+        desk: &Desk,
+        parameters: &[(&str, &str)],
+    ) -> Result<SecretString, AuthError> {
+        let grant = "urn:ietf:params:oauth:grant-type:token-exchange";
+        let object = self.send(desk, grant, parameters, desk.clock.now()).await?;
+        match object.get("access_token").and_then(Value::as_str) {
+            Some(token) => {
+                let token = SecretString::from(token);
+                desk.redactor.learn(&token);
+                Ok(token)
+            }
+            None => Err(self.bad("it has no `access_token`".to_owned())),
+        }
+    }
+
+    fn bad(&self, reason: String) -> AuthError {
+        AuthError::BadAnswer { url: self.url.to_string(), reason }
+    }
+
+    async fn send(
+        &self,
+        desk: &Desk,
+        grant: &str,
+        parameters: &[(&str, &str)],
+        now: SystemTime,
+    ) -> Result<Map<String, Value>, AuthError> {
         let (body, authorization) = self.form(grant, parameters, now)?;
         let mut request = desk.http.form(&self.url, body);
         if let Some(header) = authorization {
             request = request.header(AUTHORIZATION, header.expose_secret());
         }
         let answer = desk.http.send(request, &self.url).await?;
-        let tokens = self.read(&answer, grant, now)?;
-        desk.redactor.learn(&tokens.access_token);
-        if let Some(token) = &tokens.refresh_token {
-            desk.redactor.learn(token);
-        }
-        Ok(tokens)
+        self.read(&answer, grant)
     }
 
     fn form(
@@ -86,8 +119,7 @@ impl TokenEndpoint {
         Ok((form.finish(), authorization))
     }
 
-    fn read(&self, answer: &Answer, grant: &str, now: SystemTime) -> Result<TokenSet, AuthError> {
-        let bad = |reason: String| AuthError::BadAnswer { url: self.url.to_string(), reason };
+    fn read(&self, answer: &Answer, grant: &str) -> Result<Map<String, Value>, AuthError> {
         let object = answer.object();
         let text = |name| object.as_ref().and_then(|object| object.get(name)?.as_str());
         // Some servers report an error with status 200.
@@ -102,10 +134,8 @@ impl TokenEndpoint {
                 description: described(text("error_description")),
             });
         }
-        let Some(object) = &object else {
-            return Err(bad(format!("not a JSON object: {}", answer.excerpt())));
-        };
-        TokenSet::from_object(object, now).map_err(bad)
+        // The body is not shown: what is not JSON can still hold a token.
+        object.ok_or_else(|| self.bad(format!("{} is no JSON object", answer.kind())))
     }
 }
 
