@@ -222,9 +222,20 @@ impl Link {
             server = self.name(),
             method,
             took_ms = exchange.took.as_secs_f64() * 1e3,
-            answered = exchange.outcome.is_answer(),
+            sent = %clip(&exchange.sent.to_string()),
+            outcome = %clip(&format!("{:?}", exchange.outcome)),
             "exchange"
         );
         exchange
     }
+}
+
+/// As much of a message as a log line should hold.
+fn clip(text: &str) -> String {
+    const SHOWN: usize = 400;
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push_str("...");
+    }
+    quintain_source::visible(&shown).into_owned()
 }
