@@ -13,8 +13,10 @@ mod callback;
 pub mod client;
 pub(crate) mod client_credentials;
 pub mod discovery;
+pub(crate) mod dpop;
 mod http;
 pub(crate) mod interactive;
+pub(crate) mod jwt_bearer;
 pub mod metadata;
 pub mod opener;
 pub(crate) mod password;
@@ -23,6 +25,7 @@ pub(crate) mod source;
 pub(crate) mod token;
 
 pub use client::{ClientAuthMethod, SigningKey};
+pub use dpop::Proof;
 pub use opener::{HeadlessOpener, Opener};
 
 use http::Http;

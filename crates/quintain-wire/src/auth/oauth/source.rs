@@ -9,6 +9,7 @@ use ::http::header::AUTHORIZATION;
 use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use super::dpop::{self, Proof};
 use super::token::TokenSet;
 use crate::auth::error::described;
 use crate::auth::{AuthError, Authorizer, Challenge, Clock, Credentials, Refusal, bearer};
@@ -104,12 +105,12 @@ impl Authorizer for TokenSource {
             let seen = inner.finished.load(Ordering::Acquire);
             let mut state = Arc::clone(&inner.state).lock_owned().await;
             if inner.fresh(&state) {
-                return Ok(state.hand_out());
+                return Ok(state.hand_out(&inner.clock));
             }
             if let Some(failure) = inner.shared_failure(&state, seen) {
                 return Err(failure);
             }
-            inner.renew(state, None).await.map(|mut state| state.hand_out())
+            inner.renew(state, None).await.map(|mut state| state.hand_out(&inner.clock))
         })
     }
 
@@ -118,7 +119,8 @@ impl Authorizer for TokenSource {
         Box::pin(async move {
             let seen = inner.finished.load(Ordering::Acquire);
             let mut state = Arc::clone(&inner.state).lock_owned().await;
-            if refusal.generation < state.generation {
+            // The same token will do, with the nonce that the transport has picked up by now.
+            if refusal.generation < state.generation || dpop::wants_nonce(&refusal.headers) {
                 return Ok(true);
             }
             if !inner.grant.answers(&refusal) {
@@ -251,11 +253,19 @@ impl Inner {
 }
 
 impl State {
-    fn hand_out(&mut self) -> Credentials {
+    fn hand_out(&mut self, clock: &Clock) -> Credentials {
         let mut credentials = Credentials { generation: self.generation, ..Credentials::default() };
         if let Some(token) = self.token.as_ref().filter(|_| !self.dead) {
             self.handed_out += 1;
-            credentials.headers.push((AUTHORIZATION, bearer::header(&token.access_token)));
+            let (header, proof) = match &token.dpop {
+                None => (bearer::header(&token.access_token), None),
+                Some(key) => {
+                    let proof = Proof::new(key, &token.access_token, clock);
+                    (proof.authorization(), Some(proof))
+                }
+            };
+            credentials.headers.push((AUTHORIZATION, header));
+            credentials.proof = proof;
         }
         credentials
     }
