@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use quintain_wire::rpc::{Elicited, Responder, Script};
 use quintain_wire::session::{Listable, Session};
+use quintain_wire::skills;
 use serde_json::{Value, json};
 
 use super::Result;
@@ -17,6 +18,9 @@ pub(crate) fn responder(scenario: &str) -> Arc<dyn Responder> {
             action: "accept".to_owned(),
             content: Some(json!({"confirmed": true})),
         }]),
+        _ if scenario.starts_with("sep-2640-") => {
+            script.with_capability("extensions", json!({skills::EXTENSION: {}}))
+        }
         _ => script,
     })
 }
@@ -38,6 +42,11 @@ pub(crate) async fn play(session: &Session, scenario: &str, context: &Value) -> 
         "http-custom-headers" => custom_headers(session, context).await,
         "http-invalid-tool-headers" => invalid_headers(session).await,
         "json-schema-2020-12-preservation" => echo_schema(session).await,
+        "sep-2640-client-no-prefetch" => {
+            skills::list(session).await?;
+            Ok(())
+        }
+        _ if scenario.starts_with("sep-2640-") => use_skills(session).await,
         _ if scenario.starts_with("auth/") => calls(session, &[("test-tool", json!({}))]).await,
         _ => calls(session, &[]).await,
     }
@@ -86,5 +95,16 @@ async fn echo_schema(session: &Session) -> Result<()> {
     let tool = tools.iter().find(|tool| tool["name"] == "json_schema_2020_12_tool");
     let schema = tool.ok_or("the tool with the schema is not listed")?["inputSchema"].clone();
     session.call_tool("json_schema_echo", json!({"schema": schema})).await?;
+    Ok(())
+}
+
+/// Loads every skill and then its other files, as a model that follows the skill would.
+async fn use_skills(session: &Session) -> Result<()> {
+    for skill in skills::list(session).await? {
+        skill.load(session).await?;
+        for file in skill.files.iter().flatten().filter(|file| file.uri != skill.uri) {
+            skill.read(session, &file.uri).await?;
+        }
+    }
     Ok(())
 }

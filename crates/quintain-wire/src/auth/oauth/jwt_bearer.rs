@@ -30,7 +30,7 @@ pub(crate) struct JwtBearer {
 /// Where the assertion comes from.
 enum Assertion {
     Given(SecretString),
-    Exchanged(TokenEndpoint, SecretString),
+    Exchanged(Box<TokenEndpoint>, SecretString),
 }
 
 impl JwtBearer {
@@ -65,7 +65,7 @@ impl JwtBearer {
         let method = ClientAuthMethod::choose(secret.is_some(), None);
         let client = Some(ClientIdentity { id, secret, key: None, method });
         // The user wrote this URL, so plain http is the user's decision.
-        let endpoint = TokenEndpoint { url, issuer: None, client, dpop: None };
+        let endpoint = Box::new(TokenEndpoint { url, issuer: None, client, dpop: None });
         let assertion = Assertion::Exchanged(endpoint, id_token);
         Ok(Self { teller: Teller::new(desk, config, None), assertion })
     }

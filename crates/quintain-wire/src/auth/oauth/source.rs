@@ -119,8 +119,12 @@ impl Authorizer for TokenSource {
         Box::pin(async move {
             let seen = inner.finished.load(Ordering::Acquire);
             let mut state = Arc::clone(&inner.state).lock_owned().await;
+            if refusal.generation < state.generation {
+                return Ok(true);
+            }
             // The same token will do, with the nonce that the transport has picked up by now.
-            if refusal.generation < state.generation || dpop::wants_nonce(&refusal.headers) {
+            let bound = state.token.as_ref().is_some_and(|token| token.dpop.is_some());
+            if bound && dpop::wants_nonce(&refusal.headers) {
                 return Ok(true);
             }
             if !inner.grant.answers(&refusal) {
