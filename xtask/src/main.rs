@@ -31,7 +31,7 @@ Usage: cargo xtask COMMAND
                         the official conformance suites against our client
   help                  this text
 
-Environment: CI makes a peer that cannot be installed an error; otherwise it is skipped loudly.";
+Environment: CI makes a peer or a client that is missing an error; otherwise it is skipped loudly.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -85,8 +85,8 @@ fn test(with_peers: bool) -> Result<ExitCode> {
     stages.run("clippy", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     });
-    // Building first keeps compile time out of the test stage; it builds the examples too.
-    stages.run("build", || cargo(&["test", "--workspace", "--no-run"]));
+    // Building first keeps compile time out of the test stage; the conformance client is an example.
+    stages.run("build", || cargo(&["build", "--workspace", "--all-targets"]));
     let installed = if with_peers {
         stages.run_for("peers", || {
             let installed = peers::install(&workspace)?;

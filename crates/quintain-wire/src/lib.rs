@@ -12,4 +12,5 @@ pub mod net;
 pub mod redact;
 pub mod rpc;
 pub mod session;
+pub mod skills;
 pub mod transport;

@@ -32,6 +32,8 @@ pub enum Listable {
     Prompts,
     /// `tasks/list`, legacy only
     Tasks,
+    /// `skills/list`, where the server has that extension
+    Skills,
 }
 
 impl Listable {
@@ -43,6 +45,7 @@ impl Listable {
             Self::Templates => ("resources/templates/list", "resourceTemplates"),
             Self::Prompts => ("prompts/list", "prompts"),
             Self::Tasks => ("tasks/list", "tasks"),
+            Self::Skills => ("skills/list", "skills"),
         }
     }
 }

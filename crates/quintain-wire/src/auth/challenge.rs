@@ -1,4 +1,5 @@
-//! Reads the `Bearer` challenge of a `WWW-Authenticate` header (RFC 9110, RFC 6750, RFC 9728).
+//! Reads the `Bearer` or `DPoP` challenge of a `WWW-Authenticate` header (RFC 9110, RFC 6750, RFC 9449,
+//! RFC 9728).
 
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
@@ -14,18 +15,23 @@ pub struct Challenge {
     pub error: Option<String>,
     /// The server's words.
     pub error_description: Option<String>,
+    /// The token must be bound to a key (RFC 9449).
+    pub dpop: bool,
 }
 
 impl Challenge {
-    /// The first `Bearer` challenge among the headers; empty if there is none.
+    /// The first `Bearer` challenge among the headers, else the first `DPoP` one; empty if there is none.
     pub fn from_headers(headers: &HeaderMap) -> Self {
-        let mut values = headers.get_all(WWW_AUTHENTICATE).iter();
-        values
-            .find_map(|value| Self::parse(&String::from_utf8_lossy(value.as_bytes())))
-            .unwrap_or_default()
+        let bound = || Self::of_scheme(headers, "dpop").map(|found| Self { dpop: true, ..found });
+        Self::of_scheme(headers, "bearer").or_else(bound).unwrap_or_default()
     }
 
-    fn parse(header: &str) -> Option<Self> {
+    fn of_scheme(headers: &HeaderMap, scheme: &str) -> Option<Self> {
+        let mut values = headers.get_all(WWW_AUTHENTICATE).iter();
+        values.find_map(|value| Self::parse(&String::from_utf8_lossy(value.as_bytes()), scheme))
+    }
+
+    fn parse(header: &str, scheme: &str) -> Option<Self> {
         let mut challenge = None;
         let mut rest = header;
         while let Some((token, tail)) = word(rest) {
@@ -37,10 +43,10 @@ impl Challenge {
                     Self::set(found, token, value);
                 }
             } else if challenge.is_some() {
-                // The next scheme begins: what follows is not about the bearer token.
+                // The next scheme begins: what follows is not about this token.
                 break;
             } else {
-                if token.eq_ignore_ascii_case("bearer") {
+                if token.eq_ignore_ascii_case(scheme) {
                     challenge = Some(Self::default());
                 }
                 rest = tail;
@@ -96,6 +102,7 @@ mod tests {
     fn the_parameters_of_a_bearer_challenge_are_read_quoted_or_not() {
         let challenge = Challenge::parse(
             r#"Bearer error=invalid_token, scope="a b" , resource_metadata = "https://h/x?y=\"z\"""#,
+            "bearer",
         );
         let challenge = challenge.unwrap();
         assert_eq!(challenge.error.as_deref(), Some("invalid_token"));
@@ -105,15 +112,29 @@ mod tests {
 
     #[test]
     fn other_schemes_before_and_after_are_skipped() {
-        let challenge = Challenge::parse(r#"Basic realm="r", bearer scope=x, Digest scope=y"#);
+        let parse = |header| Challenge::parse(header, "bearer");
+        let challenge = parse(r#"Basic realm="r", bearer scope=x, Digest scope=y"#);
         assert_eq!(challenge.unwrap().scope.as_deref(), Some("x"));
-        assert_eq!(Challenge::parse(r#"Basic realm="Bearer scope=x""#), None);
+        assert_eq!(parse(r#"Basic realm="Bearer scope=x""#), None);
+    }
+
+    #[test]
+    fn a_bound_token_is_wanted_only_where_a_bearer_token_is_not() {
+        let challenge = |header: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(WWW_AUTHENTICATE, http::HeaderValue::from_static(header));
+            Challenge::from_headers(&headers)
+        };
+        let bound = challenge(r#"DPoP algs="ES256", error="use_dpop_nonce", scope=x"#);
+        assert!(bound.dpop && bound.scope.as_deref() == Some("x"), "{bound:?}");
+        assert!(!challenge(r#"DPoP algs="ES256", Bearer scope=x"#).dpop);
+        assert!(!challenge("Basic realm=x").dpop);
     }
 
     proptest! {
         #[test]
         fn no_header_makes_the_parser_panic_or_hang(header in ".*") {
-            let _ = Challenge::parse(&header);
+            let _ = Challenge::parse(&header, "bearer");
         }
     }
 }

@@ -19,7 +19,8 @@ pub mod stored;
 pub use challenge::Challenge;
 pub use clock::Clock;
 pub use config::{
-    AuthConfig, AuthContext, GrantConfig, LoginOptions, OAuthConfig, Placement, authorizer, login,
+    AuthConfig, AuthContext, GrantConfig, IdentityProvider, LoginOptions, OAuthConfig, Placement,
+    authorizer, login,
 };
 pub use error::{Attempt, AuthError};
 pub use stored::{StoredTokens, TokenStore};
@@ -31,6 +32,8 @@ pub struct Credentials {
     pub headers: Vec<(HeaderName, SecretString)>,
     /// Query parameters to append to the URL.
     pub query: Vec<(String, SecretString)>,
+    /// What shows, anew for each request, that the token is ours.
+    pub proof: Option<oauth::Proof>,
     /// Grows with each renewal, so that two refusals of the same token cause one refresh.
     pub generation: u64,
 }

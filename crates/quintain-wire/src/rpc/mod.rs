@@ -10,4 +10,4 @@ pub use connection::{CallError, Connection, Deadline, Reply, Request};
 pub use fault::Fault;
 pub use message::{Id, Message, RpcError};
 pub use notices::Notice;
-pub use responder::{Responder, Script};
+pub use responder::{Elicited, Responder, Script};

@@ -13,7 +13,7 @@ use secrecy::ExposeSecret;
 use url::Url;
 
 use super::TransportError;
-use crate::auth::{AuthError, Authorizer, Credentials, Refusal};
+use crate::auth::{AuthError, Authorizer, Credentials, Refusal, oauth};
 use crate::frame::{Direction, HttpMeta, Recording};
 use crate::net::{self, BodyError};
 
@@ -132,7 +132,7 @@ impl Courier {
         }
         let mut to = url.clone();
         if let Some(credentials) = credentials {
-            attach(credentials, &mut all, &mut to)?;
+            attach(credentials, method, &mut all, &mut to)?;
         }
         if self.recording.is_on() {
             let meta = HttpMeta::request(method.as_str(), &to, &all);
@@ -149,6 +149,9 @@ impl Courier {
                 url: shown(url),
                 why: net::chain(&error.without_url()),
             })?;
+        if let Some(proof) = credentials.and_then(|credentials| credentials.proof.as_ref()) {
+            proof.learn(url, response.headers());
+        }
         if self.recording.is_on() {
             let meta = HttpMeta::response(response.status(), response.headers());
             self.recording.record(Direction::Received, &Bytes::new(), Some(meta));
@@ -159,6 +162,7 @@ impl Courier {
 
 fn attach(
     credentials: &Credentials,
+    method: &Method,
     headers: &mut HeaderMap,
     url: &mut Url,
 ) -> Result<(), AuthError> {
@@ -168,6 +172,9 @@ fn attach(
         })?;
         value.set_sensitive(true);
         headers.insert(name, value);
+    }
+    if let Some(proof) = &credentials.proof {
+        headers.insert(oauth::dpop::HEADER, proof.header(method, url)?);
     }
     for (name, value) in &credentials.query {
         url.query_pairs_mut().append_pair(name, value.expose_secret());

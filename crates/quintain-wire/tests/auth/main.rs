@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod assertions;
 mod discovery;
+mod dpop;
 mod grants;
 mod hostile;
 mod login;

@@ -10,6 +10,7 @@ use url::Url;
 
 use super::callback::{Callback, Parameters};
 use super::discovery::{Discovered, Discovery};
+use super::dpop::{self, DpopKey};
 use super::opener::Opener;
 use super::registration::{self, Registration};
 use super::token::{TokenEndpoint, TokenSet};
@@ -73,6 +74,7 @@ impl Flow<'_> {
         .await?;
         let scopes = self.scopes(challenge, &found, earlier);
         let resource = found.resource.clone().unwrap_or_else(|| canonical(&self.desk.server));
+        let dpop = key(challenge, &found, &issuer, earlier)?;
         let (state, verifier) = (nonce()?, nonce()?);
         self.desk.redactor.learn(&SecretString::from(verifier.as_str()));
 
@@ -94,6 +96,7 @@ impl Flow<'_> {
             url,
             issuer: found.server.issuer.clone(),
             client: Some(client.clone()),
+            dpop,
         };
         let parameters = [
             ("code", code.as_str()),
@@ -222,6 +225,31 @@ fn check_pkce(found: &Discovered, issuer: &str) -> Result<(), AuthError> {
     if supported { Ok(()) } else { Err(AuthError::NoPkce { issuer: shown(issuer) }) }
 }
 
+/// The key to bind tokens to, where the server under test demands that; a login keeps its key.
+fn key(
+    challenge: &Challenge,
+    found: &Discovered,
+    issuer: &str,
+    earlier: Option<&Session>,
+) -> Result<Option<DpopKey>, AuthError> {
+    if let Some(key) = earlier.and_then(|session| session.endpoint.dpop.clone()) {
+        return Ok(Some(key));
+    }
+    if !challenge.dpop && !found.dpop_required {
+        return Ok(None);
+    }
+    let known = found.server.dpop_signing_alg_values_supported.as_ref();
+    if known.is_some_and(|known| !known.iter().any(|name| name == dpop::ALGORITHM)) {
+        return Err(AuthError::Failed(format!(
+            "the server wants tokens bound to a key (DPoP), but its authorization server {} does not \
+             know {}, the only algorithm we prove with",
+            shown(issuer),
+            dpop::ALGORITHM
+        )));
+    }
+    DpopKey::generate().map(Some)
+}
+
 /// The issuer that credentials are kept under; a server without metadata stands for itself.
 pub(crate) fn issuer(desk: &Desk, found: &Discovered) -> String {
     let origin = || desk.server.origin().ascii_serialization();
@@ -229,7 +257,7 @@ pub(crate) fn issuer(desk: &Desk, found: &Discovered) -> String {
 }
 
 /// The canonical URI of the server (RFC 8707): no fragment, no secrets, no lonely slash.
-fn canonical(server: &Url) -> String {
+pub(crate) fn canonical(server: &Url) -> String {
     let url = bare(server);
     let text = url.to_string();
     if url.path() == "/" { text.trim_end_matches('/').to_owned() } else { text }

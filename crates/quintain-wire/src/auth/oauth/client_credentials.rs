@@ -1,4 +1,4 @@
-//! The client credentials grant, and what it shares with the password grant.
+//! The client credentials grant, and what it shares with the other grants that need no user.
 
 use futures_util::future::BoxFuture;
 use secrecy::ExposeSecret;
@@ -50,12 +50,16 @@ impl Teller {
         self.ask("refresh_token", &own).await
     }
 
+    pub(crate) fn config(&self) -> &OAuthConfig {
+        &self.config
+    }
+
     async fn find(&self) -> Result<(TokenEndpoint, Option<String>), AuthError> {
         let config = &self.config;
         if let Some(url) = &config.token_url {
             // The user wrote this URL, so plain http is the user's decision.
-            let endpoint =
-                TokenEndpoint { url: url.clone(), issuer: None, client: self.client(None) };
+            let (url, client) = (url.clone(), self.client(None));
+            let endpoint = TokenEndpoint { url, issuer: None, client, dpop: None };
             return Ok((endpoint, config.resource.clone()));
         }
         let found = Discovery::new(&self.desk).token_endpoint().await?;
@@ -63,7 +67,8 @@ impl Teller {
         let supported = found.server.token_endpoint_auth_methods_supported.as_deref();
         let client = self.client(supported);
         let resource = config.resource.clone().or(found.resource);
-        Ok((TokenEndpoint { url, issuer: found.server.issuer, client }, resource))
+        let issuer = found.server.issuer;
+        Ok((TokenEndpoint { url, issuer, client, dpop: None }, resource))
     }
 
     fn client(&self, supported: Option<&[String]>) -> Option<ClientIdentity> {

@@ -24,8 +24,16 @@ pub(crate) struct Discovered {
     /// The identifier to ask tokens for, from the protected-resource metadata.
     pub(crate) resource: Option<String>,
     pub(crate) scopes: Option<Vec<String>>,
+    /// The resource takes only tokens that are bound to a key.
+    pub(crate) dpop_required: bool,
     /// There is no protected-resource metadata: a server of the 2025-03-26 protocol.
     pub(crate) legacy: bool,
+}
+
+impl Discovered {
+    fn at_the_server(server: ServerMetadata) -> Self {
+        Self { server, resource: None, scopes: None, dpop_required: false, legacy: true }
+    }
 }
 
 /// One discovery, with a deadline for all of it.
@@ -50,7 +58,7 @@ impl<'a> Discovery<'a> {
             let Some(object) = self.document(&url).await else { continue };
             let server = ServerMetadata::from_object(&object);
             if server.token_endpoint.is_some() {
-                return Ok(Discovered { server, resource: None, scopes: None, legacy: true });
+                return Ok(Discovered::at_the_server(server));
             }
             self.note("200 OK, but it names no `token_endpoint`");
         }
@@ -69,13 +77,13 @@ impl<'a> Discovery<'a> {
         for url in of_the_issuer(&self.desk.server, "") {
             let Some(object) = self.document(&url).await else { continue };
             let server = ServerMetadata::from_object(&object);
-            return Ok(Discovered { server, resource: None, scopes: None, legacy: true });
+            return Ok(Discovered::at_the_server(server));
         }
         if self.unreachable {
             return Err(self.failed());
         }
         let server = ServerMetadata::default_for(&origin);
-        Ok(Discovered { server, resource: None, scopes: None, legacy: true })
+        Ok(Discovered::at_the_server(server))
     }
 
     async fn protected_resource(
@@ -121,6 +129,7 @@ impl<'a> Discovery<'a> {
                     server,
                     resource: resource.resource,
                     scopes: resource.scopes_supported,
+                    dpop_required: resource.dpop_required,
                     legacy: false,
                 });
             }

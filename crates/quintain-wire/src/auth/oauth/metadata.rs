@@ -13,6 +13,8 @@ pub struct ResourceMetadata {
     pub authorization_servers: Vec<String>,
     /// The scopes it knows.
     pub scopes_supported: Option<Vec<String>>,
+    /// Whether tokens must be bound to a key (RFC 9449).
+    pub dpop_required: bool,
 }
 
 /// What an authorization server says about itself.
@@ -32,6 +34,8 @@ pub struct ServerMetadata {
     pub code_challenge_methods_supported: Option<Vec<String>>,
     /// How clients can prove themselves.
     pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    /// The algorithms it knows for proofs of possession (RFC 9449).
+    pub dpop_signing_alg_values_supported: Option<Vec<String>>,
     /// Whether it sends `iss` along with the code (RFC 9207).
     pub iss_parameter: bool,
     /// Whether a client id may be the URL of a Client ID Metadata Document.
@@ -45,6 +49,7 @@ impl ResourceMetadata {
             resource: text(object, "resource"),
             authorization_servers: list(object, "authorization_servers").unwrap_or_default(),
             scopes_supported: list(object, "scopes_supported"),
+            dpop_required: flag(object, "dpop_bound_access_tokens_required"),
         }
     }
 
@@ -61,7 +66,6 @@ impl ResourceMetadata {
 impl ServerMetadata {
     /// Reads a document.
     pub fn from_object(object: &Map<String, Value>) -> Self {
-        let flag = |name: &str| object.get(name) == Some(&Value::Bool(true));
         Self {
             issuer: text(object, "issuer"),
             authorization_endpoint: text(object, "authorization_endpoint"),
@@ -73,8 +77,9 @@ impl ServerMetadata {
                 object,
                 "token_endpoint_auth_methods_supported",
             ),
-            iss_parameter: flag("authorization_response_iss_parameter_supported"),
-            client_id_metadata_documents: flag("client_id_metadata_document_supported"),
+            dpop_signing_alg_values_supported: list(object, "dpop_signing_alg_values_supported"),
+            iss_parameter: flag(object, "authorization_response_iss_parameter_supported"),
+            client_id_metadata_documents: flag(object, "client_id_metadata_document_supported"),
         }
     }
 
@@ -96,6 +101,10 @@ impl ServerMetadata {
 
 fn text(object: &Map<String, Value>, name: &str) -> Option<String> {
     object.get(name)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn flag(object: &Map<String, Value>, name: &str) -> bool {
+    object.get(name) == Some(&Value::Bool(true))
 }
 
 fn list(object: &Map<String, Value>, name: &str) -> Option<Vec<String>> {

@@ -13,9 +13,10 @@ mod callback;
 pub mod client;
 pub(crate) mod client_credentials;
 pub(crate) mod discovery;
+pub(crate) mod dpop;
 mod http;
 pub(crate) mod interactive;
-pub mod jwt_bearer;
+pub(crate) mod jwt_bearer;
 pub mod metadata;
 pub mod opener;
 pub(crate) mod password;
@@ -24,7 +25,7 @@ pub(crate) mod source;
 pub(crate) mod token;
 
 pub use client::{ClientAuthMethod, SigningKey};
-pub use jwt_bearer::Assertion;
+pub use dpop::Proof;
 pub use opener::{HeadlessOpener, Opener, ShowUrl};
 
 use http::Http;

@@ -9,6 +9,7 @@ use ::http::header::AUTHORIZATION;
 use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use super::dpop::{self, Proof};
 use super::token::TokenSet;
 use crate::auth::error::{bare, described};
 use crate::auth::{AuthError, Authorizer, Challenge, Clock, Credentials, Refusal, bearer};
@@ -109,9 +110,9 @@ impl Authorizer for TokenSource {
             // Whoever waited for a renewal takes its token, however short that one lives.
             let waited = inner.finished.load(Ordering::Acquire) != seen && state.alive();
             if waited || inner.fresh(&state) {
-                return Ok(state.hand_out());
+                return Ok(state.hand_out(&inner.clock));
             }
-            inner.renew(state, None).await.map(|mut state| state.hand_out())
+            inner.renew(state, None).await.map(|mut state| state.hand_out(&inner.clock))
         })
     }
 
@@ -121,6 +122,11 @@ impl Authorizer for TokenSource {
             let seen = inner.finished.load(Ordering::Acquire);
             let mut state = Arc::clone(&inner.state).lock_owned().await;
             if refusal.generation < state.generation {
+                return Ok(true);
+            }
+            // The same token will do, with the nonce that the transport has picked up by now.
+            let bound = state.token.as_ref().is_some_and(|token| token.dpop.is_some());
+            if bound && dpop::wants_nonce(&refusal.headers) {
                 return Ok(true);
             }
             if !inner.grant.answers(&refusal) {
@@ -271,11 +277,19 @@ impl State {
         self.token.is_some() && !self.dead
     }
 
-    fn hand_out(&mut self) -> Credentials {
+    fn hand_out(&mut self, clock: &Clock) -> Credentials {
         let mut credentials = Credentials { generation: self.generation, ..Credentials::default() };
         if let Some(token) = self.token.as_ref().filter(|_| !self.dead) {
             self.handed_out += 1;
-            credentials.headers.push((AUTHORIZATION, bearer::header(&token.access_token)));
+            let (header, proof) = match &token.dpop {
+                None => (bearer::header(&token.access_token), None),
+                Some(key) => {
+                    let proof = Proof::new(key, &token.access_token, clock);
+                    (proof.authorization(), Some(proof))
+                }
+            };
+            credentials.headers.push((AUTHORIZATION, header));
+            credentials.proof = proof;
         }
         credentials
     }

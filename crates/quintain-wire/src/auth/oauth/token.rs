@@ -14,6 +14,7 @@ use url::form_urlencoded::Serializer;
 
 use super::Desk;
 use super::client::{ClientIdentity, basic_header};
+use super::dpop::{self, DpopKey};
 use super::http::Answer;
 use crate::auth::AuthError;
 use crate::auth::error::{described, shown};
@@ -33,6 +34,8 @@ pub(crate) struct TokenEndpoint {
     pub(crate) issuer: Option<String>,
     /// The password grant can do without.
     pub(crate) client: Option<ClientIdentity>,
+    /// The key that tokens are to be bound to, if the server they are for demands that.
+    pub(crate) dpop: Option<DpopKey>,
 }
 
 /// What a token endpoint hands out.
@@ -42,6 +45,8 @@ pub(crate) struct TokenSet {
     pub(crate) refresh_token: Option<SecretString>,
     pub(crate) expires_at: SystemTime,
     pub(crate) lifetime: Duration,
+    /// The key the access token is bound to; without one, whoever bears it may use it.
+    pub(crate) dpop: Option<DpopKey>,
 }
 
 impl TokenEndpoint {
@@ -53,8 +58,9 @@ impl TokenEndpoint {
         parameters: &[(&str, &str)],
     ) -> Result<TokenSet, AuthError> {
         let now = desk.clock.now();
-        let object = self.send(desk, grant, parameters, now).await?;
-        let tokens = TokenSet::from_object(&object, now).map_err(|reason| self.bad(reason))?;
+        let object = self.exchange(desk, grant, parameters).await?;
+        let tokens = TokenSet::from_object(&object, now, self.dpop.as_ref())
+            .map_err(|reason| self.bad(reason))?;
         desk.redactor.learn(&tokens.access_token);
         if let Some(token) = &tokens.refresh_token {
             desk.redactor.learn(token);
@@ -62,26 +68,28 @@ impl TokenEndpoint {
         Ok(tokens)
     }
 
-    /// Exchanges one token for another (RFC 8693), which need not be one that opens a resource.
+    fn bad(&self, reason: String) -> AuthError {
+        AuthError::BadAnswer { url: self.url.to_string(), reason }
+    }
+
+    /// [`Self::request`] for answers that are no access tokens: the object as it came.
     pub(crate) async fn exchange(
         &self,
         desk: &Desk,
+        grant: &str,
         parameters: &[(&str, &str)],
-    ) -> Result<SecretString, AuthError> {
-        let grant = "urn:ietf:params:oauth:grant-type:token-exchange";
-        let object = self.send(desk, grant, parameters, desk.clock.now()).await?;
-        match object.get("access_token").and_then(Value::as_str) {
-            Some(token) => {
-                let token = SecretString::from(token);
-                desk.redactor.learn(&token);
-                Ok(token)
+    ) -> Result<Map<String, Value>, AuthError> {
+        let mut answer = self.send(desk, grant, parameters).await?;
+        if let Some(key) = &self.dpop {
+            let wants_nonce = answer
+                .object()
+                .is_some_and(|o| o.get("error").is_some_and(|e| e == dpop::USE_NONCE));
+            if key.learn(&self.url, &answer.headers) && wants_nonce {
+                answer = self.send(desk, grant, parameters).await?;
+                key.learn(&self.url, &answer.headers);
             }
-            None => Err(self.bad("it has no `access_token`".to_owned())),
         }
-    }
-
-    fn bad(&self, reason: String) -> AuthError {
-        AuthError::BadAnswer { url: self.url.to_string(), reason }
+        self.read(&answer, grant)
     }
 
     async fn send(
@@ -89,15 +97,17 @@ impl TokenEndpoint {
         desk: &Desk,
         grant: &str,
         parameters: &[(&str, &str)],
-        now: SystemTime,
-    ) -> Result<Map<String, Value>, AuthError> {
+    ) -> Result<Answer, AuthError> {
+        let now = desk.clock.now();
         let (body, authorization) = self.form(grant, parameters, now)?;
         let mut request = desk.http.form(&self.url, body);
         if let Some(header) = authorization {
             request = request.header(AUTHORIZATION, header.expose_secret());
         }
-        let answer = desk.http.send(request, &self.url).await?;
-        self.read(&answer, grant)
+        if let Some(key) = &self.dpop {
+            request = request.header(dpop::HEADER, key.prove("POST", &self.url, None, now)?);
+        }
+        desk.http.send(request, &self.url).await
     }
 
     fn form(
@@ -150,20 +160,25 @@ fn without_code(answer: &Answer) -> String {
 }
 
 impl TokenSet {
-    fn from_object(object: &Map<String, Value>, now: SystemTime) -> Result<Self, String> {
+    fn from_object(
+        object: &Map<String, Value>,
+        now: SystemTime,
+        key: Option<&DpopKey>,
+    ) -> Result<Self, String> {
         let text = |name: &str| object.get(name).and_then(Value::as_str);
         let token = text("access_token").filter(|token| !token.is_empty());
         let token = token.ok_or("it has no `access_token`")?;
         if HeaderValue::from_str(token).is_err() {
             return Err("its `access_token` holds characters no header can carry".to_owned());
         }
-        // Servers that leave the type out mean bearer; any other type would need proof we cannot give.
-        if let Some(kind) = text("token_type").filter(|kind| !kind.eq_ignore_ascii_case("bearer")) {
-            return Err(format!(
-                "its token type `{}` is not supported, only Bearer is",
-                shown(kind)
-            ));
-        }
+        // Servers that leave the type out mean bearer; other types need a proof we may not have.
+        let dpop = match (text("token_type").unwrap_or("bearer"), key) {
+            (kind, _) if kind.eq_ignore_ascii_case("bearer") => None,
+            (kind, Some(key)) if kind.eq_ignore_ascii_case("dpop") => Some(key.clone()),
+            (kind, _) => {
+                return Err(format!("its token type `{}` was not asked for", shown(kind)));
+            }
+        };
         let lifetime = lifetime(object.get("expires_in"));
         Ok(Self {
             access_token: SecretString::from(token),
@@ -172,6 +187,7 @@ impl TokenSet {
                 .map(SecretString::from),
             expires_at: now + lifetime,
             lifetime,
+            dpop,
         })
     }
 }
@@ -203,7 +219,7 @@ mod tests {
     use serde_json::json;
 
     fn read(value: &Value) -> Result<TokenSet, String> {
-        TokenSet::from_object(value.as_object().unwrap(), SystemTime::UNIX_EPOCH)
+        TokenSet::from_object(value.as_object().unwrap(), SystemTime::UNIX_EPOCH, None)
     }
 
     #[test]
@@ -224,9 +240,14 @@ mod tests {
 
     #[test]
     fn a_token_that_needs_more_than_bearer_is_refused_by_name() {
-        let error = read(&json!({"access_token": "t", "token_type": "DPoP"})).unwrap_err();
+        let bound = json!({"access_token": "t", "token_type": "DPoP"});
+        let error = read(&bound).unwrap_err();
         assert!(error.contains("`DPoP`"), "{error}");
         assert!(read(&json!({"access_token": "t", "token_type": "bearer"})).is_ok());
+        let key = DpopKey::generate().unwrap();
+        let bound = bound.as_object().unwrap();
+        let tokens = TokenSet::from_object(bound, SystemTime::UNIX_EPOCH, Some(&key)).unwrap();
+        assert!(tokens.dpop.is_some());
     }
 
     #[test]

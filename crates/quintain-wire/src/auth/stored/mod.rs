@@ -13,6 +13,7 @@ use super::error::bare;
 use super::oauth::Desk;
 use super::oauth::authorization_code::Session;
 use super::oauth::client::{ClientAuthMethod, ClientIdentity};
+use super::oauth::dpop::DpopKey;
 use super::oauth::registration::Registration;
 use super::oauth::source::Grant;
 use super::oauth::token::{TokenEndpoint, TokenSet, learn_client_secret};
@@ -47,6 +48,9 @@ pub struct StoredTokens {
     access_token: SecretString,
     #[serde(with = "optional_secret", default, skip_serializing_if = "Option::is_none")]
     refresh_token: Option<SecretString>,
+    /// The key the tokens are bound to.
+    #[serde(with = "optional_secret", default, skip_serializing_if = "Option::is_none")]
+    dpop_key: Option<SecretString>,
     /// Seconds since 1970.
     pub expires_at: u64,
     lifetime: u64,
@@ -69,6 +73,7 @@ impl StoredTokens {
             redirect_uri,
             access_token: tokens.access_token.clone(),
             refresh_token: tokens.refresh_token.clone(),
+            dpop_key: tokens.dpop.as_ref().map(DpopKey::export),
             expires_at: seconds(tokens.expires_at),
             lifetime: tokens.lifetime.as_secs(),
             scopes: session.scopes.clone(),
@@ -93,6 +98,7 @@ impl StoredTokens {
                 url: self.token_endpoint.clone(),
                 issuer: Some(self.issuer.clone()),
                 client: Some(client.clone()),
+                dpop: self.key(),
             },
             registration: Registration {
                 issuer: self.issuer.clone(),
@@ -102,6 +108,11 @@ impl StoredTokens {
             resource: self.resource.clone(),
             scopes: self.scopes.clone(),
         }
+    }
+
+    /// Without its key a bound token is worth nothing, and the server will say so.
+    fn key(&self) -> Option<DpopKey> {
+        self.dpop_key.as_ref().and_then(DpopKey::import)
     }
 
     pub(crate) fn token_set(&self, redactor: &Redactor) -> TokenSet {
@@ -118,6 +129,7 @@ impl StoredTokens {
             refresh_token: self.refresh_token.clone(),
             expires_at: expires_at.unwrap_or(UNIX_EPOCH),
             lifetime: Duration::from_secs(self.lifetime),
+            dpop: self.key(),
         }
     }
 }

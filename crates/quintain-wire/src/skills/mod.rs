@@ -1,0 +1,242 @@
+//! Skills that a server serves (the `io.modelcontextprotocol/skills` extension), read as a host must:
+//! nothing ahead of need, and nothing that differs from what the listing promised.
+
+mod frontmatter;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::rpc::CallError;
+use crate::session::{Listable, Session};
+
+/// The name under which a client declares that it can use skills.
+pub const EXTENSION: &str = "io.modelcontextprotocol/skills";
+
+/// One skill as its server lists it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skill {
+    /// Its `SKILL.md`.
+    pub uri: String,
+    /// The front matter that its `SKILL.md` has to repeat.
+    pub frontmatter: Value,
+    /// Its files; none if the server makes them up as they are asked for.
+    pub files: Option<Vec<Promise>>,
+}
+
+/// What the listing promises of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Promise {
+    /// The file.
+    pub uri: String,
+    /// `sha256:` and the digest in hexadecimal.
+    pub digest: String,
+    /// Its length in bytes, where it is told.
+    pub size: Option<u64>,
+}
+
+/// A file that holds what the listing promised, as far as it promised anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillFile {
+    /// The content.
+    pub bytes: Bytes,
+    /// Whether a digest vouches for the content. A file that was never promised cannot be verified.
+    pub verified: bool,
+}
+
+/// Why a skill must not be used.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum SkillError {
+    /// The server did not answer.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// An entry of the listing makes no sense.
+    #[error("the listing holds a skill that cannot be used: {why}")]
+    Entry {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The answer to a read holds no such file.
+    #[error("{uri}: the answer holds no content for it")]
+    NoContent {
+        /// The file.
+        uri: String,
+    },
+    /// The file is not what was promised.
+    #[error("{uri} is not what the listing promised: {why}")]
+    Broken {
+        /// The file.
+        uri: String,
+        /// What differs.
+        why: String,
+    },
+}
+
+/// Lists the skills of a server. None of their files is read.
+///
+/// # Errors
+/// When the server does not list them, or lists what no skill can be.
+pub async fn list(session: &Session) -> Result<Vec<Skill>, SkillError> {
+    let listing = session.list(Listable::Skills).await?;
+    listing.items.iter().map(Skill::from_value).collect()
+}
+
+impl Skill {
+    /// Reads an entry of the listing.
+    ///
+    /// # Errors
+    /// When it has no URI, no front matter or a file without a digest.
+    pub fn from_value(entry: &Value) -> Result<Self, SkillError> {
+        let bad = |why: &str| SkillError::Entry { why: why.to_owned() };
+        let uri = entry["uri"].as_str().ok_or_else(|| bad("it has no `uri`"))?;
+        let frontmatter = &entry["frontmatter"];
+        if !frontmatter.is_object() {
+            return Err(bad("it has no `frontmatter`"));
+        }
+        let files = match &entry["resources"] {
+            Value::Array(files) => {
+                let files = files.iter().map(Promise::from_value).collect::<Option<_>>();
+                Some(files.ok_or_else(|| bad("a file has no `uri` or no `digest`"))?)
+            }
+            Value::String(word) if word == "dynamic" => None,
+            _ => return Err(bad("it has no `resources`")),
+        };
+        Ok(Self { uri: uri.to_owned(), frontmatter: frontmatter.clone(), files })
+    }
+
+    /// Reads `SKILL.md` and compares its front matter with the listing.
+    ///
+    /// # Errors
+    /// When it cannot be had, or is not what was promised: then the skill must not be used.
+    pub async fn load(&self, session: &Session) -> Result<SkillFile, SkillError> {
+        let file = self.read(session, &self.uri).await?;
+        self.check_frontmatter(&file.bytes).map_err(|why| broken(&self.uri, why))?;
+        Ok(file)
+    }
+
+    /// Reads one file of the skill.
+    ///
+    /// # Errors
+    /// When it cannot be had, or is not what was promised.
+    pub async fn read(&self, session: &Session, uri: &str) -> Result<SkillFile, SkillError> {
+        let promise = self.promise(uri).map_err(|why| broken(uri, why))?;
+        let answer = session.read_resource(uri).await?.value()?;
+        let bytes =
+            content(&answer, uri).ok_or_else(|| SkillError::NoContent { uri: uri.to_owned() })?;
+        if let Some(promise) = promise {
+            promise.check(&bytes).map_err(|why| broken(uri, why))?;
+        }
+        Ok(SkillFile { bytes: bytes.into(), verified: promise.is_some() })
+    }
+
+    /// What was promised of a file; an error if the listing, which is complete, does not know it.
+    fn promise(&self, uri: &str) -> Result<Option<&Promise>, String> {
+        let Some(files) = &self.files else { return Ok(None) };
+        let found = files.iter().find(|promise| promise.uri == uri);
+        found.map(Some).ok_or_else(|| "it is not among the files of the skill".to_owned())
+    }
+
+    fn check_frontmatter(&self, bytes: &[u8]) -> Result<(), String> {
+        let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        frontmatter::compare(&frontmatter::read(text)?, &self.frontmatter)
+    }
+}
+
+fn broken(uri: &str, why: String) -> SkillError {
+    SkillError::Broken { uri: uri.to_owned(), why }
+}
+
+impl Promise {
+    fn from_value(file: &Value) -> Option<Self> {
+        let text = |name: &str| file.get(name).and_then(Value::as_str).map(str::to_owned);
+        let size = file.get("size").and_then(Value::as_u64);
+        Some(Self { uri: text("uri")?, digest: text("digest")?, size })
+    }
+
+    fn check(&self, bytes: &[u8]) -> Result<(), String> {
+        if let Some(size) = self.size.filter(|size| usize::try_from(*size) != Ok(bytes.len())) {
+            return Err(format!("it has {} bytes, not {size}", bytes.len()));
+        }
+        let Some(wanted) = self.digest.strip_prefix("sha256:") else {
+            return Err("its digest is not a SHA-256".to_owned());
+        };
+        let found = format!("{:x}", Sha256::digest(bytes));
+        if found.eq_ignore_ascii_case(wanted) {
+            Ok(())
+        } else {
+            Err("its SHA-256 is another one".to_owned())
+        }
+    }
+}
+
+/// The content of `uri` in the answer to `resources/read`.
+fn content(answer: &Value, uri: &str) -> Option<Vec<u8>> {
+    let contents = answer.get("contents")?.as_array()?;
+    let content = contents.iter().find(|content| content["uri"] == uri)?;
+    match (content["text"].as_str(), content["blob"].as_str()) {
+        (Some(text), _) => Some(text.as_bytes().to_vec()),
+        (None, Some(blob)) => STANDARD.decode(blob).ok(),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const TEXT: &str = "---\nname: pdf\ndescription: Fill forms\n---\nBody.\n";
+
+    fn skill(resources: Value) -> Result<Skill, SkillError> {
+        Skill::from_value(&json!({
+            "uri": "skill://pdf/SKILL.md",
+            "frontmatter": {"name": "pdf", "description": "Fill forms"},
+            "resources": resources,
+        }))
+    }
+
+    fn promise(size: usize) -> Promise {
+        let digest = format!("sha256:{:X}", Sha256::digest(TEXT));
+        Promise { uri: "skill://pdf/SKILL.md".into(), digest, size: Some(size as u64) }
+    }
+
+    #[test]
+    fn length_and_digest_must_both_be_as_promised() {
+        assert_eq!(promise(TEXT.len()).check(TEXT.as_bytes()), Ok(()));
+        assert!(promise(TEXT.len() + 1).check(TEXT.as_bytes()).unwrap_err().contains("bytes"));
+        let changed = TEXT.replace("Body", "Evil");
+        assert!(promise(TEXT.len()).check(changed.as_bytes()).unwrap_err().contains("SHA-256"));
+        let weaker = Promise { digest: "md5:0".into(), ..promise(TEXT.len()) };
+        assert!(weaker.check(TEXT.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_changed_front_matter_is_noticed() {
+        let skill = skill(json!("dynamic")).unwrap();
+        assert_eq!(skill.check_frontmatter(TEXT.as_bytes()), Ok(()));
+        let changed = TEXT.replace("Fill forms", "Exfiltrate");
+        let why = skill.check_frontmatter(changed.as_bytes()).unwrap_err();
+        assert!(why.contains("`description`"), "{why}");
+    }
+
+    #[test]
+    fn files_that_are_not_listed_do_not_exist_unless_the_set_is_made_up() {
+        let listed = skill(json!([{"uri": "skill://pdf/SKILL.md", "digest": "sha256:0"}])).unwrap();
+        assert!(listed.promise("skill://pdf/SKILL.md").unwrap().is_some());
+        assert!(listed.promise("skill://pdf/other").is_err());
+        assert_eq!(skill(json!("dynamic")).unwrap().promise("skill://pdf/other"), Ok(None));
+        assert!(skill(json!(null)).is_err());
+        assert!(skill(json!([{"uri": "x"}])).is_err());
+    }
+
+    #[test]
+    fn content_is_taken_from_the_file_that_was_asked_for() {
+        let answer = json!({"contents": [
+            {"uri": "a", "text": "no"}, {"uri": "b", "blob": "eWVz"}, {"uri": "c"}]});
+        assert_eq!(content(&answer, "b").as_deref(), Some(&b"yes"[..]));
+        assert_eq!(content(&answer, "c"), None);
+        assert_eq!(content(&answer, "d"), None);
+    }
+}
