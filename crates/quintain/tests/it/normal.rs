@@ -19,7 +19,7 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 });
 
 /// Literal replacements first (paths, longest first), then the patterns.
-pub(crate) fn normalise(text: &str, places: &[(String, &str)]) -> String {
+pub(crate) fn normalise(text: &str, places: &[(String, String)]) -> String {
     let mut text = text.replace("\r\n", "\n");
     for (place, stand_in) in places {
         text = text.replace(place, stand_in);

@@ -40,7 +40,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                         2026-07-28T10:00:00Z, 3 sessions";
             let clean = "[dir]: [time], [time], http://127.0.0.1:[port]/mcp, quintain [version], pid [pid], \
                          [timestamp], 3 sessions";
-            same(&normalise(text, &[("/tmp/x".into(), "[dir]")]), clean)
+            same(&normalise(text, &[("/tmp/x".into(), "[dir]".into())]), clean)
         }),
         Trial::test("harness::words_are_split_like_in_a_shell", || {
             let split = words("call -- 'a b' \"{\\\"x\\\": 1}\"  c''d")?;
