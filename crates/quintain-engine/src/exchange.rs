@@ -47,7 +47,9 @@ fn outcome(error: CallError) -> Outcome {
             Outcome::RpcError { code: error.code, message: error.message, data: error.data }
         }
         CallError::TimedOut { after } => Outcome::TimedOut { after },
-        CallError::Unreadable { why, frame } => Outcome::Garbled { why, bytes: frame.to_vec() },
+        CallError::Unreadable { ref frame, .. } => {
+            Outcome::Garbled { why: error.to_string(), bytes: frame.to_vec() }
+        }
         endless @ CallError::Endless { .. } => Outcome::Refused { why: endless.to_string() },
         CallError::Transport(error) => match error {
             TransportError::Status { .. }

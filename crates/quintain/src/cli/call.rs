@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use quintain_core::arguments;
+use quintain_core::arguments::{self, Fault};
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::tool_call::{self, ToolCall};
 use quintain_engine::Sessions;
@@ -198,11 +198,11 @@ async fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
     let arguments = Value::Object(sessions.arguments(call));
     for problem in arguments::validate(&schema, &arguments) {
         let place = if problem.pointer.is_empty() { "/" } else { &problem.pointer };
-        desk.console.warn(&format!(
-            "the arguments do not fit the tool's schema at {}: {}",
-            visible(place),
-            visible(&problem.message)
-        ));
+        let what = match problem.fault {
+            Fault::Arguments => "the arguments do not fit the tool's schema",
+            Fault::Schema => "the tool's schema is unusable",
+        };
+        desk.console.warn(&format!("{what} at {}: {}", visible(place), visible(&problem.message)));
     }
 }
 

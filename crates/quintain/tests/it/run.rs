@@ -245,6 +245,10 @@ impl Server {
             Some((name.to_uppercase(), value.as_str()?.to_owned()))
         });
         server.told = told.collect();
+        // Scheme, host and port: what stands before the third slash.
+        let url = server.told.iter().find(|(name, _)| name == "URL").map(|(_, url)| url);
+        let origin = url.map(|url| url.split('/').take(3).collect::<Vec<_>>().join("/"));
+        server.told.extend(origin.map(|origin| ("ORIGIN".to_owned(), origin)));
         Ok(server)
     }
 }
