@@ -7,12 +7,13 @@ use quintain_wire::rpc::{CallError, Notice, Reply};
 use quintain_wire::transport::TransportError;
 use serde_json::{Map, Value, json};
 
-/// The exchange that a request and its reply make.
+/// The exchange that a request and its reply make; `waited` is how long it took to fail.
 pub fn exchange(
     server: &str,
     method: &str,
     params: Map<String, Value>,
     reply: Result<Reply, CallError>,
+    waited: Duration,
 ) -> Exchange {
     let (outcome, took, notices) = match reply {
         Ok(reply) => {
@@ -26,7 +27,7 @@ pub fn exchange(
         Err(error) => {
             let took = match &error {
                 CallError::TimedOut { after } => *after,
-                _ => Duration::ZERO,
+                _ => waited,
             };
             (outcome(error), took, Vec::new())
         }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quintain_core::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
+use quintain_source::visible;
 use quintain_wire::connect::{Address, ConnectError, Options, connect};
 use quintain_wire::rpc::{CallError, Notice, Reply};
 use quintain_wire::session::{Listable, Session};
@@ -76,6 +77,9 @@ impl Link {
         let named = tools.filter_map(|tool| Some((tool.name()?.to_owned(), tool)));
         let tools: HashMap<String, Tool> = named.collect();
         tracing::info!(server = self.name, tools = tools.len(), "tools listed");
+        let mut names: Vec<&str> = tools.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        tracing::debug!(server = self.name, names = %visible(&names.join(", ")), "tools");
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 
@@ -150,17 +154,37 @@ impl Link {
         method: &str,
         params: Map<String, Value>,
     ) -> Result<Reply, CallError> {
-        let session = self.session().await.map_err(into_call_error)?;
-        let mut reply = session.request(method, params.clone()).await;
+        self.timed(method, params).await.0
+    }
+
+    /// Like [`Self::request`], and how long the target was waited for. A start is not part of that.
+    pub(super) async fn timed(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> (Result<Reply, CallError>, Duration) {
+        let (session, mut reply, mut waited) = match self.session().await {
+            Ok(session) => {
+                let started = Instant::now();
+                let reply = session.request(method, params.clone()).await;
+                (session, reply, started.elapsed())
+            }
+            Err(error) => return (Err(into_call_error(error)), Duration::ZERO),
+        };
         if matches!(reply, Err(CallError::Transport(TransportError::SessionLost))) {
             self.forget(&session);
-            let session = self.session().await.map_err(into_call_error)?;
+            let session = match self.session().await {
+                Ok(session) => session,
+                Err(error) => return (Err(into_call_error(error)), waited),
+            };
+            let started = Instant::now();
             reply = session.request(method, params).await;
+            waited = started.elapsed();
         }
         if matches!(reply, Ok(_) | Err(CallError::Rpc { .. })) {
             self.fruitless.store(0, Ordering::Relaxed);
         }
-        reply
+        (reply, waited)
     }
 
     /// Drops the session, unless somebody replaced it already.

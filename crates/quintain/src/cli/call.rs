@@ -66,7 +66,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
     let console = &desk.console;
     let fail = |message: &str, help: Option<&str>, exit: Exit| {
         if args.json {
-            console.out(&format!("{:#}", json!({"error": message})));
+            console.json(&json!({"error": message}));
         }
         console.error(message, help);
         exit
@@ -93,7 +93,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
         Err(error) => {
             show_frames();
             let help = target::advice(&error, &target);
-            return fail(&error.to_string(), help.as_deref(), Exit::Unreachable);
+            return fail(&error.to_string(), help.as_deref(), target::exit_of(&error));
         }
     };
     let exchange = match &ask {
@@ -209,7 +209,7 @@ async fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
 fn report(exchange: &Exchange, as_json: bool, desk: &Desk) -> Exit {
     let console = &desk.console;
     if as_json {
-        console.out(&format!("{:#}", exchange_json(exchange)));
+        console.json(&exchange_json(exchange));
     }
     let took = exchange.took.as_secs_f64() * 1e3;
     match &exchange.outcome {
@@ -268,19 +268,20 @@ fn instead(exchange: &Exchange) -> Option<String> {
 
 /// What went wrong, in the words that users of existing suites look for.
 fn error_text(exchange: &Exchange) -> Option<String> {
-    Some(match &exchange.outcome {
+    let what = match &exchange.outcome {
         Outcome::Reply(_) => return None,
-        Outcome::ToolError(_) => "MCP tool error: the tool reports a failure (isError)".to_owned(),
-        Outcome::RpcError { code, message, .. } => {
-            format!("MCP tool error: MCP error {code}: {message}")
+        Outcome::ToolError(_) => "the tool reports a failure (isError)".to_owned(),
+        Outcome::RpcError { code, message, .. } => format!("MCP error {code}: {message}"),
+        Outcome::TimedOut { after } => {
+            format!("MCP error -32001: Request timed out after {} ms", after.as_millis())
         }
-        Outcome::TimedOut { after } => format!(
-            "MCP tool error: MCP error -32001: Request timed out after {} ms",
-            after.as_millis()
-        ),
         Outcome::Closed { why } | Outcome::Refused { why } | Outcome::Garbled { why, .. } => {
-            format!("MCP tool error: {why}")
+            why.clone()
         }
+    };
+    Some(match exchange.method.as_str() {
+        "tools/call" => format!("MCP tool error: {what}"),
+        method => format!("{}: {what}", visible(method)),
     })
 }
 

@@ -14,6 +14,7 @@ const OURS: &[&str] = &[
     "expected",
     "max-rss-mb",
     "needs",
+    "secrets",
     "server",
     "stderr",
     "stdin",
@@ -30,6 +31,8 @@ pub(crate) struct Case {
     /// Command line of a server that runs beside the commands.
     pub(crate) server: Option<String>,
     needs: Vec<String>,
+    /// Texts that must not occur in any output.
+    pub(crate) secrets: Vec<String>,
     pub(crate) limit: Duration,
     pub(crate) max_rss_mb: u64,
 }
@@ -62,6 +65,7 @@ impl Case {
             variables: lines("env").into_iter().map(pair).collect::<Result<_, _>>()?,
             server: lines("server").into_iter().next(),
             needs: lines("needs"),
+            secrets: lines("secrets"),
             limit: Duration::from_secs(number("timeout-seconds", 30)?),
             max_rss_mb: number("max-rss-mb", 150)?,
             folder: folder.to_path_buf(),

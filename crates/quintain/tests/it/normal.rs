@@ -13,6 +13,20 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b(pid|PID)([ =:]+)\d+", "$1$2[pid]"),
         (r"\b(quintain[/ ]v?)\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?", "$1[version]"),
         (r"\b\d+(\.\d+)?( ?)(ns|µs|us|ms|s|min)\b", "[time]"),
+        (r#"("(took_ms|ms)": |took_ms=)\d+(\.\d+)?(e-\d+)?"#, "$1[time]"),
+        // Times are set flush right.
+        (r"(?m)^ +\[time\]", "[time]"),
+        // Also inside of JSON that is a string of other JSON.
+        (r#"(quintain\\?"(,|: \{)\s*\\?"version\\?": ?\\?")\d+\.\d+\.\d+"#, "$1[version]"),
+        (r#"(techmart-payments( |.{1,60}version\\?": ?\\?"))\d+\.\d+\.\d+"#, "$1[version]"),
+        (
+            r#"("name": "techmart-payments",\s*("title": "[^"]*",\s*)?"version": ")\d+\.\d+\.\d+"#,
+            "$1[version]",
+        ),
+        (r"\b(BaseHTTP|Python)/\d+\.\d+(\.\d+)?", "$1/[version]"),
+        (r"\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b", "[day]"),
+        (r"(?m)^( +date: ).*$", "$1[date]"),
+        (r#"\b[0-9a-f]{32}\b"#, "[id]"),
     ];
     let compile = |(pattern, stand_in)| (Regex::new(pattern).expect("a valid pattern"), stand_in);
     rules.map(compile).into()

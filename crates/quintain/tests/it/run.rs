@@ -54,7 +54,8 @@ struct Finished {
 
 pub(crate) fn run(case: &Case) -> Result<Seen, String> {
     let place = Place::new().map_err(|error| format!("the case's folder: {error}"))?;
-    let server = case.server.as_deref().map(|line| Server::start(&place, line, case)).transpose()?;
+    let server =
+        case.server.as_deref().map(|line| Server::start(&place, line, case)).transpose()?;
     let expand = |line: &str| place.expand(line, server.as_ref(), case);
     case.copy_inputs(&place.work, expand).map_err(|error| format!("the case's files: {error}"))?;
     let (mut stdout, mut stderr, mut exits) = (String::new(), String::new(), Vec::new());
@@ -157,7 +158,8 @@ impl Place {
         case: &Case,
         ours: Option<u32>,
     ) -> Result<Finished, String> {
-        let input = File::open(case.folder.join("stdin")).map_or_else(|_| Stdio::null(), Into::into);
+        let input =
+            File::open(case.folder.join("stdin")).map_or_else(|_| Stdio::null(), Into::into);
         command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| format!("cannot start: {error}"))?;
         let stdout = collect(child.stdout.take());
@@ -241,9 +243,9 @@ impl Server {
         read.map_err(|error| fail(error.to_string()))?;
         let told: BTreeMap<String, Value> =
             serde_json::from_str(&line).map_err(|error| fail(format!("said {line:?}: {error}")))?;
-        let told = told.into_iter().filter_map(|(name, value)| {
-            Some((name.to_uppercase(), value.as_str()?.to_owned()))
-        });
+        let told = told
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_uppercase(), value.as_str()?.to_owned())));
         server.told = told.collect();
         // Scheme, host and port: what stands before the third slash.
         let url = server.told.iter().find(|(name, _)| name == "URL").map(|(_, url)| url);
