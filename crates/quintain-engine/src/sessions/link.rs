@@ -17,7 +17,7 @@ use tokio::time::sleep;
 
 use super::OpenError;
 
-/// Reconnections in a row that lead to no answer before a server is given up.
+/// Reconnections in a row without an answer before a server is given up.
 const RECONNECTIONS: u32 = 5;
 /// The first pause between two of them; each further one is twice as long.
 const BACK_OFF: Duration = Duration::from_millis(50);
@@ -30,6 +30,7 @@ pub struct Link {
     session: RwLock<Option<Arc<Session>>>,
     /// Held while connecting, so that concurrent callers share one new session.
     connecting: Mutex<()>,
+    /// Connections since the last answer.
     fruitless: AtomicU32,
     /// The tools it listed, by name, as they came.
     tools: RwLock<HashMap<String, Tool>>,
@@ -127,19 +128,19 @@ impl Link {
         if let Some(session) = self.current() {
             return Ok(session);
         }
-        let again = self.replace(None).is_some();
-        let fruitless = self.fruitless.load(Ordering::Relaxed);
-        if again {
-            if fruitless >= RECONNECTIONS {
-                return Err(TransportError::GivenUp { tries: fruitless }.into());
-            }
-            self.fruitless.fetch_add(1, Ordering::Relaxed);
+        if self.replace(None).is_some() {
             tracing::info!(server = self.name, "reconnecting");
-            sleep(BACK_OFF * 2u32.pow(fruitless)).await;
         }
-        let session = Arc::new(connect(&self.address, &self.options).await.inspect_err(|_| {
-            self.fruitless.fetch_add(1, Ordering::Relaxed);
-        })?);
+        // Connections since the last answer, this one not counted.
+        let tries = self.fruitless.load(Ordering::Relaxed);
+        if tries > RECONNECTIONS {
+            return Err(TransportError::GivenUp { tries }.into());
+        }
+        self.fruitless.fetch_add(1, Ordering::Relaxed);
+        if tries > 0 {
+            sleep(BACK_OFF * 2u32.pow(tries - 1)).await;
+        }
+        let session = Arc::new(connect(&self.address, &self.options).await?);
         self.replace(Some(session.clone()));
         Ok(session)
     }

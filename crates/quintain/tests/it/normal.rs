@@ -8,6 +8,7 @@ use regex::Regex;
 static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let rules = [
         (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?", "[timestamp]"),
+        (r"\b\d{1,2}:\d\d:\d\d [AP]M\b", "[time of day]"),
         (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[uuid]"),
         (r"\b(127\.0\.0\.1|localhost|\[::1\]):\d+", "$1:[port]"),
         (r"\b(pid|PID)([ =:]+)\d+", "$1$2[pid]"),
@@ -25,7 +26,7 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         ),
         (r"\b(BaseHTTP|Python)/\d+\.\d+(\.\d+)?", "$1/[version]"),
         (r"\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b", "[day]"),
-        (r"(?m)^( +date: ).*$", "$1[date]"),
+        (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "[date]"),
         (r#"\b[0-9a-f]{32}\b"#, "[id]"),
     ];
     let compile = |(pattern, stand_in)| (Regex::new(pattern).expect("a valid pattern"), stand_in);
