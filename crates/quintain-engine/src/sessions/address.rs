@@ -37,8 +37,10 @@ pub(super) fn address(
             let refuse = |why| OpenError::Address { server: server.name.clone(), why };
             let url = parse(url).map_err(refuse)?;
             let headers = header_map(headers, world).map_err(refuse)?;
-            let authorizer = credentials::authorizer(auth, &url, deadline.request, world)
-                .map_err(|error| OpenError::Auth { server: server.name.clone(), error })?;
+            let authorizer =
+                credentials::authorizer(auth, &url, deadline.request, world).map_err(|error| {
+                    OpenError::Auth { server: server.name.clone(), error: Box::new(error) }
+                })?;
             let kind = match transport {
                 Transport::Auto => HttpKind::Auto,
                 Transport::StreamableHttp => HttpKind::Streamable,

@@ -78,9 +78,9 @@ impl Link {
         let named = tools.filter_map(|tool| Some((tool.name()?.to_owned(), tool)));
         let tools: HashMap<String, Tool> = named.collect();
         tracing::info!(server = self.name, tools = tools.len(), "tools listed");
-        let mut names: Vec<&str> = tools.keys().map(String::as_str).collect();
-        names.sort_unstable();
-        tracing::debug!(server = self.name, names = %visible(&names.join(", ")), "tools");
+        let mut listed: Vec<&str> = tools.keys().map(String::as_str).collect();
+        listed.sort_unstable();
+        tracing::debug!(server = self.name, names = %visible(&listed.join(", ")), "tools");
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 

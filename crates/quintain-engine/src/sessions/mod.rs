@@ -28,7 +28,7 @@ use crate::exchange::{exchange, notice};
 use crate::world::World;
 
 /// What the protocol's own SDKs wait for an answer.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Characters of a message that a log line shows.
 const EXCERPT: usize = 1_000;
@@ -58,7 +58,7 @@ pub enum OpenError {
         /// Its key.
         server: String,
         /// Why.
-        error: AuthError,
+        error: Box<AuthError>,
     },
     /// A server came up but does not answer a ping or a listing.
     #[error("MCP Provider error: Failed to connect to MCP server {server}: {why}")]

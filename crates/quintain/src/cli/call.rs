@@ -98,7 +98,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
     };
     let exchange = match &ask {
         Ask::Tool(call) => {
-            warn_of_arguments(&sessions, call, desk).await;
+            warn_of_arguments(&sessions, call, desk);
             let _busy = console.busy(&format!("calling {}", call.tool));
             sessions.call(call).await
         }
@@ -192,7 +192,7 @@ fn object(text: &str, what: &str) -> Result<Map<String, Value>, String> {
 }
 
 /// Arguments that the tool's own schema refuses are sent all the same: the answer is the test.
-async fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
+fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
     let Ok(link) = sessions.route(call) else { return };
     let Some(schema) = link.input_schema(&call.tool) else { return };
     let arguments = Value::Object(sessions.arguments(call));

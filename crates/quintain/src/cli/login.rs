@@ -47,13 +47,14 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let console = &desk.console;
     let client_secret = match &args.client_secret_env {
         None => None,
-        Some(name) => match desk.context.env.get(name) {
-            Some(secret) => Some(SecretString::from(secret.as_str())),
-            None => {
+        Some(name) => {
+            if let Some(secret) = desk.context.env.get(name) {
+                Some(SecretString::from(secret.as_str()))
+            } else {
                 console.error(&format!("environment variable `{name}` is not set"), None);
                 return Exit::Usage;
             }
-        },
+        }
     };
     let Some(state_dir) = desk.context.state_dir() else {
         console.error("there is no directory to keep the login in", Some("set QUINTAIN_HOME"));
@@ -79,7 +80,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
                     "scopes": stored.scopes,
                     "expiresAt": stored.expires_at,
                 });
-                console.out(&format!("{report:#}"));
+                console.json(&report);
             }
             console.note(&format!("logged in at {} for {}", stored.issuer, stored.server_url));
             Exit::Passed

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use quintain_core::surface::{Surface, Tool};
+use quintain_core::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
 use quintain_source::visible;
 use quintain_wire::frame::{Direction, Frame, Tape};
 use serde_json::{Value, json};
@@ -143,10 +143,10 @@ pub(super) fn surface_json(server: &str, surface: &Surface, problems: &[String])
         "serverInfo": surface.server_info,
         "capabilities": surface.capabilities,
         "instructions": surface.instructions,
-        "tools": surface.tools.iter().map(|tool| tool.raw()).collect::<Vec<_>>(),
-        "resources": surface.resources.iter().map(|item| item.raw()).collect::<Vec<_>>(),
-        "resourceTemplates": surface.templates.iter().map(|item| item.raw()).collect::<Vec<_>>(),
-        "prompts": surface.prompts.iter().map(|item| item.raw()).collect::<Vec<_>>(),
+        "tools": surface.tools.iter().map(Tool::raw).collect::<Vec<_>>(),
+        "resources": surface.resources.iter().map(Resource::raw).collect::<Vec<_>>(),
+        "resourceTemplates": surface.templates.iter().map(ResourceTemplate::raw).collect::<Vec<_>>(),
+        "prompts": surface.prompts.iter().map(Prompt::raw).collect::<Vec<_>>(),
         "problems": problems,
     })
 }

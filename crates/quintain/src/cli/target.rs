@@ -314,9 +314,8 @@ pub(super) fn exit_of(error: &OpenError) -> Exit {
 pub(super) fn advice(error: &OpenError, target: &McpTarget) -> Option<String> {
     let failed = match error {
         OpenError::NoServers => return Some("set `enabled: true` and name a `server`".into()),
-        // It says itself what to do.
-        OpenError::Auth { .. } => return None,
         OpenError::Connect { server, .. } if error.needs_auth() => server,
+        // Credentials that cannot even be prepared say themselves what to do.
         _ => return None,
     };
     let failed = target.servers.iter().find(|server| server.name == *failed)?;

@@ -72,9 +72,15 @@ impl Case {
         })
     }
 
-    /// Environment variables that the case needs and the caller did not set.
+    /// What the case needs and is not there: variables, or programs, which are written in lower case.
     pub(crate) fn missing_needs(&self) -> Vec<&str> {
-        self.needs.iter().map(String::as_str).filter(|name| env::var_os(name).is_none()).collect()
+        let paths = env::var_os("PATH").unwrap_or_default();
+        let installed = |name: &str| env::split_paths(&paths).any(|path| path.join(name).is_file());
+        let there = |name: &str| match name.chars().any(char::is_uppercase) {
+            true => env::var_os(name).is_some(),
+            false => installed(name),
+        };
+        self.needs.iter().map(String::as_str).filter(|name| !there(name)).collect()
     }
 
     /// Values of the needed variables, for use in the command line.

@@ -47,7 +47,8 @@ fn trial(folder: PathBuf) -> Trial {
         let case = case?;
         let missing = case.missing_needs();
         if !missing.is_empty() {
-            return Err(format!("needs {}: `cargo xtask peers`", missing.join(", ")).into());
+            let missing = missing.join(", ");
+            return Err(format!("needs {missing}: install it, or `cargo xtask peers`").into());
         }
         let seen = run::run(&case)?;
         if std::env::var_os("BLESS").is_some() {
