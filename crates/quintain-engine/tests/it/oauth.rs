@@ -44,7 +44,7 @@ async fn calls_at_once_share_one_renewal_of_an_expired_token() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_revoked_token_is_renewed_once_and_the_calls_are_sent_again() {
-    let shop = shop(Duration::from_secs(600)).await;
+    let shop = shop(Duration::from_mins(10)).await;
     let sessions = open(&config(&shop.url())).await;
     let before = shop.token_requests();
     shop.revoke_access_tokens();
@@ -55,7 +55,7 @@ async fn a_revoked_token_is_renewed_once_and_the_calls_are_sent_again() {
 
 #[tokio::test]
 async fn a_token_is_kept_as_long_as_it_is_good() {
-    let shop = shop(Duration::from_secs(600)).await;
+    let shop = shop(Duration::from_mins(10)).await;
     let sessions = open(&config(&shop.url())).await;
     call_fifty_times(&sessions).await;
     assert_eq!(shop.token_requests(), 1);

@@ -76,9 +76,9 @@ impl Case {
     pub(crate) fn missing_needs(&self) -> Vec<&str> {
         let paths = env::var_os("PATH").unwrap_or_default();
         let installed = |name: &str| env::split_paths(&paths).any(|path| path.join(name).is_file());
-        let there = |name: &str| match name.chars().any(char::is_uppercase) {
-            true => env::var_os(name).is_some(),
-            false => installed(name),
+        let there = |name: &str| {
+            let is_variable = name.chars().any(char::is_uppercase);
+            if is_variable { env::var_os(name).is_some() } else { installed(name) }
         };
         self.needs.iter().map(String::as_str).filter(|name| !there(name)).collect()
     }

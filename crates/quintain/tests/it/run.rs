@@ -22,12 +22,17 @@ use crate::{
     normal::normalise,
 };
 
-/// The interpreter itself: a version manager's stand-in would want the caller's home folder.
+/// The interpreter itself: a version manager's stand-in, which is a script, would want the caller's
+/// home folder.
 static PYTHON: LazyLock<String> = LazyLock::new(|| {
-    let program = "import sys; print(sys.executable)";
-    let output = Command::new("python3").args(["-c", program]).output();
-    let path = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    path.ok().filter(|path| !path.is_empty()).unwrap_or_else(|| "python3".into())
+    let is_script = |path: &Path| {
+        let mut start = [0; 2];
+        File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
+    };
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let mut found = env::split_paths(&paths).map(|folder| folder.join("python3"));
+    let found = found.find(|path| path.is_file() && !is_script(path));
+    found.map_or_else(|| "python3".into(), |path| path.display().to_string())
 });
 
 /// What a case did, already made comparable.
