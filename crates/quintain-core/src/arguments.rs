@@ -5,7 +5,8 @@ mod bounds;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, PatternOptions, ReferencingError, Validator};
 use serde_json::Value;
 
 /// Bytes of one compiled pattern.
@@ -65,7 +66,13 @@ fn compile(schema: &Value) -> Result<Validator, Problem> {
         .should_validate_formats(false)
         .offline();
     options.build(schema).map_err(|error| {
-        let message = format!("unusable schema: {error}");
+        let message = match error.kind() {
+            // Which of several comes first differs from run to run, so none is named.
+            ValidationErrorKind::Referencing(ReferencingError::Unretrievable { .. }) => {
+                "it refers to other documents, which are never fetched".to_owned()
+            }
+            _ => error.to_string(),
+        };
         Problem::new(Fault::Schema, error.instance_path().to_string(), message)
     })
 }

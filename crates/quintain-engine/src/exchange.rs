@@ -7,12 +7,13 @@ use quintain_wire::rpc::{CallError, Notice, Reply};
 use quintain_wire::transport::TransportError;
 use serde_json::{Map, Value, json};
 
-/// The exchange that a request and its reply make.
+/// The exchange that a request and its reply make; `waited` is how long it took to fail.
 pub fn exchange(
     server: &str,
     method: &str,
     params: Map<String, Value>,
     reply: Result<Reply, CallError>,
+    waited: Duration,
 ) -> Exchange {
     let (outcome, took, notices) = match reply {
         Ok(reply) => {
@@ -26,7 +27,7 @@ pub fn exchange(
         Err(error) => {
             let took = match &error {
                 CallError::TimedOut { after } => *after,
-                _ => Duration::ZERO,
+                _ => waited,
             };
             (outcome(error), took, Vec::new())
         }
@@ -47,7 +48,9 @@ fn outcome(error: CallError) -> Outcome {
             Outcome::RpcError { code: error.code, message: error.message, data: error.data }
         }
         CallError::TimedOut { after } => Outcome::TimedOut { after },
-        CallError::Unreadable { why, frame } => Outcome::Garbled { why, bytes: frame.to_vec() },
+        CallError::Unreadable { ref frame, .. } => {
+            Outcome::Garbled { why: error.to_string(), bytes: frame.to_vec() }
+        }
         endless @ CallError::Endless { .. } => Outcome::Refused { why: endless.to_string() },
         CallError::Transport(error) => match error {
             TransportError::Status { .. }

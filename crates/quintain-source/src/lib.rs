@@ -22,7 +22,7 @@ pub use render::Renderer;
 pub use scalar::Yaml11;
 pub use suggest::closest;
 pub use template::{Scope, Templates};
-pub use visible::visible;
+pub use visible::{visible, visible_json};
 pub use yaml::read;
 
 #[cfg(test)]

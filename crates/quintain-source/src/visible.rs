@@ -14,6 +14,24 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// JSON text in which the same characters are written as `\u202e`, which leaves its meaning alone.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    if !json.chars().any(deceives) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if deceives(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
 /// The same for a text that is pointed into: offsets are moved along.
 pub(crate) fn visible_with_offsets(text: &str, offsets: &mut [usize]) -> String {
     let mut order: Vec<usize> = (0..offsets.len()).collect();
@@ -61,6 +79,15 @@ mod tests {
         assert_eq!(visible("a\u{1b}[31m\u{202e}b\u{200b}"), "a<U+001B>[31m<U+202E>b<U+200B>");
         assert_eq!(visible("\u{e0041}\r\u{9b}"), "<U+E0041><U+000D><U+009B>");
         assert!(matches!(visible("plain\tårø 漢字 😀\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_keeps_its_meaning() {
+        let json = "{\n  \"a\": \"\u{202e}b\u{e0041}\"\n}";
+        let shown = visible_json(json);
+        assert_eq!(shown, "{\n  \"a\": \"\\u202eb\\udb40\\udc41\"\n}");
+        let same: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(same, serde_json::from_str::<serde_json::Value>(json).unwrap());
     }
 
     #[test]

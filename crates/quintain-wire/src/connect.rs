@@ -68,6 +68,14 @@ pub enum ConnectError {
         /// Why not the second.
         sse: Box<ConnectError>,
     },
+    /// The server refused the first question of the era that was asked for.
+    #[error("the server does not speak the {era} protocol that was asked for: {error}")]
+    NotSpoken {
+        /// The era.
+        era: Era,
+        /// How it refused.
+        error: CallError,
+    },
     /// The transport does not come up.
     #[error(transparent)]
     Transport(#[from] TransportError),
@@ -87,6 +95,7 @@ impl ConnectError {
             Self::NoHttpTransport { streamable, .. } => {
                 transport_of(streamable).is_some_and(refused)
             }
+            Self::NotSpoken { .. } => false,
             Self::Transport(error) => refused(error),
             Self::NoAgreement(error) => transport_of(error).is_some_and(refused),
         }
@@ -105,6 +114,20 @@ fn transport_of(error: &NoAgreement) -> Option<&TransportError> {
 /// # Errors
 /// When the target cannot be reached or speaks nothing that we do.
 pub async fn connect(address: &Address, options: &Options) -> Result<Session, ConnectError> {
+    let connected = connect_by_transport(address, options).await;
+    connected.map_err(|error| match (error, options.protocol.era()) {
+        (
+            ConnectError::NoAgreement(NoAgreement::Call(error @ CallError::Rpc { .. })),
+            Some(era),
+        ) => ConnectError::NotSpoken { era, error },
+        (error, _) => error,
+    })
+}
+
+async fn connect_by_transport(
+    address: &Address,
+    options: &Options,
+) -> Result<Session, ConnectError> {
     match address {
         Address::Stdio(config) => connect_stdio(config, options).await,
         Address::Http(config, HttpKind::Sse) => connect_sse(config, options).await,
@@ -205,6 +228,7 @@ async fn find_out(
         Ok(Ok(agreement)) => return Ok(agreement),
         Ok(Err(error)) if is_final(&error) => return Err(error),
         Ok(Err(_)) => {
+            connection.set_ambient_headers(Vec::new());
             return legacy::handshake(connection, Choice::Auto, left(deadline, started)).await;
         }
         Err(_) => {}
@@ -212,6 +236,7 @@ async fn find_out(
     if connection.transport().is_http() {
         // Headers of the two eras differ, so the questions cannot be open at the same time.
         drop(probe);
+        connection.set_ambient_headers(Vec::new());
         return legacy::handshake(connection, Choice::Auto, left(deadline, started)).await;
     }
     let mut handshake =

@@ -55,17 +55,32 @@ pub async fn bounded_body(mut response: Response, limit: usize) -> Result<Bytes,
     Ok(body.freeze())
 }
 
-/// The message of an error followed by those of its causes, since reqwest hides the useful one.
+/// Messages of errors that only say that something below them failed.
+const WRAPPERS: [&str; 7] = [
+    "error sending request",
+    "client error (",
+    "tcp connect error",
+    "dns error",
+    "error resolving DNS",
+    "error decoding response body",
+    "error reading a body from connection",
+];
+
+/// The message of an error followed by those of its causes, since reqwest hides the useful one;
+/// what only wraps a cause is left out.
 pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        let message = next.to_string();
-        if !text.contains(&message) {
-            text.push_str(": ");
+    let mut text = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        next = error.source();
+        let message = error.to_string();
+        let wraps = next.is_some() && WRAPPERS.iter().any(|words| message.starts_with(words));
+        if !wraps && !text.contains(&message) {
+            if !text.is_empty() {
+                text.push_str(": ");
+            }
             text.push_str(&message);
         }
-        cause = next.source();
     }
     text
 }

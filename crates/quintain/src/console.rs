@@ -7,8 +7,9 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use quintain_source::visible;
+use quintain_source::{visible, visible_json};
 use quintain_wire::redact::Redactor;
+use serde_json::Value;
 
 use crate::context::Context;
 
@@ -52,6 +53,11 @@ impl Console {
         let text = self.redactor.text(text);
         let mut stdout = io::stdout().lock();
         let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
+    }
+
+    /// Data as JSON, over several lines.
+    pub(crate) fn json(&self, value: &Value) {
+        self.out(&visible_json(&format!("{value:#}")));
     }
 
     /// A remark that `--quiet` silences.

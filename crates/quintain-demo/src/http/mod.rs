@@ -60,6 +60,11 @@ impl Running {
         self.gate.oauth.token_requests()
     }
 
+    /// Makes every OAuth access token that is in circulation worthless, without telling its holder.
+    pub fn revoke_access_tokens(&self) {
+        self.gate.oauth.revoke_access_tokens();
+    }
+
     /// Waits until the server stops by itself, which it only does if it fails.
     pub async fn wait(&mut self) -> Result<(), DemoError> {
         Ok((&mut self.task).await?)

@@ -11,7 +11,7 @@ use quintain_wire::rpc::Deadline;
 use quintain_wire::transport::courier::HttpConfig;
 use quintain_wire::transport::stdio::{INHERITED, StdioConfig};
 use secrecy::{ExposeSecret, SecretString};
-use url::Url;
+use url::{ParseError, Url};
 
 use super::{OpenError, credentials};
 use crate::world::World;
@@ -74,7 +74,12 @@ fn stdio(
 }
 
 fn parse(url: &str) -> Result<Url, String> {
-    let parsed = Url::parse(url).map_err(|error| format!("`{url}` is no URL: {error}"))?;
+    let parsed = Url::parse(url).map_err(|error| match error {
+        ParseError::RelativeUrlWithoutBase => {
+            format!("`{url}` is no URL: it begins with neither http:// nor https://")
+        }
+        error => format!("`{url}` is no URL: {error}"),
+    })?;
     match parsed.scheme() {
         "http" | "https" => Ok(parsed),
         scheme => Err(format!("`{url}` starts with `{scheme}:`; MCP is spoken over http or https")),

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quintain_core::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
+use quintain_source::visible;
 use quintain_wire::connect::{Address, ConnectError, Options, connect};
 use quintain_wire::rpc::{CallError, Notice, Reply};
 use quintain_wire::session::{Listable, Session};
@@ -16,7 +17,7 @@ use tokio::time::sleep;
 
 use super::OpenError;
 
-/// Reconnections in a row that lead to no answer before a server is given up.
+/// Reconnections in a row without an answer before a server is given up.
 const RECONNECTIONS: u32 = 5;
 /// The first pause between two of them; each further one is twice as long.
 const BACK_OFF: Duration = Duration::from_millis(50);
@@ -29,6 +30,7 @@ pub struct Link {
     session: RwLock<Option<Arc<Session>>>,
     /// Held while connecting, so that concurrent callers share one new session.
     connecting: Mutex<()>,
+    /// Connections since the last answer.
     fruitless: AtomicU32,
     /// The tools it listed, by name, as they came.
     tools: RwLock<HashMap<String, Tool>>,
@@ -75,10 +77,10 @@ impl Link {
         let tools = tools.into_iter().map(Tool);
         let named = tools.filter_map(|tool| Some((tool.name()?.to_owned(), tool)));
         let tools: HashMap<String, Tool> = named.collect();
-        let mut names: Vec<&str> = tools.keys().map(String::as_str).collect();
-        names.sort_unstable();
         tracing::info!(server = self.name, tools = tools.len(), "tools listed");
-        tracing::debug!(server = self.name, tools = ?names, "tools");
+        let mut listed: Vec<&str> = tools.keys().map(String::as_str).collect();
+        listed.sort_unstable();
+        tracing::debug!(server = self.name, names = %visible(&listed.join(", ")), "tools");
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 
@@ -126,19 +128,19 @@ impl Link {
         if let Some(session) = self.current() {
             return Ok(session);
         }
-        let again = self.replace(None).is_some();
-        let fruitless = self.fruitless.load(Ordering::Relaxed);
-        if again {
-            if fruitless >= RECONNECTIONS {
-                return Err(TransportError::GivenUp { tries: fruitless }.into());
-            }
-            self.fruitless.fetch_add(1, Ordering::Relaxed);
+        if self.replace(None).is_some() {
             tracing::info!(server = self.name, "reconnecting");
-            sleep(BACK_OFF * 2u32.pow(fruitless)).await;
         }
-        let session = Arc::new(connect(&self.address, &self.options).await.inspect_err(|_| {
-            self.fruitless.fetch_add(1, Ordering::Relaxed);
-        })?);
+        // Connections since the last answer, this one not counted.
+        let tries = self.fruitless.load(Ordering::Relaxed);
+        if tries > RECONNECTIONS {
+            return Err(TransportError::GivenUp { tries }.into());
+        }
+        self.fruitless.fetch_add(1, Ordering::Relaxed);
+        if tries > 0 {
+            sleep(BACK_OFF * 2u32.pow(tries - 1)).await;
+        }
+        let session = Arc::new(connect(&self.address, &self.options).await?);
         self.replace(Some(session.clone()));
         Ok(session)
     }
@@ -153,17 +155,37 @@ impl Link {
         method: &str,
         params: Map<String, Value>,
     ) -> Result<Reply, CallError> {
-        let session = self.session().await.map_err(into_call_error)?;
-        let mut reply = session.request(method, params.clone()).await;
+        self.timed(method, params).await.0
+    }
+
+    /// Like [`Self::request`], and how long the target was waited for. A start is not part of that.
+    pub(super) async fn timed(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> (Result<Reply, CallError>, Duration) {
+        let (session, mut reply, mut waited) = match self.session().await {
+            Ok(session) => {
+                let started = Instant::now();
+                let reply = session.request(method, params.clone()).await;
+                (session, reply, started.elapsed())
+            }
+            Err(error) => return (Err(into_call_error(error)), Duration::ZERO),
+        };
         if matches!(reply, Err(CallError::Transport(TransportError::SessionLost))) {
             self.forget(&session);
-            let session = self.session().await.map_err(into_call_error)?;
+            let session = match self.session().await {
+                Ok(session) => session,
+                Err(error) => return (Err(into_call_error(error)), waited),
+            };
+            let started = Instant::now();
             reply = session.request(method, params).await;
+            waited = started.elapsed();
         }
         if matches!(reply, Ok(_) | Err(CallError::Rpc { .. })) {
             self.fruitless.store(0, Ordering::Relaxed);
         }
-        reply
+        (reply, waited)
     }
 
     /// Drops the session, unless somebody replaced it already.

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use quintain_core::evidence::Exchange;
+use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::suite::{McpTarget, ProtocolChoice, Server, ToolFilter};
 use quintain_core::surface::Surface;
 use quintain_core::tool_call::ToolCall;
+use quintain_source::visible;
 use quintain_wire::auth::AuthError;
 use quintain_wire::connect::{ConnectError, Options};
 use quintain_wire::era::{Choice, Era};
@@ -28,6 +29,9 @@ use crate::world::World;
 
 /// What the protocol's own SDKs wait for an answer.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Characters of a message that a log line shows.
+const EXCERPT: usize = 1_000;
 
 /// Why a target has no session.
 #[derive(Debug, thiserror::Error)]
@@ -192,6 +196,26 @@ fn options(target: &McpTarget, world: &World) -> Options {
     }
 }
 
+/// As much of a text as a log line should hold, safe for a terminal.
+fn excerpt(text: &str) -> String {
+    let mut shown: String = text.chars().take(EXCERPT).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    visible(&shown).into_owned()
+}
+
+fn outcome_words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Reply(result) | Outcome::ToolError(result) => result.to_string(),
+        Outcome::RpcError { code, message, .. } => format!("MCP error {code}: {message}"),
+        Outcome::TimedOut { .. } => "timed out".to_owned(),
+        Outcome::Closed { why } | Outcome::Refused { why } | Outcome::Garbled { why, .. } => {
+            why.clone()
+        }
+    }
+}
+
 fn choice(choice: &ProtocolChoice) -> Choice {
     match choice {
         ProtocolChoice::Auto => Choice::Auto,
@@ -212,8 +236,8 @@ impl Link {
 
     /// Sends any request and keeps what came of it.
     pub async fn exchange(&self, method: &str, params: Map<String, Value>) -> Exchange {
-        let reply = self.request(method, params.clone()).await;
-        let mut exchange = exchange(self.name(), method, params, reply);
+        let (reply, waited) = self.timed(method, params.clone()).await;
+        let mut exchange = exchange(self.name(), method, params, reply, waited);
         if !exchange.outcome.is_answer() {
             // What came instead of an answer may explain why none did.
             exchange.notices.extend(self.take_notices().iter().map(notice));
@@ -222,20 +246,11 @@ impl Link {
             server = self.name(),
             method,
             took_ms = exchange.took.as_secs_f64() * 1e3,
-            sent = %clip(&exchange.sent.to_string()),
-            outcome = %clip(&format!("{:?}", exchange.outcome)),
+            answered = exchange.outcome.is_answer(),
+            sent = %excerpt(&exchange.sent.to_string()),
+            outcome = %excerpt(&outcome_words(&exchange.outcome)),
             "exchange"
         );
         exchange
     }
-}
-
-/// As much of a message as a log line should hold.
-fn clip(text: &str) -> String {
-    const SHOWN: usize = 400;
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push_str("...");
-    }
-    quintain_source::visible(&shown).into_owned()
 }

@@ -1,7 +1,7 @@
 //! One conversation with a target: requests wait for responses, everything else becomes a notice.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
@@ -23,6 +23,8 @@ use crate::transport::{Outgoing, Sink, Transport, TransportError};
 const ANSWERS_AT_ONCE: usize = 64;
 /// How much of a frame that is no message is kept.
 const EXCERPT: usize = 200;
+/// Requests that are remembered after nobody waits for them any more.
+const ABANDONED: usize = 64;
 
 /// Headers that go with a message over HTTP.
 pub type Headers = Vec<(HeaderName, HeaderValue)>;
@@ -170,6 +172,8 @@ struct Waiter {
 
 struct Shared {
     waiting: Mutex<HashMap<Id, Waiter>>,
+    /// Requests that were given up lately; an answer to one of them is late, not stray.
+    abandoned: Mutex<VecDeque<Id>>,
     notices: Notices,
     responder: Arc<dyn Responder>,
     answering: Arc<AtomicUsize>,
@@ -205,6 +209,7 @@ impl Connection {
     {
         let shared = Arc::new(Shared {
             waiting: Mutex::default(),
+            abandoned: Mutex::default(),
             notices: Notices::new(limits.notices),
             responder,
             answering: Arc::default(),
@@ -443,6 +448,7 @@ impl Drop for InFlight<'_> {
         if connection.shared.waiting().remove(&id).is_none() {
             return;
         }
+        connection.shared.abandon(id.clone());
         if self.cancel && connection.cancels_by_notice.load(Ordering::Relaxed) {
             let mut params = Map::new();
             let wire_id = serde_json::from_str(&id.to_string()).unwrap_or(Value::Null);
@@ -467,6 +473,21 @@ impl Shared {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn abandon(&self, id: Id) {
+        let mut abandoned = self.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
+        if abandoned.len() == ABANDONED {
+            abandoned.pop_front();
+        }
+        abandoned.push_back(id);
+    }
+
+    /// Whether this is the first answer to a request that nobody waits for any more.
+    fn was_abandoned(&self, id: &Id) -> bool {
+        let mut abandoned = self.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = abandoned.iter().position(|known| known == id);
+        at.and_then(|at| abandoned.remove(at)).is_some()
+    }
+
     fn end(&self, error: TransportError) {
         let _ = self.ended.set(error);
         let Some(error) = self.ended.get() else { return };
@@ -480,6 +501,7 @@ impl Shared {
         let waiter = self.waiting().remove(id);
         match waiter {
             Some(waiter) => waiter.settle(frame.clone(), outcome),
+            None if self.was_abandoned(id) => tracing::debug!(%id, "a late answer"),
             None => self.notices.push(Notice::Stray { id: id.to_string() }),
         }
     }

@@ -129,7 +129,7 @@ pub enum TransportError {
         stderr: String,
     },
     /// A line, event or body exceeded the cap.
-    #[error("the target sent a message longer than {limit} bytes")]
+    #[error("the target sent a message longer than {}", size(*.limit))]
     TooLarge {
         /// The cap.
         limit: usize,
@@ -249,6 +249,14 @@ impl TransportError {
 
 fn why_of(why: &str) -> String {
     if why.is_empty() { String::new() } else { format!(": {why}") }
+}
+
+/// A number of bytes as people say it.
+fn size(bytes: usize) -> String {
+    match bytes {
+        _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ => format!("{bytes} bytes"),
+    }
 }
 
 fn last_lines(stderr: &str) -> String {

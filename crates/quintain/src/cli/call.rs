@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use quintain_core::arguments;
+use quintain_core::arguments::{self, Fault};
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::tool_call::{self, ToolCall};
 use quintain_engine::Sessions;
@@ -67,7 +67,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
     let console = &desk.console;
     let fail = |message: &str, help: Option<&str>, exit: Exit| {
         if args.json {
-            console.out(&format!("{:#}", json!({"error": message})));
+            console.json(&json!({"error": message}));
         }
         console.error(message, help);
         exit
@@ -94,7 +94,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
         Err(error) => {
             show_frames();
             let help = target::advice(&error, &target);
-            return fail(&error.to_string(), help.as_deref(), Exit::Unreachable);
+            return fail(&error.to_string(), help.as_deref(), target::exit_of(&error));
         }
     };
     let exchange = match &ask {
@@ -199,18 +199,18 @@ fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
     let arguments = Value::Object(sessions.arguments(call));
     for problem in arguments::validate(&schema, &arguments) {
         let place = if problem.pointer.is_empty() { "/" } else { &problem.pointer };
-        desk.console.warn(&format!(
-            "the arguments do not fit the tool's schema at {}: {}",
-            visible(place),
-            visible(&problem.message)
-        ));
+        let what = match problem.fault {
+            Fault::Arguments => "the arguments do not fit the tool's schema",
+            Fault::Schema => "the tool's schema is unusable",
+        };
+        desk.console.warn(&format!("{what} at {}: {}", visible(place), visible(&problem.message)));
     }
 }
 
 fn report(exchange: &Exchange, as_json: bool, desk: &Desk) -> Exit {
     let console = &desk.console;
     if as_json {
-        console.out(&format!("{:#}", exchange_json(exchange)));
+        console.json(&exchange_json(exchange));
     }
     let took = exchange.took.as_secs_f64() * 1e3;
     match &exchange.outcome {
@@ -269,19 +269,20 @@ fn instead(exchange: &Exchange) -> Option<String> {
 
 /// What went wrong, in the words that users of existing suites look for.
 fn error_text(exchange: &Exchange) -> Option<String> {
-    Some(match &exchange.outcome {
+    let what = match &exchange.outcome {
         Outcome::Reply(_) => return None,
-        Outcome::ToolError(_) => "MCP tool error: the tool reports a failure (isError)".to_owned(),
-        Outcome::RpcError { code, message, .. } => {
-            format!("MCP tool error: MCP error {code}: {message}")
+        Outcome::ToolError(_) => "the tool reports a failure (isError)".to_owned(),
+        Outcome::RpcError { code, message, .. } => format!("MCP error {code}: {message}"),
+        Outcome::TimedOut { after } => {
+            format!("MCP error -32001: Request timed out after {} ms", after.as_millis())
         }
-        Outcome::TimedOut { after } => format!(
-            "MCP tool error: MCP error -32001: Request timed out after {} ms",
-            after.as_millis()
-        ),
         Outcome::Closed { why } | Outcome::Refused { why } | Outcome::Garbled { why, .. } => {
-            format!("MCP tool error: {why}")
+            why.clone()
         }
+    };
+    Some(match exchange.method.as_str() {
+        "tools/call" => format!("MCP tool error: {what}"),
+        method => format!("{}: {what}", visible(method)),
     })
 }
 

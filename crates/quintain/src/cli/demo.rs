@@ -135,7 +135,7 @@ fn list_weaknesses(as_json: bool, desk: &Desk) -> Exit {
                 json!({"rule": weakness.rule, "place": weakness.place.to_string(), "what": weakness.what})
             })
             .collect();
-        desk.console.out(&format!("{:#}", Value::Array(rows)));
+        desk.console.json(&Value::Array(rows));
     } else {
         for weakness in weaknesses() {
             let place = weakness.place.to_string();

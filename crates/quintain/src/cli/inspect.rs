@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::target::{self, TargetArgs};
 use super::{Desk, render};
+use crate::console::Tone;
 use crate::exit::Exit;
 
 /// How much of the raw exchange `--frames` keeps.
@@ -49,13 +50,13 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
                 if args.frames {
                     report["exchange"] = render::frames_json(&tape);
                 }
-                console.out(&format!("{report:#}"));
+                console.json(&report);
             } else if args.frames {
                 console.out(&render::frames(&tape, console));
             }
             let help = target::advice(&error, &target);
             console.error(&error.to_string(), help.as_deref());
-            return Exit::Unreachable;
+            return target::exit_of(&error);
         }
     };
     let surveyed = sessions.survey().await;
@@ -73,11 +74,16 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         if args.frames {
             report["exchange"] = render::frames_json(&tape);
         }
-        console.out(&format!("{report:#}"));
+        console.json(&report);
     } else {
         for (at, (name, surface, _)) in surveyed.iter().enumerate() {
             if at > 0 {
                 console.out("");
+            }
+            if surveyed.len() > 1 {
+                // Servers may call themselves alike; the suite's names tell them apart.
+                let name = quintain_source::visible(name);
+                console.out(&console.paint(Tone::Bold, &format!("server {name}")));
             }
             console.out(&render::surface(name, surface, console));
         }

@@ -113,7 +113,7 @@ fn show(kept: &[StoredTokens], args: &Args, desk: &Desk) {
                 "renewable": kept.renewable(),
             })
         });
-        desk.console.out(&format!("{:#}", Value::Array(rows.collect())));
+        desk.console.json(&Value::Array(rows.collect()));
         return;
     }
     for kept in kept {

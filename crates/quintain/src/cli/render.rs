@@ -105,6 +105,11 @@ fn kind(schema: &Value) -> String {
         let more = if values.len() > 6 { " | ..." } else { "" };
         return format!("{}{more}", shown.join(" | "));
     }
+    let alternatives = schema.get("anyOf").or_else(|| schema.get("oneOf"));
+    if let Some(alternatives) = alternatives.and_then(Value::as_array) {
+        let kinds: Vec<String> = alternatives.iter().take(6).map(kind_of).collect();
+        return kinds.join(" | ");
+    }
     match schema.get("type") {
         Some(Value::String(kind)) if kind == "array" => {
             format!("{}[]", schema.get("items").map_or_else(|| "any".to_owned(), kind_of))
@@ -146,16 +151,21 @@ pub(super) fn result(result: &Value) -> String {
     let Some(blocks) = blocks.and_then(Value::as_array) else { return pretty(result) };
     let mut parts: Vec<String> = blocks.iter().map(block).collect();
     if let Some(structured) = result.get("structuredContent") {
-        let repeated = blocks.iter().any(|block| {
-            let text = block.get("text").and_then(Value::as_str);
-            text.and_then(|text| serde_json::from_str::<Value>(text).ok()).as_ref()
-                == Some(structured)
-        });
-        if !repeated {
+        let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
+        if !texts.into_iter().any(|text| repeats(text, structured)) {
             parts.push(pretty(structured));
         }
     }
     parts.join("\n")
+}
+
+/// Whether structured content says the same as a text: alone, or as the only member of an object,
+/// into which servers wrap what is no object by itself.
+fn repeats(text: &str, structured: &Value) -> bool {
+    let parsed = serde_json::from_str::<Value>(text).ok();
+    let same = |value: &Value| value.as_str() == Some(text) || parsed.as_ref() == Some(value);
+    let wrapped = structured.as_object().filter(|members| members.len() == 1);
+    same(structured) || wrapped.and_then(|members| members.values().next()).is_some_and(same)
 }
 
 fn block(block: &Value) -> String {

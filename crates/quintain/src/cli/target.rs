@@ -152,6 +152,26 @@ impl TargetArgs {
         Ok(chosen.1.clone())
     }
 
+    /// An option that changes nothing would leave the user in the belief that it does.
+    fn refuse_useless(&self, target: &McpTarget) -> Result<(), String> {
+        let remote = |server: &Server| matches!(server.launch, Launch::Url { .. });
+        let for_urls =
+            [("--header", !self.headers.is_empty()), ("--transport", self.transport.is_some())];
+        let for_commands = [("--env", !self.env.is_empty()), ("--cwd", self.cwd.is_some())];
+        let useless = |options: [(&'static str, bool); 2]| {
+            options.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+        };
+        if let Some(name) = useless(for_urls).filter(|_| !target.servers.iter().any(remote)) {
+            return Err(format!(
+                "{name} is for a target with a URL; this one is started by a command"
+            ));
+        }
+        if let Some(name) = useless(for_commands).filter(|_| target.servers.iter().all(remote)) {
+            return Err(format!("{name} is for a target that is started; this one has a URL"));
+        }
+        Ok(())
+    }
+
     /// What the command line says wins over what the suite says.
     fn adjust(&self, target: &mut McpTarget) -> Result<(), String> {
         if let Some(millis) = self.timeout {
@@ -177,6 +197,7 @@ impl TargetArgs {
         let headers = headers.collect::<Result<Vec<_>, _>>()?;
         let variables = self.env.iter().map(|variable| split(variable, '=', "--env"));
         let variables = variables.collect::<Result<Vec<_>, _>>()?;
+        self.refuse_useless(target)?;
         for server in &mut target.servers {
             match &mut server.launch {
                 Launch::Url { headers: own, transport, .. } => {
@@ -285,17 +306,30 @@ pub(super) async fn open(
     Sessions::open(target, world).await
 }
 
+/// A target that makes no sense is the user's mistake; one that does not come up is the world's.
+pub(super) fn exit_of(error: &OpenError) -> Exit {
+    match error {
+        OpenError::Address { .. } | OpenError::NoServers => Exit::Usage,
+        _ => Exit::Unreachable,
+    }
+}
+
 /// What to do about a target that cannot be opened.
 pub(super) fn advice(error: &OpenError, target: &McpTarget) -> Option<String> {
-    let url = target.servers.iter().find_map(|server| match &server.launch {
-        Launch::Url { url, .. } => Some(url.clone()),
-        _ => None,
-    });
-    match (error, url) {
-        (error, Some(url)) if error.needs_auth() => Some(format!(
+    let failed = match error {
+        OpenError::NoServers => return Some("set `enabled: true` and name a `server`".into()),
+        OpenError::Connect { server, .. } if error.needs_auth() => server,
+        // Credentials that cannot even be prepared say themselves what to do.
+        _ => return None,
+    };
+    let failed = target.servers.iter().find(|server| server.name == *failed)?;
+    let Launch::Url { url, headers, auth, .. } = &failed.launch else { return None };
+    let header = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    Some(match auth {
+        Auth::None if header => "check the credentials in the header `Authorization`".into(),
+        Auth::None | Auth::Stored => format!(
             "give credentials (`--header 'Authorization: Bearer ...'`, or `auth:` in the suite), or run `quintain login {url}`"
-        )),
-        (OpenError::NoServers, _) => Some("set `enabled: true` and name a `server`".into()),
-        _ => None,
-    }
+        ),
+        _ => format!("check the `auth` of the server `{}` in the suite", failed.name),
+    })
 }

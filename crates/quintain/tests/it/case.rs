@@ -1,7 +1,7 @@
 //! One case as it is written on disk.
 
 use std::{
-    env, fs,
+    env, fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -12,10 +12,12 @@ const OURS: &[&str] = &[
     "env",
     "exit",
     "expected",
-    "http",
     "max-rss-mb",
     "needs",
+    "secrets",
+    "server",
     "stderr",
+    "stdin",
     "stdout",
     "timeout-seconds",
 ];
@@ -26,9 +28,11 @@ pub(crate) struct Case {
     /// Command lines, run one after the other.
     pub(crate) commands: Vec<String>,
     pub(crate) variables: Vec<(String, String)>,
-    /// Mode of the hostile HTTP server that runs beside the command.
-    pub(crate) http: Option<String>,
+    /// Command line of a server that runs beside the commands.
+    pub(crate) server: Option<String>,
     needs: Vec<String>,
+    /// Texts that must not occur in any output.
+    pub(crate) secrets: Vec<String>,
     pub(crate) limit: Duration,
     pub(crate) max_rss_mb: u64,
 }
@@ -59,17 +63,24 @@ impl Case {
         Ok(Self {
             commands,
             variables: lines("env").into_iter().map(pair).collect::<Result<_, _>>()?,
-            http: file("http").map(|text| text.trim().to_owned()),
+            server: lines("server").into_iter().next(),
             needs: lines("needs"),
+            secrets: lines("secrets"),
             limit: Duration::from_secs(number("timeout-seconds", 30)?),
             max_rss_mb: number("max-rss-mb", 150)?,
             folder: folder.to_path_buf(),
         })
     }
 
-    /// Environment variables that the case needs and the caller did not set.
+    /// What the case needs and is not there: variables, or programs, which are written in lower case.
     pub(crate) fn missing_needs(&self) -> Vec<&str> {
-        self.needs.iter().map(String::as_str).filter(|name| env::var_os(name).is_none()).collect()
+        let paths = env::var_os("PATH").unwrap_or_default();
+        let installed = |name: &str| env::split_paths(&paths).any(|path| path.join(name).is_file());
+        let there = |name: &str| {
+            let is_variable = name.chars().any(char::is_uppercase);
+            if is_variable { env::var_os(name).is_some() } else { installed(name) }
+        };
+        self.needs.iter().map(String::as_str).filter(|name| !there(name)).collect()
     }
 
     /// Values of the needed variables, for use in the command line.
@@ -81,26 +92,30 @@ impl Case {
         fs::read_to_string(self.folder.join(name)).unwrap_or_default()
     }
 
-    /// Copies the case's own files, such as `suite.yaml`, to the place where the command runs.
-    pub(crate) fn copy_inputs(&self, to: &Path) -> std::io::Result<()> {
+    /// Copies the case's own files, such as `suite.yaml`, to the place where the command runs;
+    /// YAML files are filled in on the way.
+    pub(crate) fn copy_inputs(&self, to: &Path, fill: impl Fn(&str) -> String) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             if !OURS.iter().any(|ours| entry.file_name() == *ours) {
-                copy(&entry.path(), &to.join(entry.file_name()))?;
+                copy(&entry.path(), &to.join(entry.file_name()), &fill)?;
             }
         }
         Ok(())
     }
 }
 
-fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+fn copy(from: &Path, to: &Path, fill: &impl Fn(&str) -> String) -> io::Result<()> {
+    if from.extension().is_some_and(|suffix| suffix == "yaml") {
+        return fs::write(to, fill(&fs::read_to_string(from)?));
+    }
     if !from.is_dir() {
         return fs::copy(from, to).map(|_| ());
     }
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        copy(&entry.path(), &to.join(entry.file_name()))?;
+        copy(&entry.path(), &to.join(entry.file_name()), fill)?;
     }
     Ok(())
 }

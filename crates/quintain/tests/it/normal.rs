@@ -8,18 +8,33 @@ use regex::Regex;
 static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let rules = [
         (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?", "[timestamp]"),
+        (r"\b\d{1,2}:\d\d:\d\d [AP]M\b", "[time of day]"),
         (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[uuid]"),
         (r"\b(127\.0\.0\.1|localhost|\[::1\]):\d+", "$1:[port]"),
         (r"\b(pid|PID)([ =:]+)\d+", "$1$2[pid]"),
         (r"\b(quintain[/ ]v?)\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?", "$1[version]"),
         (r"\b\d+(\.\d+)?( ?)(ns|µs|us|ms|s|min)\b", "[time]"),
+        (r#"("(took_ms|ms)": |took_ms=)\d+(\.\d+)?(e-\d+)?"#, "$1[time]"),
+        // Times are set flush right.
+        (r"(?m)^ +\[time\]", "[time]"),
+        // Also inside of JSON that is a string of other JSON.
+        (r#"(quintain\\?"(,|: \{)\s*\\?"version\\?": ?\\?")\d+\.\d+\.\d+"#, "$1[version]"),
+        (r#"(techmart-payments( |.{1,60}version\\?": ?\\?"))\d+\.\d+\.\d+"#, "$1[version]"),
+        (
+            r#"("name": "techmart-payments",\s*("title": "[^"]*",\s*)?"version": ")\d+\.\d+\.\d+"#,
+            "$1[version]",
+        ),
+        (r"\b(BaseHTTP|Python)/\d+\.\d+(\.\d+)?", "$1/[version]"),
+        (r"\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b", "[day]"),
+        (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "[date]"),
+        (r"\b[0-9a-f]{32}\b", "[id]"),
     ];
     let compile = |(pattern, stand_in)| (Regex::new(pattern).expect("a valid pattern"), stand_in);
     rules.map(compile).into()
 });
 
 /// Literal replacements first (paths, longest first), then the patterns.
-pub(crate) fn normalise(text: &str, places: &[(String, &str)]) -> String {
+pub(crate) fn normalise(text: &str, places: &[(String, String)]) -> String {
     let mut text = text.replace("\r\n", "\n");
     for (place, stand_in) in places {
         text = text.replace(place, stand_in);

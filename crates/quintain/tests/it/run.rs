@@ -1,7 +1,9 @@
 //! Runs the commands of a case in a place of their own and records everything that was seen.
 
 use std::{
-    env, fs,
+    collections::BTreeMap,
+    env,
+    fs::{self, File},
     io::{BufRead, BufReader, Read},
     os::unix::{fs::symlink, process::CommandExt},
     path::{Path, PathBuf},
@@ -11,6 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
@@ -19,12 +22,17 @@ use crate::{
     normal::normalise,
 };
 
-/// The interpreter itself: a version manager's stand-in would want the caller's home folder.
+/// The interpreter itself: a version manager's stand-in, which is a script, would want the caller's
+/// home folder.
 static PYTHON: LazyLock<String> = LazyLock::new(|| {
-    let program = "import sys; print(sys.executable)";
-    let output = Command::new("python3").args(["-c", program]).output();
-    let path = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    path.ok().filter(|path| !path.is_empty()).unwrap_or_else(|| "python3".into())
+    let is_script = |path: &Path| {
+        let mut start = [0; 2];
+        File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
+    };
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let mut found = env::split_paths(&paths).map(|folder| folder.join("python3"));
+    let found = found.find(|path| path.is_file() && !is_script(path));
+    found.map_or_else(|| "python3".into(), |path| path.display().to_string())
 });
 
 /// What a case did, already made comparable.
@@ -50,14 +58,19 @@ struct Finished {
 }
 
 pub(crate) fn run(case: &Case) -> Result<Seen, String> {
-    let place = Place::new(case).map_err(|error| format!("the case's folder: {error}"))?;
-    let server = case.http.as_deref().map(|mode| Server::start(&place, mode)).transpose()?;
+    let place = Place::new().map_err(|error| format!("the case's folder: {error}"))?;
+    let server =
+        case.server.as_deref().map(|line| Server::start(&place, line, case)).transpose()?;
     let expand = |line: &str| place.expand(line, server.as_ref(), case);
+    case.copy_inputs(&place.work, expand).map_err(|error| format!("the case's files: {error}"))?;
     let (mut stdout, mut stderr, mut exits) = (String::new(), String::new(), Vec::new());
     let (mut peak, mut timed_out, mut survivors) = (0, false, Vec::new());
     for line in &case.commands {
         let ours = server.as_ref().map(|server| server.child.id());
-        let finished = place.execute(&words(&expand(line))?, case, ours)?;
+        let variables = case.variables.iter().map(|(key, value)| (key.clone(), expand(value)));
+        let mut command = place.command(&words(&expand(line))?);
+        command.envs(variables);
+        let finished = place.execute(command, case, ours)?;
         stdout += &finished.stdout;
         stderr += &finished.stderr;
         timed_out |= finished.exit.is_none();
@@ -65,7 +78,7 @@ pub(crate) fn run(case: &Case) -> Result<Seen, String> {
         peak = peak.max(finished.peak_rss_kb);
         survivors.extend(finished.survivors);
     }
-    let places = place.stand_ins();
+    let places = place.stand_ins(case);
     let clean = |text: &str| normalise(text, &places);
     let expected = case.folder.join("expected");
     let files = names_below(&expected, Path::new(""));
@@ -95,7 +108,7 @@ struct Place {
 }
 
 impl Place {
-    fn new(case: &Case) -> std::io::Result<Self> {
+    fn new() -> std::io::Result<Self> {
         let temporary = tempfile::Builder::new().prefix("quintain-it-").tempdir()?;
         let root = fs::canonicalize(temporary.path())?;
         let work = root.join("work");
@@ -103,7 +116,6 @@ impl Place {
         fs::create_dir_all(root.join("home"))?;
         // Through this link the hostile servers carry the mark in their arguments.
         symlink(repository().join("peers/hostile"), root.join("hostile"))?;
-        case.copy_inputs(&work)?;
         Ok(Self { root, work, _temporary: temporary })
     }
 
@@ -116,16 +128,15 @@ impl Place {
         let binary = env!("CARGO_BIN_EXE_quintain");
         let mut values = vec![
             ("HOSTILE", format!("{} {}", *PYTHON, self.hostile())),
+            ("HOSTILE_SCRIPT", self.hostile()),
             ("PYTHON", PYTHON.clone()),
-            ("DEMO", format!("{binary} demo --serve-stdio")),
+            ("DEMO", format!("{binary} demo --stdio")),
             ("QUINTAIN", binary.to_owned()),
             ("REPO", repository().display().to_string()),
             ("DIR", self.work.display().to_string()),
         ];
-        if let Some(server) = server {
-            values.push(("URL", server.url.clone()));
-            values.push(("SEEN", server.seen.clone()));
-        }
+        let told = server.into_iter().flat_map(|server| &server.told);
+        values.extend(told.map(|(name, value)| (name.as_str(), value.clone())));
         values.extend(case.needed());
         values.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         let fill =
@@ -133,13 +144,8 @@ impl Place {
         values.iter().fold(line.to_owned(), fill)
     }
 
-    /// Runs one command; a line that begins with `exec` is not for the binary but a program of its own.
-    fn execute(
-        &self,
-        words: &[String],
-        case: &Case,
-        ours: Option<u32>,
-    ) -> Result<Finished, String> {
+    /// A line that begins with `exec` is not for the binary but a program of its own.
+    fn command(&self, words: &[String]) -> Command {
         let (program, arguments) = match words {
             [first, program, rest @ ..] if first == "exec" => (program.as_str(), rest),
             _ => (env!("CARGO_BIN_EXE_quintain"), words),
@@ -148,10 +154,19 @@ impl Place {
         command.args(arguments).current_dir(&self.work).env_clear();
         command.envs(env::var_os("PATH").map(|path| ("PATH", path)));
         command.env("HOME", self.root.join("home")).env("NO_COLOR", "1").env("LANG", "C.UTF-8");
-        command.envs(case.variables.iter().map(|(key, value)| (key, value)));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let mut child =
-            command.spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
+        command
+    }
+
+    fn execute(
+        &self,
+        mut command: Command,
+        case: &Case,
+        ours: Option<u32>,
+    ) -> Result<Finished, String> {
+        let input =
+            File::open(case.folder.join("stdin")).map_or_else(|_| Stdio::null(), Into::into);
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut child = command.spawn().map_err(|error| format!("cannot start: {error}"))?;
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
         let (exit, peak_rss_kb) = wait(&mut child, case.limit)?;
@@ -160,16 +175,20 @@ impl Place {
         Ok(Finished { stdout: text(stdout), stderr: text(stderr), exit, peak_rss_kb, survivors })
     }
 
-    fn stand_ins(&self) -> Vec<(String, &'static str)> {
+    fn stand_ins(&self, case: &Case) -> Vec<(String, String)> {
         let text = |path: &Path| path.display().to_string();
-        vec![
+        let own = [
             (self.hostile(), "[hostile]"),
             (text(&self.work), "[dir]"),
             (text(&self.root), "[root]"),
             (env!("CARGO_BIN_EXE_quintain").to_owned(), "[quintain]"),
             (PYTHON.clone(), "[python]"),
-            (text(&repository()), "[repo]"),
-        ]
+        ];
+        let mut all: Vec<_> = own.into_iter().map(|(place, name)| (place, name.into())).collect();
+        all.extend(case.needed().map(|(name, value)| (value, format!("[{name}]"))));
+        // Peers may live below it.
+        all.push((text(&repository()), "[repo]".into()));
+        all
     }
 }
 
@@ -208,29 +227,35 @@ fn text(reader: Reader) -> String {
     String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned()
 }
 
-/// A hostile HTTP server beside the command.
+/// A server beside the commands.
 struct Server {
     child: Child,
-    url: String,
-    seen: String,
+    /// What its first line says, names in upper case.
+    told: Vec<(String, String)>,
 }
 
 impl Server {
-    fn start(place: &Place, mode: &str) -> Result<Self, String> {
-        let fail = |what: String| format!("hostile server {mode}: {what}");
-        let mut command = Command::new(PYTHON.as_str());
-        command.arg(place.hostile()).args(["http", mode]).stdout(Stdio::piped());
+    fn start(place: &Place, line: &str, case: &Case) -> Result<Self, String> {
+        let fail = |what: String| format!("server `{line}`: {what}");
+        let mut command = place.command(&words(&place.expand(line, None, case))?);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| fail(error.to_string()))?;
         let mut line = String::new();
         let stdout = child.stdout.take().ok_or_else(|| fail("no output".into()))?;
         let read = BufReader::new(stdout).read_line(&mut line);
         // From here on the guard ends the process, whatever goes wrong.
-        let mut server = Self { child, url: String::new(), seen: String::new() };
+        let mut server = Self { child, told: Vec::new() };
         read.map_err(|error| fail(error.to_string()))?;
-        let place: serde_json::Value =
+        let told: BTreeMap<String, Value> =
             serde_json::from_str(&line).map_err(|error| fail(format!("said {line:?}: {error}")))?;
-        let field = |name: &str| place[name].as_str().unwrap_or_default().to_owned();
-        (server.url, server.seen) = (field("url"), field("seen"));
+        let told = told
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_uppercase(), value.as_str()?.to_owned())));
+        server.told = told.collect();
+        // Scheme, host and port: what stands before the third slash.
+        let url = server.told.iter().find(|(name, _)| name == "URL").map(|(_, url)| url);
+        let origin = url.map(|url| url.split('/').take(3).collect::<Vec<_>>().join("/"));
+        server.told.extend(origin.map(|origin| ("ORIGIN".to_owned(), origin)));
         Ok(server)
     }
 }

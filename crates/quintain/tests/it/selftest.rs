@@ -35,12 +35,17 @@ pub(crate) fn trials() -> Vec<Trial> {
             let line = "exec $PYTHON -c 'import time; x = bytearray(200_000_000); time.sleep(0.2)'";
             must_complain(&[("cmd", line), ("max-rss-mb", "100")], &["MB of memory, at most 100"])
         }),
+        Trial::test("harness::a_leaked_secret_is_reported", || {
+            let files = [("cmd", "exec $PYTHON -c 'print(\"s3cret\")'"), ("stdout", "s3cret\n")];
+            let files = [files[0], files[1], ("secrets", "s3cret")];
+            must_complain(&files, &["the secret `s3cret` leaked"])
+        }),
         Trial::test("harness::volatile_text_is_replaced", || {
             let text = "/tmp/x: 12 ms, 1.5s, http://127.0.0.1:4242/mcp, quintain 0.1.0, pid 77, \
                         2026-07-28T10:00:00Z, 3 sessions";
             let clean = "[dir]: [time], [time], http://127.0.0.1:[port]/mcp, quintain [version], pid [pid], \
                          [timestamp], 3 sessions";
-            same(&normalise(text, &[("/tmp/x".into(), "[dir]")]), clean)
+            same(&normalise(text, &[("/tmp/x".into(), "[dir]".into())]), clean)
         }),
         Trial::test("harness::words_are_split_like_in_a_shell", || {
             let split = words("call -- 'a b' \"{\\\"x\\\": 1}\"  c''d")?;

@@ -19,6 +19,13 @@ pub(crate) fn compare(case: &Case, seen: &Seen) -> Result<(), String> {
         let (peak, limit) = (seen.peak_rss_mb, case.max_rss_mb);
         complaints.push(format!("used {peak} MB of memory, at most {limit}"));
     }
+    let files = seen.files.iter().filter_map(|(_, text)| text.as_ref());
+    let outputs: Vec<&String> = [&seen.stdout, &seen.stderr].into_iter().chain(files).collect();
+    for secret in &case.secrets {
+        if outputs.iter().any(|text| text.contains(secret)) {
+            complaints.push(format!("the secret `{secret}` leaked"));
+        }
+    }
     let exit = case.expected("exit");
     let exit = if exit.is_empty() { "0\n".repeat(case.commands.len()) } else { exit };
     complaints.extend(difference("exit", &exit, &seen.exit));

@@ -69,6 +69,10 @@ impl AuthorizationServer {
         self.token_requests.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn revoke_access_tokens(&self) {
+        self.vault().revoke_all_access();
+    }
+
     pub(super) fn resource_metadata_url(&self) -> String {
         format!("{}/.well-known/oauth-protected-resource/mcp", self.base_url)
     }

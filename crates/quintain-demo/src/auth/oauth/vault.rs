@@ -109,6 +109,11 @@ impl Vault {
         }
     }
 
+    /// Ends all access tokens at once, as an administrator would after an accident.
+    pub(super) fn revoke_all_access(&mut self) {
+        self.access.clear();
+    }
+
     fn end_family(&mut self, family: u64) {
         self.access.retain(|_, entry| entry.family != family);
         self.refresh.retain(|_, entry| entry.family != family);

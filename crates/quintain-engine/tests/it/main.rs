@@ -1,0 +1,8 @@
+//! Sessions at work: what a single call of the binary cannot show.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod oauth;
+mod reconnection;
+mod several;
+mod support;
