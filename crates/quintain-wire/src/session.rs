@@ -12,6 +12,8 @@ use crate::rpc::{CallError, Connection, Deadline, Fault, Reply, Request};
 
 /// Rounds in which a server may ask for more input before it answers.
 const INPUT_ROUNDS: usize = 16;
+/// A subscription is meant to last; this only keeps it from outliving everybody.
+const SUBSCRIPTION: Duration = Duration::from_hours(24);
 /// Between two looks at a task whose server names no interval.
 const TASK_POLL: Duration = Duration::from_millis(500);
 /// The shortest interval a server can make us poll at.
@@ -65,12 +67,20 @@ pub struct Session {
     agreement: Agreement,
     deadline: Deadline,
     mirrors: Mutex<HashMap<String, Vec<mirror::Mirror>>>,
+    /// The level of log messages that modern requests ask for.
+    log_level: Mutex<Option<String>>,
 }
 
 impl Session {
     /// A session over a connection on which an agreement was reached.
     pub fn new(connection: Connection, agreement: Agreement, deadline: Deadline) -> Self {
-        Self { connection, agreement, deadline, mirrors: Mutex::default() }
+        Self {
+            connection,
+            agreement,
+            deadline,
+            mirrors: Mutex::default(),
+            log_level: Mutex::default(),
+        }
     }
 
     /// What was agreed on.
@@ -158,6 +168,9 @@ impl Session {
         deadline: Deadline,
     ) -> Result<Reply, CallError> {
         modern::decorate(&mut params, self.agreement.version, &self.connection);
+        if let Some(level) = &*self.log_level.lock().unwrap_or_else(PoisonError::into_inner) {
+            modern::ask_for_logs(&mut params, level);
+        }
         let mut request = Request::new(method.to_owned(), params, deadline);
         if self.connection.transport().is_http() {
             request.headers = modern::headers(method, &request.params);
@@ -289,7 +302,8 @@ impl Session {
 
     /// Asks to be told when a resource changes; the notices tell.
     ///
-    /// In the modern era the subscription lasts as long as the returned future is awaited.
+    /// A legacy server answers at once. In the modern era the answer is the end of the subscription,
+    /// which lasts as long as the future is awaited; dropping it takes the subscription back.
     ///
     /// # Errors
     /// When there is no result: see [`CallError`].
@@ -298,12 +312,13 @@ impl Session {
             Era::Legacy => self.request("resources/subscribe", object(json!({"uri": uri}))).await,
             Era::Modern => {
                 let filter = json!({"notifications": {"resourceSubscriptions": [uri]}});
-                self.request("subscriptions/listen", object(filter)).await
+                let deadline = Deadline::after(SUBSCRIPTION);
+                self.request_within("subscriptions/listen", object(filter), deadline).await
             }
         }
     }
 
-    /// Takes a subscription back.
+    /// Takes a legacy subscription back.
     ///
     /// # Errors
     /// When there is no result: see [`CallError`].
@@ -340,12 +355,22 @@ impl Session {
         self.request("completion/complete", params).await
     }
 
-    /// Sets the level of log messages; legacy only, as the modern era asks on each request.
+    /// Sets the level of log messages: at once in the legacy era, with each further request in the
+    /// modern one.
     ///
     /// # Errors
-    /// When there is no result: see [`CallError`].
-    pub async fn set_log_level(&self, level: &str) -> Result<Reply, CallError> {
-        self.request("logging/setLevel", object(json!({"level": level}))).await
+    /// When a legacy server refuses.
+    pub async fn set_log_level(&self, level: &str) -> Result<(), CallError> {
+        match self.agreement.era() {
+            Era::Legacy => {
+                self.request("logging/setLevel", object(json!({"level": level}))).await.map(drop)
+            }
+            Era::Modern => {
+                let mut kept = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+                *kept = Some(level.to_owned());
+                Ok(())
+            }
+        }
     }
 
     /// Whether the server is there. The modern era has no ping; discovery serves as one.

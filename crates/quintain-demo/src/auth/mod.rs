@@ -73,25 +73,21 @@ impl Gate {
         }
     }
 
-    /// The caller of a request that belongs to the session `id`.
+    /// The caller of a request that names `sessions`.
     ///
-    /// A session is no credential: the patched twin wants one with each request, and wants it to be of
-    /// the user who opened the session. To everybody else the session does not exist.
-    pub(crate) fn caller_in_session(
-        &self,
-        id: &str,
-        caller: Option<Caller>,
-    ) -> Result<Caller, StatusCode> {
-        let owner = self.sessions.owner(id);
+    /// A session is no credential: the patched twin wants one with each request, and wants it to be
+    /// worth the same as the one that opened the session. To everybody else the session does not exist.
+    fn admit(&self, caller: Option<Caller>, sessions: &[String]) -> Result<Caller, StatusCode> {
+        let mut owners = sessions.iter().filter_map(|id| self.sessions.owner(id));
         // PLANTED (session-hijack): who knows the id of a session needs no credential of its owner.
         if self.twin.is_vulnerable() {
-            return caller.or(owner).ok_or(StatusCode::UNAUTHORIZED);
+            return caller.or_else(|| owners.next()).ok_or(StatusCode::UNAUTHORIZED);
         }
         let caller = caller.ok_or(StatusCode::UNAUTHORIZED)?;
-        match owner {
-            Some(owner) if owner.user != caller.user => Err(StatusCode::NOT_FOUND),
-            _ => Ok(caller),
+        if owners.any(|owner| owner != caller) {
+            return Err(StatusCode::NOT_FOUND);
         }
+        Ok(caller)
     }
 }
 
@@ -102,34 +98,33 @@ pub(crate) async fn layer(
     next: Next,
 ) -> Response {
     let found = gate.caller(request.uri(), request.headers());
-    let session = session_of(request.uri(), request.headers());
-    let caller = match &session {
-        Some(id) => gate.caller_in_session(id, found),
-        None => found.ok_or(StatusCode::UNAUTHORIZED),
-    };
-    let caller = match caller {
+    let sessions = sessions_of(request.uri(), request.headers());
+    let caller = match gate.admit(found, &sessions) {
         Ok(caller) => caller,
         Err(StatusCode::UNAUTHORIZED) => return refusal(&gate.challenge()),
         Err(status) => return (status, "unknown session").into_response(),
     };
     request.extensions_mut().insert(caller.clone());
-    let ends_session = request.method() == Method::DELETE;
+    let ends_sessions = request.method() == Method::DELETE;
     let response = next.run(request).await;
-    if let Some(id) = session.as_deref().filter(|_| ends_session && response.status().is_success())
-    {
-        gate.sessions.close(id);
+    if ends_sessions && response.status().is_success() {
+        for id in &sessions {
+            gate.sessions.close(id);
+        }
     }
     if let Some(id) = response.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok())
-        && session.is_none()
+        && !sessions.iter().any(|named| named == id)
     {
         gate.sessions.open(id, caller);
     }
     response
 }
 
-fn session_of(uri: &Uri, headers: &HeaderMap) -> Option<String> {
+/// The sessions that a request names. It may name one for each transport, and which one counts is not
+/// known yet, so the caller has to own them all.
+fn sessions_of(uri: &Uri, headers: &HeaderMap) -> Vec<String> {
     let header = headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()).map(str::to_owned);
-    header.or_else(|| query_parameter(uri, "sessionId"))
+    header.into_iter().chain(query_parameter(uri, "sessionId")).collect()
 }
 
 fn refusal(challenge: &str) -> Response {

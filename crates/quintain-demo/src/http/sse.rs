@@ -25,7 +25,7 @@ use rmcp::ServiceExt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::{
-    io::{AsyncBufReadExt, BufReader, DuplexStream},
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, WriteHalf},
     sync::{
         mpsc::{self, error::SendTimeoutError},
         watch,
@@ -110,11 +110,7 @@ pub(super) async fn open(
 }
 
 /// Writes messages to the pipe in the order in which they came.
-async fn pump(
-    mut messages: mpsc::Receiver<String>,
-    mut writer: tokio::io::WriteHalf<DuplexStream>,
-) {
-    use tokio::io::AsyncWriteExt;
+async fn pump(mut messages: mpsc::Receiver<String>, mut writer: WriteHalf<DuplexStream>) {
     while let Some(mut message) = messages.recv().await {
         message.push('\n');
         if writer.write_all(message.as_bytes()).await.is_err() {

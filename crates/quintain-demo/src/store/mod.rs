@@ -12,7 +12,8 @@ use std::{
 
 use serde_json::{Map, Value};
 use sqlx::{
-    AssertSqlSafe, Column, Row as _, SqlSafeStr, SqlStr, Sqlite, SqlitePool, TypeInfo, ValueRef,
+    AssertSqlSafe, Column, Row as _, SqlSafeStr, SqlStr, Sqlite, SqliteConnection, SqlitePool,
+    TypeInfo, ValueRef,
     query::Query,
     sqlite::{
         SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow,
@@ -26,6 +27,10 @@ use crate::{
     identity::{Caller, Role},
     tools::ToolError,
 };
+
+/// SQLite asks this often, counted in steps of its machine, whether to go on; a second's worth is allowed.
+const STEPS_PER_BREATH: i32 = 10_000;
+const MOST_BREATHS: u32 = 2_000;
 
 const LONGEST_CLOSE: Duration = Duration::from_millis(500);
 
@@ -93,8 +98,13 @@ impl Store {
             .await?;
         schema::create(&writer).await?;
         seed::insert(&writer).await?;
-        let reader =
-            SqlitePoolOptions::new().max_connections(4).connect_lazy_with(options.read_only(true));
+        let reader = SqlitePoolOptions::new()
+            .max_connections(4)
+            .after_connect(|connection, _| Box::pin(limit(connection)))
+            .before_acquire(|connection, _| {
+                Box::pin(async { limit(connection).await.map(|()| true) })
+            })
+            .connect_lazy_with(options.read_only(true));
         Ok(Self { reader, writer, root, temporary: Mutex::new(temporary) })
     }
 
@@ -205,6 +215,16 @@ impl Store {
         .await
         .map(drop)
     }
+}
+
+/// Ends a query that would run for more than a moment, as an injected one might.
+async fn limit(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    let mut left = MOST_BREATHS;
+    connection.lock_handle().await?.set_progress_handler(STEPS_PER_BREATH, move || {
+        left = left.saturating_sub(1);
+        left > 0
+    });
+    Ok(())
 }
 
 fn bind<'q>(

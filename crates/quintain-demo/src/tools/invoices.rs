@@ -8,7 +8,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Call, DemoTool, Effect, NoArgs, ToolError, json, paths, text};
-use crate::{config::Twin, identity::Caller, server::Demo, store::Store};
+use crate::{
+    config::Twin,
+    identity::{Caller, Role},
+    server::Demo,
+    store::Store,
+};
 
 pub(super) struct ListInvoices;
 
@@ -71,8 +76,7 @@ pub(crate) async fn read(demo: &Demo, caller: &Caller, name: &str) -> Result<Str
         // PLANTED (path-traversal, bola): any name is joined to the directory, whoever asks.
         Twin::Vulnerable => store.invoices().join(name),
         Twin::Patched => {
-            let is_staff =
-                store.role(&caller.user).await?.is_some_and(crate::identity::Role::is_staff);
+            let is_staff = store.role(&caller.user).await?.is_some_and(Role::is_staff);
             let known =
                 store.select("SELECT user_id FROM invoices WHERE name = ?", &[name.into()]).await?;
             let is_theirs = |owner: &serde_json::Value| *owner == *caller.user || is_staff;

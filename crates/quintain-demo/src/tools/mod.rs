@@ -40,7 +40,12 @@ use rmcp::{
 use serde::{Serialize, de::DeserializeOwned};
 
 pub(crate) use self::error::ToolError;
-use crate::{config::Twin, identity::Caller, server::Demo, store::Store};
+use crate::{
+    config::Twin,
+    identity::{Caller, Role},
+    server::Demo,
+    store::Store,
+};
 
 /// One tool: how it is listed and what it does.
 pub(crate) trait DemoTool: 'static {
@@ -107,7 +112,12 @@ impl Call<'_> {
 
     pub(crate) async fn is_staff(&self) -> Result<bool, ToolError> {
         let role = self.store().role(&self.caller.user).await?;
-        Ok(role.is_some_and(crate::identity::Role::is_staff))
+        Ok(role.is_some_and(Role::is_staff))
+    }
+
+    fn is_within_scope(&self, effect: Effect) -> bool {
+        // PLANTED (auth-missing): the vulnerable twin does not look at scopes.
+        self.twin().is_vulnerable() || !effect.changes_data() || self.caller.may_write()
     }
 
     /// Object level authorization: a customer may touch what is theirs, staff may touch everything.
@@ -126,7 +136,7 @@ impl Call<'_> {
             return Ok(());
         }
         match self.store().role(&self.caller.user).await? {
-            Some(crate::identity::Role::Admin) => Ok(()),
+            Some(Role::Admin) => Ok(()),
             _ => Err(ToolError::Forbidden),
         }
     }
@@ -185,16 +195,10 @@ fn run<T: DemoTool>(
             request: context.request_context,
             input: context.input_responses,
         };
-        let outcome = match parameters::parse(demo.twin(), context.arguments.unwrap_or_default()) {
-            // PLANTED (auth-missing): the vulnerable twin does not look at scopes.
-            Ok(_)
-                if T::EFFECT.changes_data()
-                    && !call.caller.may_write()
-                    && !demo.twin().is_vulnerable() =>
-            {
-                Err(ToolError::Forbidden)
-            }
-            Ok(args) => T::call(call, args).await,
+        let arguments = context.arguments.unwrap_or_default();
+        let outcome = match parameters::parse(demo.twin(), arguments) {
+            Ok(args) if call.is_within_scope(T::EFFECT) => T::call(call, args).await,
+            Ok(_) => Err(ToolError::Forbidden),
             Err(error) => Err(error),
         };
         outcome.or_else(|error| error.answer(T::NAME, demo))

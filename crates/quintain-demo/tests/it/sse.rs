@@ -146,6 +146,15 @@ async fn a_stolen_session_id_works_on_the_vulnerable_twin_only() {
         let body = call(1, "list_invoices", json!({})).to_string();
         let thief = Some(credentials::OTHER_CUSTOMER_TOKEN);
         assert_eq!(post(&url, thief, body.clone()).await.status(), stolen);
-        assert_eq!(post(&url, None, body).await.status(), bare);
+        assert_eq!(post(&url, None, body.clone()).await.status(), bare);
+        let with_a_decoy = http()
+            .post(&url)
+            .bearer_auth(credentials::OTHER_CUSTOMER_TOKEN)
+            .header("mcp-session-id", "decoy")
+            .body(body)
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(with_a_decoy.status(), stolen);
     }
 }

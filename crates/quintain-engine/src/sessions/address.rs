@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use quintain_core::suite::{Launch, Server, Transport};
+use quintain_core::suite::{Launch, Server, Transport, names_a_secret};
 use quintain_wire::connect::{Address, HttpKind};
 use quintain_wire::rpc::Deadline;
 use quintain_wire::transport::courier::HttpConfig;
@@ -37,8 +37,10 @@ pub(super) fn address(
             let refuse = |why| OpenError::Address { server: server.name.clone(), why };
             let url = parse(url).map_err(refuse)?;
             let headers = header_map(headers, world).map_err(refuse)?;
-            let authorizer = credentials::authorizer(auth, &url, deadline.request, world)
-                .map_err(|error| OpenError::Auth { server: server.name.clone(), error })?;
+            let authorizer =
+                credentials::authorizer(auth, &url, deadline.request, world).map_err(|error| {
+                    OpenError::Auth { server: server.name.clone(), error: Box::new(error) }
+                })?;
             let kind = match transport {
                 Transport::Auto => HttpKind::Auto,
                 Transport::StreamableHttp => HttpKind::Streamable,
@@ -62,21 +64,13 @@ fn stdio(
         .filter_map(|name| world.env.get(*name).map(|value| ((*name).to_owned(), value.clone())));
     let mut env: BTreeMap<String, String> = inherited.collect();
     for (name, value) in named {
-        if looks_secret(name) {
+        if names_a_secret(name) {
             world.redactor.learn(value);
         }
         env.insert(name.clone(), value.expose_secret().to_owned());
     }
     let env = env.into_iter().collect();
     Address::Stdio(StdioConfig { command, args, env, cwd: cwd.map(Path::to_owned) })
-}
-
-/// Masking every value that a suite passes on (`NODE_ENV: test`) would make reports unreadable.
-fn looks_secret(name: &str) -> bool {
-    const WORDS: [&str; 8] =
-        ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH", "COOKIE"];
-    let name = name.to_ascii_uppercase();
-    WORDS.iter().any(|word| name.contains(word))
 }
 
 fn parse(url: &str) -> Result<Url, String> {
@@ -94,7 +88,7 @@ fn header_map(headers: &[(String, SecretString)], world: &World) -> Result<Heade
             .map_err(|_| format!("`{}` is no header name", name.escape_debug()))?;
         let mut value = HeaderValue::from_str(secret.expose_secret())
             .map_err(|_| format!("the header `{name}` holds characters that no header may"))?;
-        if looks_secret(name) {
+        if names_a_secret(name) {
             world.redactor.learn(secret);
             value.set_sensitive(true);
             // `Bearer token`: the token alone is a secret too.

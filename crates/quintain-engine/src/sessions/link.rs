@@ -75,7 +75,10 @@ impl Link {
         let tools = tools.into_iter().map(Tool);
         let named = tools.filter_map(|tool| Some((tool.name()?.to_owned(), tool)));
         let tools: HashMap<String, Tool> = named.collect();
+        let mut names: Vec<&str> = tools.keys().map(String::as_str).collect();
+        names.sort_unstable();
         tracing::info!(server = self.name, tools = tools.len(), "tools listed");
+        tracing::debug!(server = self.name, tools = ?names, "tools");
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 

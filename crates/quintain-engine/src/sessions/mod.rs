@@ -27,7 +27,7 @@ use crate::exchange::{exchange, notice};
 use crate::world::World;
 
 /// What the protocol's own SDKs wait for an answer.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Why a target has no session.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub enum OpenError {
         /// Its key.
         server: String,
         /// Why.
-        error: AuthError,
+        error: Box<AuthError>,
     },
     /// A server came up but does not answer a ping or a listing.
     #[error("MCP Provider error: Failed to connect to MCP server {server}: {why}")]
@@ -222,9 +222,20 @@ impl Link {
             server = self.name(),
             method,
             took_ms = exchange.took.as_secs_f64() * 1e3,
-            answered = exchange.outcome.is_answer(),
+            sent = %clip(&exchange.sent.to_string()),
+            outcome = %clip(&format!("{:?}", exchange.outcome)),
             "exchange"
         );
         exchange
     }
+}
+
+/// As much of a message as a log line should hold.
+fn clip(text: &str) -> String {
+    const SHOWN: usize = 400;
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push_str("...");
+    }
+    quintain_source::visible(&shown).into_owned()
 }

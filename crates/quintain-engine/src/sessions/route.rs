@@ -8,7 +8,7 @@ use super::Link;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// No server lists the tool.
-    #[error("MCP tool error: Tool '{tool}' not found in any connected MCP server{}", hint(.closest))]
+    #[error("MCP tool error: Tool '{tool}' not found in any connected MCP server{}", hint(.closest.as_deref()))]
     NotFound {
         /// The tool.
         tool: String,
@@ -50,8 +50,8 @@ pub enum RouteError {
     SeveralServers(Vec<String>),
 }
 
-fn hint(closest: &Option<String>) -> String {
-    closest.as_ref().map(|name| format!(" (did you mean '{name}'?)")).unwrap_or_default()
+fn hint(closest: Option<&str>) -> String {
+    closest.map(|name| format!(" (did you mean '{name}'?)")).unwrap_or_default()
 }
 
 pub(super) fn server<'a>(links: &'a [Link], name: Option<&str>) -> Result<&'a Link, RouteError> {

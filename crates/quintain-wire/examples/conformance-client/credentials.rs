@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quintain_wire::auth::oauth::{HeadlessOpener, SigningKey};
-use quintain_wire::auth::{AuthConfig, GrantConfig, IdentityProvider, LoginOptions, OAuthConfig};
+use quintain_wire::auth::oauth::{Assertion, HeadlessOpener, SigningKey};
+use quintain_wire::auth::{AuthConfig, GrantConfig, LoginOptions, OAuthConfig};
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -28,15 +28,17 @@ pub(crate) fn config(scenario: &str, context: &Value) -> Result<AuthConfig> {
         },
         "auth/client-credentials-basic" => GrantConfig::ClientCredentials { key: None },
         "auth/wif-jwt-bearer" => GrantConfig::JwtBearer {
-            assertion: secret("valid_jwt").ok_or("the context has no assertion")?,
+            assertion: Assertion::Given(secret("valid_jwt").ok_or("the context has no JWT")?),
         },
         "auth/cross-app-access-complete-flow" | "auth/enterprise-managed-authorization" => {
-            GrantConfig::IdentityAssertion(IdentityProvider {
+            let assertion = Assertion::Exchanged {
                 token_url: text("idp_token_endpoint").unwrap_or_default().parse()?,
                 client_id: text("idp_client_id").ok_or("the context names no client")?,
                 client_secret: None,
-                id_token: secret("idp_id_token").ok_or("the context has no ID token")?,
-            })
+                subject_token: secret("idp_id_token").ok_or("the context has no ID token")?,
+                subject_token_type: "id_token".to_owned(),
+            };
+            GrantConfig::JwtBearer { assertion }
         }
         _ => {
             return Ok(AuthConfig::Interactive {

@@ -246,6 +246,18 @@ fn list(tried: &[Attempt]) -> String {
     })
 }
 
+/// A URL as errors show it and files are named by it: without user, query and fragment, which may be
+/// secret.
+pub(crate) fn bare(url: &Url) -> Url {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    // These fail for URLs that cannot have a user, which is what we want.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url
+}
+
 /// How much of a stranger's words is worth showing.
 const SHOWN: usize = 300;
 

@@ -124,6 +124,13 @@ pub fn decorate(params: &mut Map<String, Value>, version: Version, connection: &
     }
 }
 
+/// Asks for log messages while a request is worked on.
+pub fn ask_for_logs(params: &mut Map<String, Value>, level: &str) {
+    if let Some(Value::Object(meta)) = params.get_mut("_meta") {
+        meta.entry(format!("{KEY}/logLevel")).or_insert(level.into());
+    }
+}
+
 /// The headers that mirror method and name of a request.
 pub fn headers(method: &str, params: &Map<String, Value>) -> Headers {
     let mut headers = Vec::with_capacity(3);

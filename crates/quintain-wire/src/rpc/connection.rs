@@ -172,7 +172,7 @@ struct Shared {
     waiting: Mutex<HashMap<Id, Waiter>>,
     notices: Notices,
     responder: Arc<dyn Responder>,
-    answering: AtomicUsize,
+    answering: Arc<AtomicUsize>,
     recording: Recording,
     limits: Limits,
     transport: OnceLock<Weak<dyn Transport>>,
@@ -207,7 +207,7 @@ impl Connection {
             waiting: Mutex::default(),
             notices: Notices::new(limits.notices),
             responder,
-            answering: AtomicUsize::new(0),
+            answering: Arc::default(),
             recording,
             limits,
             transport: OnceLock::new(),
@@ -306,12 +306,13 @@ impl Connection {
     pub(crate) fn expect(&self, id: Id, cancel: bool) -> InFlight<'_> {
         let (tx, rx) = oneshot::channel();
         let waiter = Waiter { tx, progressed: Instant::now(), notices: Vec::new() };
+        // Looked at under the lock that `end` drains under, so that no waiter slips in between.
+        let mut waiting = self.shared.waiting();
         match self.shared.ended.get() {
             Some(error) => waiter.settle(Bytes::new(), Err(error.clone().into())),
-            None => {
-                self.shared.waiting().insert(id.clone(), waiter);
-            }
+            None => drop(waiting.insert(id.clone(), waiter)),
         }
+        drop(waiting);
         InFlight { connection: self, id: Some(id), rx, cancel }
     }
 
@@ -534,8 +535,10 @@ impl Shared {
             self.notices.push(Notice::Asked { method, answered: outcome.is_ok() });
             return reply(outcome);
         }
+        let answering = self.answering.clone();
         tokio::spawn(async move {
             let (_, outcome) = answer.await;
+            answering.fetch_sub(1, Ordering::Relaxed);
             reply(outcome);
         });
     }

@@ -25,6 +25,7 @@ async fn the_documented_places_are_asked_in_order_and_then_the_resource_metadata
     );
     assert!(mock.seen().iter().all(|seen| seen.query.is_empty() && seen.method == "GET"));
     let text = error.to_string();
+    assert!(!text.contains("hidden"), "{text}");
     for path in mock.paths() {
         assert!(text.contains(&format!("\n  {}{path}: 404 Not Found", mock.origin)), "{text}");
     }

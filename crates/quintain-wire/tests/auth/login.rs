@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use quintain_wire::auth::oauth::HeadlessOpener;
+use quintain_wire::auth::oauth::{HeadlessOpener, ShowUrl};
 use quintain_wire::auth::{
     AuthConfig, AuthContext, AuthError, Authorizer, LoginOptions, authorizer, login,
 };
@@ -255,6 +255,28 @@ async fn wider_scopes_are_asked_for_once_together_with_the_earlier_ones() {
 }
 
 #[tokio::test]
+async fn a_refused_step_up_is_an_error_and_leaves_the_first_token_in_use() {
+    let site = Site::default();
+    let mock = Mock::start(move |seen| match seen.query("scope") {
+        Some(scope) if scope.contains("mcp:write") => redirect(&format!(
+            "{}?error=access_denied&state={}",
+            seen.query("redirect_uri").unwrap(),
+            seen.query("state").unwrap()
+        )),
+        _ => site.answer(seen),
+    })
+    .await;
+    let server = mock.url("/mcp");
+    let auth = interactive(&mock, LoginOptions::default(), context());
+    assert!(auth.refused(refusal(401, &server, "Bearer", 0)).await.unwrap());
+    let first = auth.credentials().await.unwrap();
+    let challenge = r#"Bearer scope="mcp:write""#;
+    let error = auth.refused(refusal(403, &server, challenge, first.generation)).await.unwrap_err();
+    assert!(matches!(error, AuthError::Denied { .. }), "{error}");
+    assert_eq!(token(&auth.credentials().await.unwrap()), "access-1");
+}
+
+#[tokio::test]
 async fn a_server_that_invents_scopes_cannot_keep_the_user_busy() {
     let mock = start(Site::default()).await;
     let server = mock.url("/mcp");
@@ -307,21 +329,15 @@ async fn a_new_issuer_gets_a_new_registration_and_no_old_secrets() {
 
 #[tokio::test]
 async fn a_login_that_nobody_finishes_ends_with_its_time_out() {
-    #[derive(Debug)]
-    struct Nobody;
-    impl quintain_wire::auth::oauth::Opener for Nobody {
-        fn open<'a>(
-            &'a self,
-            _: &'a url::Url,
-        ) -> futures_util::future::BoxFuture<'a, Result<(), AuthError>> {
-            Box::pin(async { Ok(()) })
-        }
-    }
     let mock = start(Site::default()).await;
     let login_timeout = Some(std::time::Duration::from_millis(200));
     let options = LoginOptions { login_timeout, ..LoginOptions::default() };
-    let error = login(&mock.url("/mcp"), options, Arc::new(Nobody), context()).await.unwrap_err();
+    let shown = Arc::new(Mutex::new(None));
+    let own = Arc::clone(&shown);
+    let opener = ShowUrl::new(move |url| *own.lock().unwrap() = Some(url.path().to_owned()));
+    let error = login(&mock.url("/mcp"), options, Arc::new(opener), context()).await.unwrap_err();
     assert!(matches!(error, AuthError::LoginTimedOut { .. }), "{error}");
+    assert_eq!(shown.lock().unwrap().as_deref(), Some("/authorize"));
 }
 
 #[tokio::test]

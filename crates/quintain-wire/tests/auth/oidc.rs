@@ -1,7 +1,7 @@
 //! The same flows against oidc-provider, a certified authorization server.
 //!
-//! `QUINTAIN_PEERS` names a folder with `oidc/` (peers/oidc after `npm ci`), from which the peer is
-//! started; `QUINTAIN_PEER_OIDC` names a peer that already runs. With neither, the tests say SKIPPED.
+//! `QUINTAIN_PEER_OIDC` names the folder of the peer (peers/oidc after `npm ci`), from which it is
+//! started. Without it the tests say SKIPPED.
 
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -26,13 +26,11 @@ type Process = (Child, BufReader<ChildStdout>);
 
 /// The origin of the peer; the child ends when our end of its stdin is closed.
 fn peer() -> Option<&'static str> {
-    static PEER: OnceLock<Option<(String, Option<Process>)>> = OnceLock::new();
+    static PEER: OnceLock<Option<(String, Process)>> = OnceLock::new();
     let peer = PEER.get_or_init(|| {
-        if let Ok(origin) = std::env::var("QUINTAIN_PEER_OIDC") {
-            return Some((origin.trim_end_matches('/').to_owned(), None));
-        }
-        let folder = std::path::PathBuf::from(std::env::var_os("QUINTAIN_PEERS")?).join("oidc");
-        let mut child = Command::new("node")
+        let folder = std::path::PathBuf::from(std::env::var_os("QUINTAIN_PEER_OIDC")?);
+        let node = std::env::var_os("QUINTAIN_PEER_NODE").unwrap_or_else(|| "node".into());
+        let mut child = Command::new(node)
             .arg("server.mjs")
             .current_dir(&folder)
             .stdin(Stdio::piped())
@@ -45,13 +43,12 @@ fn peer() -> Option<&'static str> {
         stdout.read_line(&mut line).unwrap();
         let ready: Value = serde_json::from_str(&line)
             .unwrap_or_else(|_| panic!("the peer in {} did not start", folder.display()));
-        Some((ready["issuer"].as_str().unwrap().to_owned(), Some((child, stdout))))
+        Some((ready["issuer"].as_str().unwrap().to_owned(), (child, stdout)))
     });
     if peer.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "QUINTAIN_PEERS is not set, and this is CI");
+        assert!(std::env::var_os("CI").is_none(), "QUINTAIN_PEER_OIDC is not set, and this is CI");
         // Written around the test harness, which would swallow it.
-        let _ = std::io::stderr()
-            .write_all(b"SKIPPED: no oidc-provider, set QUINTAIN_PEERS or QUINTAIN_PEER_OIDC\n");
+        let _ = std::io::stderr().write_all(b"SKIPPED: no oidc-provider, set QUINTAIN_PEER_OIDC\n");
     }
     peer.as_ref().map(|(origin, _)| origin.as_str())
 }

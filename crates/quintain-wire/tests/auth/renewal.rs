@@ -223,3 +223,13 @@ async fn a_failed_early_renewal_does_not_take_a_valid_token_away() {
     time.advance(50);
     auth.credentials().await.unwrap_err();
 }
+
+#[tokio::test]
+async fn fifty_callers_share_even_a_token_that_is_dead_on_arrival() {
+    let counter = Counter::default();
+    let mock = Mock::start(move |_| numbered(&counter, 0)).await;
+    let auth = oauth(client_credentials(Some(mock.url("/token"))), &mock.url("/mcp"), context());
+    let all = join_all((0..50).map(|_| auth.credentials())).await;
+    assert!(all.iter().all(|got| token(got.as_ref().unwrap()) == "token-1"));
+    assert_eq!(mock.seen().len(), 1);
+}

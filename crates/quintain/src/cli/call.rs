@@ -32,8 +32,6 @@ pub(super) struct Args {
     /// TOOL and its arguments as JSON (`-` reads standard input, `@FILE` a file), or one JSON tool call
     #[arg(value_name = "TOOL JSON", num_args = 0..=2)]
     words: Vec<String>,
-    #[command(flatten)]
-    target: TargetArgs,
     /// Read this resource
     #[arg(long, value_name = "URI", conflicts_with_all = ["prompt", "raw"])]
     resource: Option<String>,
@@ -52,6 +50,9 @@ pub(super) struct Args {
     /// Show the raw exchange too, on standard error
     #[arg(long)]
     frames: bool,
+    // Last, since its heading would cover the options after it.
+    #[command(flatten)]
+    target: TargetArgs,
 }
 
 /// What is asked of the target.
@@ -98,7 +99,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
     };
     let exchange = match &ask {
         Ask::Tool(call) => {
-            warn_of_arguments(&sessions, call, desk).await;
+            warn_of_arguments(&sessions, call, desk);
             let _busy = console.busy(&format!("calling {}", call.tool));
             sessions.call(call).await
         }
@@ -192,7 +193,7 @@ fn object(text: &str, what: &str) -> Result<Map<String, Value>, String> {
 }
 
 /// Arguments that the tool's own schema refuses are sent all the same: the answer is the test.
-async fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
+fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
     let Ok(link) = sessions.route(call) else { return };
     let Some(schema) = link.input_schema(&call.tool) else { return };
     let arguments = Value::Object(sessions.arguments(call));

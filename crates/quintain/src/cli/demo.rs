@@ -193,7 +193,7 @@ async fn sample(sessions: &Sessions, tool: &str, arguments: &str, desk: &Desk) -
             return true;
         }
     };
-    let took = exchange.took.as_secs_f64() * 1e3;
+    let millis = exchange.took.as_secs_f64() * 1e3;
     match &exchange.outcome {
         Outcome::Reply(result) | Outcome::ToolError(result) => {
             console.out(&crate::console::indented(&render::result(result), "  "));
@@ -206,6 +206,6 @@ async fn sample(sessions: &Sessions, tool: &str, arguments: &str, desk: &Desk) -
             return false;
         }
     }
-    console.out(&console.paint(Tone::Dim, &format!("  {took:.1} ms")));
+    console.out(&console.paint(Tone::Dim, &format!("  {millis:.1} ms")));
     true
 }

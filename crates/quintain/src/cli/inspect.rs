@@ -20,14 +20,15 @@ const TAPE: usize = 16 << 20;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
-    #[command(flatten)]
-    target: TargetArgs,
     /// Print JSON, every item as the target sent it
     #[arg(long)]
     json: bool,
     /// Show the raw exchange too
     #[arg(long)]
     frames: bool,
+    // Last, since its heading would cover the options after it.
+    #[command(flatten)]
+    target: TargetArgs,
 }
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use quintain_wire::auth::oauth::opener::Opener;
-use quintain_wire::auth::{AuthContext, AuthError, LoginOptions, login};
+use quintain_wire::auth::{AuthContext, AuthError, LoginOptions, StoredTokens, TokenStore, login};
 use secrecy::SecretString;
-use serde_json::json;
+use serde_json::{Value, json};
 use url::Url;
 
 use super::Desk;
@@ -17,11 +17,22 @@ use crate::exit::Exit;
 /// The tokens are kept in a file that only you can read, in the state directory (`QUINTAIN_HOME`).
 /// Other commands use them for the same URL; in CI, give `--stored-auth-only` to those.
 ///
-/// Example: quintain login https://mcp.example.com/mcp
+/// Examples:
+///   quintain login https://mcp.example.com/mcp
+///   quintain login --list
+///   quintain login --forget https://mcp.example.com/mcp
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(super) struct Args {
     /// Address of the MCP server
-    url: Url,
+    #[arg(required_unless_present = "list")]
+    url: Option<Url>,
+    /// Show the logins that are kept, without the tokens
+    #[arg(long, conflicts_with = "url")]
+    list: bool,
+    /// Delete what is kept for this server
+    #[arg(long, requires = "url")]
+    forget: bool,
     /// Client id, if the client was registered by hand
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
@@ -45,49 +56,69 @@ pub(super) struct Args {
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     desk.start_logging(false, false);
     let console = &desk.console;
-    let client_secret = match &args.client_secret_env {
-        None => None,
-        Some(name) => match desk.context.env.get(name) {
-            Some(secret) => Some(SecretString::from(secret.as_str())),
-            None => {
-                console.error(&format!("environment variable `{name}` is not set"), None);
-                return Exit::Usage;
-            }
-        },
-    };
+    let named = args.client_secret_env.as_ref();
+    let client_secret = named.and_then(|name| desk.context.env.get(name));
+    if let (Some(name), None) = (named, client_secret) {
+        console.error(&format!("environment variable `{name}` is not set"), None);
+        return Exit::Usage;
+    }
+    let client_secret = client_secret.map(|secret| SecretString::from(secret.as_str()));
     let Some(state_dir) = desk.context.state_dir() else {
         console.error("there is no directory to keep the login in", Some("set QUINTAIN_HOME"));
         return Exit::Usage;
     };
-    let options = LoginOptions {
-        client_id: args.client_id.clone(),
-        client_secret,
-        scopes: args.scopes.clone(),
-        redirect_port: args.redirect_port,
-        ..LoginOptions::default()
-    };
-    let mut context = AuthContext::new(desk.redactor.clone());
-    context.state_dir = Some(state_dir);
-    let opener = Arc::new(Browser { start: !args.no_browser });
-    match login(&args.url, options, opener, context).await {
-        Ok(stored) => {
-            if args.json {
-                let report = json!({
-                    "url": stored.server_url.as_str(),
-                    "issuer": stored.issuer,
-                    "clientId": stored.client_id,
-                    "scopes": stored.scopes,
-                    "expiresAt": stored.expires_at,
-                });
-                console.out(&format!("{report:#}"));
-            }
-            console.note(&format!("logged in at {} for {}", stored.issuer, stored.server_url));
-            Exit::Passed
+    let store = TokenStore::new(&state_dir);
+    let done = match &args.url {
+        None => store.list().map(|kept| show(&kept, &args, desk)),
+        Some(url) if args.forget => store.delete(url).map(|deleted| {
+            console.note(&format!("{deleted} logins deleted"));
+        }),
+        Some(url) => {
+            let options = LoginOptions {
+                client_id: args.client_id.clone(),
+                client_secret,
+                scopes: args.scopes.clone(),
+                redirect_port: args.redirect_port,
+                ..LoginOptions::default()
+            };
+            let mut context = AuthContext::new(desk.redactor.clone());
+            context.state_dir = Some(state_dir);
+            let opener = Arc::new(Browser { start: !args.no_browser });
+            login(url, options, opener, context).await.map(|kept| {
+                console.note(&format!("logged in at {} for {}", kept.issuer, kept.server_url));
+                if args.json {
+                    show(&[kept], &args, desk);
+                }
+            })
         }
+    };
+    match done {
+        Ok(()) => Exit::Passed,
         Err(error) => {
             console.error(&format!("the login failed: {error}"), None);
             Exit::Unreachable
         }
+    }
+}
+
+fn show(kept: &[StoredTokens], args: &Args, desk: &Desk) {
+    if args.json {
+        let rows = kept.iter().map(|kept| {
+            json!({
+                "url": kept.server_url.as_str(),
+                "issuer": kept.issuer,
+                "clientId": kept.client_id,
+                "scopes": kept.scopes,
+                "expiresAt": kept.expires_at,
+                "renewable": kept.renewable(),
+            })
+        });
+        desk.console.out(&format!("{:#}", Value::Array(rows.collect())));
+        return;
+    }
+    for kept in kept {
+        let renewable = if kept.renewable() { "renewable" } else { "not renewable" };
+        desk.console.out(&format!("{}  issued by {}, {renewable}", kept.server_url, kept.issuer));
     }
 }
 

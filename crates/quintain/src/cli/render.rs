@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use quintain_core::surface::{Surface, Tool};
+use quintain_core::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
 use quintain_source::visible;
 use quintain_wire::frame::{Direction, Frame, Tape};
 use serde_json::{Value, json};
@@ -31,30 +31,10 @@ pub(super) fn surface(server: &str, surface: &Surface, console: &Console) -> Str
     if let Some(instructions) = &surface.instructions {
         let _ = writeln!(out, "instructions:\n{}", indented(instructions, "  "));
     }
-    let mut section = |title: &str, count: usize| {
-        let title = console.paint(Tone::Bold, title);
-        let _ = writeln!(out, "\n{title} ({count})");
-    };
-    let mut body = String::new();
-    section("Tools", surface.tools.len());
+    let _ = writeln!(out, "\n{} ({})", console.paint(Tone::Bold, "Tools"), surface.tools.len());
     for tool in &surface.tools {
-        body.push_str(&self::tool(tool, console));
+        out.push_str(&self::tool(tool, console));
     }
-    out.push_str(&body);
-    let plain = |title: &str, lines: Vec<(String, Option<&str>)>, out: &mut String| {
-        if lines.is_empty() {
-            return;
-        }
-        let title = console.paint(Tone::Bold, title);
-        let _ = writeln!(out, "\n{title} ({})", lines.len());
-        for (head, description) in lines {
-            let _ = writeln!(out, "  {}", visible(&head));
-            if let Some(description) = description {
-                let _ =
-                    writeln!(out, "{}", console.paint(Tone::Dim, &indented(description, "      ")));
-            }
-        }
-    };
     let named = |place: Option<&str>, name: Option<&str>, kind: Option<&str>| {
         let mut head = place.or(name).unwrap_or("(without a name)").to_owned();
         if let Some(kind) = kind {
@@ -65,11 +45,11 @@ pub(super) fn surface(server: &str, surface: &Surface, console: &Console) -> Str
     let resources = surface.resources.iter().map(|resource| {
         (named(resource.uri(), resource.name(), resource.mime_type()), resource.description())
     });
-    plain("Resources", resources.collect(), &mut out);
+    section("Resources", resources.collect(), console, &mut out);
     let templates = surface.templates.iter().map(|template| {
         (named(template.uri_template(), template.name(), None), template.description())
     });
-    plain("Resource templates", templates.collect(), &mut out);
+    section("Resource templates", templates.collect(), console, &mut out);
     let prompts = surface.prompts.iter().map(|prompt| {
         let arguments = prompt.arguments();
         let arguments =
@@ -79,8 +59,22 @@ pub(super) fn surface(server: &str, surface: &Surface, console: &Console) -> Str
         let arguments = arguments.collect::<Vec<_>>().join(", ");
         (format!("{}({arguments})", prompt.name().unwrap_or("?")), prompt.description())
     });
-    plain("Prompts", prompts.collect(), &mut out);
+    section("Prompts", prompts.collect(), console, &mut out);
     out.trim_end().to_owned()
+}
+
+/// A titled list of heads and descriptions; nothing at all if it is empty.
+fn section(title: &str, items: Vec<(String, Option<&str>)>, console: &Console, out: &mut String) {
+    if items.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{} ({})", console.paint(Tone::Bold, title), items.len());
+    for (head, description) in items {
+        let _ = writeln!(out, "  {}", visible(&head));
+        if let Some(description) = description {
+            let _ = writeln!(out, "{}", console.paint(Tone::Dim, &indented(description, "      ")));
+        }
+    }
 }
 
 fn tool(tool: &Tool, console: &Console) -> String {
@@ -138,10 +132,10 @@ pub(super) fn surface_json(server: &str, surface: &Surface, problems: &[String])
         "serverInfo": surface.server_info,
         "capabilities": surface.capabilities,
         "instructions": surface.instructions,
-        "tools": surface.tools.iter().map(|tool| tool.raw()).collect::<Vec<_>>(),
-        "resources": surface.resources.iter().map(|item| item.raw()).collect::<Vec<_>>(),
-        "resourceTemplates": surface.templates.iter().map(|item| item.raw()).collect::<Vec<_>>(),
-        "prompts": surface.prompts.iter().map(|item| item.raw()).collect::<Vec<_>>(),
+        "tools": surface.tools.iter().map(Tool::raw).collect::<Vec<_>>(),
+        "resources": surface.resources.iter().map(Resource::raw).collect::<Vec<_>>(),
+        "resourceTemplates": surface.templates.iter().map(ResourceTemplate::raw).collect::<Vec<_>>(),
+        "prompts": surface.prompts.iter().map(Prompt::raw).collect::<Vec<_>>(),
         "problems": problems,
     })
 }

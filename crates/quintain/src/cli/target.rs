@@ -263,7 +263,11 @@ fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<quintain_core::suite::Su
             if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
         desk.console.err(renderer.render_all(&sources, &diagnostics).trim_end());
     }
-    suite.ok_or(Wrong::Said)
+    let suite = suite.ok_or(Wrong::Said)?;
+    for secret in &suite.secrets {
+        desk.redactor.learn(secret);
+    }
+    Ok(suite)
 }
 
 fn in_cwd(file: &Path, desk: &Desk) -> PathBuf {

@@ -15,7 +15,7 @@ use super::opener::Opener;
 use super::registration::{self, Registration};
 use super::token::{TokenEndpoint, TokenSet};
 use super::{Desk, nonce};
-use crate::auth::error::{described, shown};
+use crate::auth::error::{bare, described, shown};
 use crate::auth::{AuthError, Challenge, LoginOptions};
 
 /// How long a user has to finish a login.
@@ -258,11 +258,7 @@ pub(crate) fn issuer(desk: &Desk, found: &Discovered) -> String {
 
 /// The canonical URI of the server (RFC 8707): no fragment, no secrets, no lonely slash.
 pub(crate) fn canonical(server: &Url) -> String {
-    let mut url = server.clone();
-    url.set_fragment(None);
-    url.set_query(None);
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
+    let url = bare(server);
     let text = url.to_string();
     if url.path() == "/" { text.trim_end_matches('/').to_owned() } else { text }
 }

@@ -39,19 +39,15 @@ impl Teller {
         endpoint.request(&self.desk, grant, &parameters).await
     }
 
-    pub(crate) async fn refresh(&self, old: &TokenSet) -> Result<TokenSet, AuthError> {
-        let token = old.refresh_token.as_ref().map(ExposeSecret::expose_secret);
-        let own = [("refresh_token", token.unwrap_or_default())];
-        self.ask("refresh_token", &own).await
-    }
-
     /// The token endpoint, and the resource to ask tokens for.
     pub(crate) async fn endpoint(&self) -> Result<&(TokenEndpoint, Option<String>), AuthError> {
         self.endpoint.get_or_try_init(|| self.find()).await
     }
 
-    pub(crate) fn config(&self) -> &OAuthConfig {
-        &self.config
+    pub(crate) async fn refresh(&self, old: &TokenSet) -> Result<TokenSet, AuthError> {
+        let token = old.refresh_token.as_ref().map(ExposeSecret::expose_secret);
+        let own = [("refresh_token", token.unwrap_or_default())];
+        self.ask("refresh_token", &own).await
     }
 
     async fn find(&self) -> Result<(TokenEndpoint, Option<String>), AuthError> {

@@ -7,7 +7,7 @@ use url::Url;
 
 use super::Desk;
 use super::metadata::{ResourceMetadata, ServerMetadata};
-use crate::auth::error::shown;
+use crate::auth::error::{bare, shown};
 use crate::auth::{Attempt, AuthError, Challenge};
 
 const AUTHORIZATION_SERVER: &str = "oauth-authorization-server";
@@ -108,7 +108,7 @@ impl<'a> Discovery<'a> {
             if !resource.covers(&self.desk.server) {
                 return Err(AuthError::ResourceMismatch {
                     url: url.to_string(),
-                    server: self.desk.server.to_string(),
+                    server: bare(&self.desk.server).to_string(),
                     found: shown(&resource.resource.unwrap_or_default()),
                 });
             }
@@ -210,7 +210,7 @@ impl<'a> Discovery<'a> {
     }
 
     fn failed(self) -> AuthError {
-        AuthError::Discovery { server: self.desk.server.to_string(), tried: self.tried }
+        AuthError::Discovery { server: bare(&self.desk.server).to_string(), tried: self.tried }
     }
 }
 
@@ -224,13 +224,8 @@ fn well_known(base: &Url, name: &str, path: &str) -> Url {
 }
 
 fn at(base: &Url, path: &str) -> Url {
-    let mut url = base.clone();
+    let mut url = bare(base);
     url.set_path(path);
-    url.set_query(None);
-    url.set_fragment(None);
-    // A password in the URL of the target is for the target alone.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
     url
 }
 

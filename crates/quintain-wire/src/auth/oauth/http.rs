@@ -60,6 +60,22 @@ impl Http {
         Self::within(request, url, self.timeout).await
     }
 
+    /// Only the headers of the answer; its body may be a stream without an end.
+    pub(crate) async fn headers(
+        &self,
+        request: RequestBuilder,
+        url: &Url,
+    ) -> Result<HeaderMap, AuthError> {
+        let (url, after) = (url.to_string(), self.timeout);
+        match tokio::time::timeout(after, request.send()).await {
+            Ok(Ok(response)) => Ok(response.headers().clone()),
+            Ok(Err(error)) => {
+                Err(AuthError::Unreachable { url, reason: net::chain(&error.without_url()) })
+            }
+            Err(_) => Err(AuthError::TimedOut { url, after }),
+        }
+    }
+
     async fn within(
         request: RequestBuilder,
         url: &Url,
@@ -104,6 +120,14 @@ impl Answer {
                 shown(&String::from_utf8_lossy(to.as_bytes()))
             ),
             None => self.status.to_string(),
+        }
+    }
+
+    /// The media type of the body.
+    pub(crate) fn kind(&self) -> String {
+        match self.headers.get(CONTENT_TYPE) {
+            Some(kind) => format!("`{}`", shown(&String::from_utf8_lossy(kind.as_bytes()))),
+            None => "a body without a type".to_owned(),
         }
     }
 

@@ -15,7 +15,7 @@ use super::discovery::Discovery;
 use super::opener::Opener;
 use super::source::Grant;
 use super::token::TokenSet;
-use crate::auth::error::shown;
+use crate::auth::error::{bare, shown};
 use crate::auth::{AuthError, Challenge, LoginOptions, Refusal, StoredTokens, TokenStore};
 
 /// Logins within [`LOGIN_WINDOW`]; a user should not be asked again and again in vain.
@@ -67,7 +67,7 @@ impl InteractiveGrant {
         logins.retain(|at| now < *at + LOGIN_WINDOW);
         if logins.len() >= LOGINS {
             return Err(AuthError::StillRefused {
-                url: refusal.url.to_string(),
+                url: bare(&refusal.url).to_string(),
                 status: refusal.status,
                 detail: format!(": {LOGINS} logins within minutes have not helped"),
             });
@@ -85,7 +85,8 @@ fn worth_asking(
 ) -> Result<(), AuthError> {
     let scope = challenge.scope.as_deref().unwrap_or_default();
     let asked = earlier.map(|session| session.scopes.as_slice()).unwrap_or_default();
-    let refuse = |reason| AuthError::Scope { url: url.to_string(), scope: shown(scope), reason };
+    let refuse =
+        |reason| AuthError::Scope { url: bare(url).to_string(), scope: shown(scope), reason };
     if scope.trim().is_empty() {
         return Err(refuse("is not named, so no login can ask for it"));
     }
@@ -172,12 +173,8 @@ pub(crate) async fn login(
     }});
     let request = desk.http.post(&desk.server).json(&probe);
     let request = request.header(ACCEPT, "text/event-stream");
-    let challenge = match desk.http.send(request, &desk.server).await {
-        Ok(answer) => Challenge::from_headers(&answer.headers),
-        // A stream that does not end is as good as an answer without a challenge.
-        Err(AuthError::TimedOut { .. } | AuthError::BadAnswer { .. }) => Challenge::default(),
-        Err(error) => return Err(error),
-    };
+    let headers = desk.http.headers(request, &desk.server).await?;
+    let challenge = Challenge::from_headers(&headers);
     let earlier = store.as_ref().map(|store| store.load(&desk.server)).transpose()?.flatten();
     // With a client id in hand, a login starts from nothing: the server may have a new issuer.
     let earlier = earlier.filter(|_| options.client_id.is_none()).map(|stored| stored.session());

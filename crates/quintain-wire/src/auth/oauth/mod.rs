@@ -12,11 +12,11 @@ pub(crate) mod authorization_code;
 mod callback;
 pub mod client;
 pub(crate) mod client_credentials;
-pub mod discovery;
+pub(crate) mod discovery;
 pub(crate) mod dpop;
 mod http;
 pub(crate) mod interactive;
-pub(crate) mod jwt_bearer;
+pub mod jwt_bearer;
 pub mod metadata;
 pub mod opener;
 pub(crate) mod password;
@@ -26,7 +26,8 @@ pub(crate) mod token;
 
 pub use client::{ClientAuthMethod, SigningKey};
 pub use dpop::Proof;
-pub use opener::{HeadlessOpener, Opener};
+pub use jwt_bearer::Assertion;
+pub use opener::{HeadlessOpener, Opener, ShowUrl};
 
 use http::Http;
 

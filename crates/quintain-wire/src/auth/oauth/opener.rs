@@ -1,6 +1,7 @@
 //! How the user agent is started: by a person's browser, or by following redirects ourselves.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::header::{COOKIE, LOCATION, SET_COOKIE};
@@ -9,13 +10,37 @@ use reqwest::Response;
 use url::Url;
 
 use crate::auth::AuthError;
-use crate::auth::error::shown;
+use crate::auth::error::{bare, shown};
 use crate::net;
 
 /// Brings a URL in front of whoever can log in.
 pub trait Opener: Send + Sync + std::fmt::Debug {
     /// Starts the user agent; may return before the login is finished.
     fn open<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<(), AuthError>>;
+}
+
+/// Hands the URL to a function that shows it to a person or starts a browser.
+#[derive(Clone)]
+pub struct ShowUrl(Arc<dyn Fn(&Url) + Send + Sync>);
+
+impl ShowUrl {
+    /// An opener that calls `show`.
+    pub fn new(show: impl Fn(&Url) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(show))
+    }
+}
+
+impl std::fmt::Debug for ShowUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ShowUrl")
+    }
+}
+
+impl Opener for ShowUrl {
+    fn open<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<(), AuthError>> {
+        (self.0)(url);
+        Box::pin(async { Ok(()) })
+    }
 }
 
 /// A user agent without a user: follows redirects until the login comes back to this machine.
@@ -42,7 +67,7 @@ impl Opener for HeadlessOpener {
             let after = self.timeout;
             tokio::time::timeout(after, self.follow(url))
                 .await
-                .unwrap_or_else(|_| Err(AuthError::TimedOut { url: bare(url), after }))
+                .unwrap_or_else(|_| Err(AuthError::TimedOut { url: bare(url).to_string(), after }))
         })
     }
 }
@@ -62,22 +87,22 @@ impl HeadlessOpener {
                 request = request.header(COOKIE, header);
             }
             let response = request.send().await.map_err(|error| AuthError::Unreachable {
-                url: bare(&url),
+                url: bare(&url).to_string(),
                 reason: net::chain(&error.without_url()),
             })?;
-            if bare(&url) == home {
+            if bare(&url).as_str() == home {
                 return Ok(());
             }
             cookies.learn(&url, &response);
             url = next(&url, &response)?;
         }
         let reason = format!("more than {REDIRECTS} redirects and no end");
-        Err(AuthError::BadAnswer { url: bare(start), reason })
+        Err(AuthError::BadAnswer { url: bare(start).to_string(), reason })
     }
 }
 
 fn next(url: &Url, response: &Response) -> Result<Url, AuthError> {
-    let bad = |reason| AuthError::BadAnswer { url: bare(url), reason };
+    let bad = |reason| AuthError::BadAnswer { url: bare(url).to_string(), reason };
     let status = response.status();
     let Some(location) = response.headers().get(LOCATION).filter(|_| status.is_redirection())
     else {
@@ -88,13 +113,6 @@ fn next(url: &Url, response: &Response) -> Result<Url, AuthError> {
         Ok(next) if matches!(next.scheme(), "http" | "https") => Ok(next),
         _ => Err(bad(format!("a redirect to `{}`", shown(&location)))),
     }
-}
-
-/// The URL without its query, which holds codes and states that have no place in an error.
-fn bare(url: &Url) -> String {
-    let mut url = url.clone();
-    url.set_query(None);
-    url.to_string()
 }
 
 /// Just enough of a cookie jar: the newest value of each name, per origin.

@@ -8,7 +8,7 @@ use super::Desk;
 use super::client::{ClientAuthMethod, ClientIdentity};
 use super::discovery::Discovered;
 use super::token::learn_client_secret;
-use crate::auth::error::{described, shown};
+use crate::auth::error::{bare, described, shown};
 use crate::auth::{AuthError, LoginOptions};
 
 /// A client as registered with one issuer for one redirect URI.
@@ -32,7 +32,7 @@ pub(crate) async fn client(
     if let Some(id) = &options.client_id {
         if let Some(other) = earlier.filter(|e| e.client.id == *id && e.issuer != issuer) {
             return Err(AuthError::IssuerChanged {
-                server: desk.server.to_string(),
+                server: bare(&desk.server).to_string(),
                 expected: shown(&other.issuer),
                 found: shown(issuer),
             });

@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::dpop::{self, Proof};
 use super::token::TokenSet;
-use crate::auth::error::described;
+use crate::auth::error::{bare, described};
 use crate::auth::{AuthError, Authorizer, Challenge, Clock, Credentials, Refusal, bearer};
 
 /// How long before its expiry a token is renewed, unless it lives too short for that.
@@ -104,11 +104,13 @@ impl Authorizer for TokenSource {
         Box::pin(async move {
             let seen = inner.finished.load(Ordering::Acquire);
             let mut state = Arc::clone(&inner.state).lock_owned().await;
-            if inner.fresh(&state) {
-                return Ok(state.hand_out(&inner.clock));
-            }
             if let Some(failure) = inner.shared_failure(&state, seen) {
                 return Err(failure);
+            }
+            // Whoever waited for a renewal takes its token, however short that one lives.
+            let waited = inner.finished.load(Ordering::Acquire) != seen && state.alive();
+            if waited || inner.fresh(&state) {
+                return Ok(state.hand_out(&inner.clock));
             }
             inner.renew(state, None).await.map(|mut state| state.hand_out(&inner.clock))
         })
@@ -144,7 +146,7 @@ impl Authorizer for TokenSource {
 impl Inner {
     /// Whether the token can be used as it is.
     fn fresh(&self, state: &State) -> bool {
-        let Some(token) = state.token.as_ref().filter(|_| !state.dead) else { return false };
+        let Some(token) = state.token.as_ref().filter(|_| state.alive()) else { return false };
         let now = self.clock.now();
         // A token of five seconds would otherwise be renewed with every call.
         let lead = self.lead.min(token.lifetime / 2);
@@ -159,7 +161,8 @@ impl Inner {
     /// Decides whether a refusal is worth another token, and forgets the refused one.
     fn may_force(&self, state: &mut State, refusal: &Refusal) -> Result<(), AuthError> {
         let now = self.clock.now();
-        state.dead = true;
+        // A 403 asks for more than the token gives; the token itself is still good.
+        state.dead |= refusal.status == StatusCode::UNAUTHORIZED;
         state.forced_at.retain(|at| now < *at + RENEWAL_WINDOW);
         // With a single use, that use must be the retry: the new token did not help.
         let in_vain =
@@ -171,11 +174,13 @@ impl Inner {
             state.forced = false;
             let challenge = Challenge::from_headers(&refusal.headers);
             let words = challenge.error_description.or(challenge.error);
-            return Err(AuthError::StillRefused {
-                url: refusal.url.to_string(),
+            let error = AuthError::StillRefused {
+                url: bare(&refusal.url).to_string(),
                 status: refusal.status,
                 detail: described(words.as_deref()),
-            });
+            };
+            self.finish(state, Some(error.clone()));
+            return Err(error);
         }
         state.forced_at.push(now);
         Ok(())
@@ -190,11 +195,16 @@ impl Inner {
         let inner = Arc::clone(self);
         let task = tokio::spawn(async move {
             let result = inner.fetch(&mut state, refusal.as_ref()).await;
-            state.failure = result.as_ref().err().cloned();
-            inner.finished.fetch_add(1, Ordering::Release);
+            inner.finish(&mut state, result.as_ref().err().cloned());
             result.map(|()| state)
         });
         task.await.unwrap_or_else(|error| Err(AuthError::Failed(error.to_string())))
+    }
+
+    /// Lets all who wait know how it went.
+    fn finish(&self, state: &mut State, failure: Option<AuthError>) {
+        state.failure = failure;
+        self.finished.fetch_add(1, Ordering::Release);
     }
 
     async fn fetch(&self, state: &mut State, refusal: Option<&Refusal>) -> Result<(), AuthError> {
@@ -206,33 +216,34 @@ impl Inner {
                 Ok(mut new) => {
                     // Without rotation the old refresh token stays good.
                     new.refresh_token = new.refresh_token.or_else(|| old.refresh_token.clone());
-                    return self.accept(state, new, refusal, true);
+                    self.accept(state, new, refusal, true);
+                    return Ok(());
                 }
                 Err(AuthError::TokenRefused { error, .. }) => {
                     tracing::debug!(%error, "the refresh token is refused, starting over");
                     state.drop_refresh_token();
                 }
-                Err(error) => return self.endure(state, error),
+                Err(error) => return self.endure(state, refusal, error),
             }
         }
         match self.grant.obtain(refusal).await {
-            Ok(Some(new)) => self.accept(state, new, refusal, false),
+            Ok(Some(new)) => {
+                self.accept(state, new, refusal, false);
+                Ok(())
+            }
             Ok(None) => {
                 state.token = None;
                 Ok(())
             }
-            Err(error) => self.endure(state, error),
+            Err(error) => self.endure(state, refusal, error),
         }
     }
 
-    fn accept(
-        &self,
-        state: &mut State,
-        new: TokenSet,
-        refusal: Option<&Refusal>,
-        refreshed: bool,
-    ) -> Result<(), AuthError> {
-        let kept = self.grant.keep(&new);
+    fn accept(&self, state: &mut State, new: TokenSet, refusal: Option<&Refusal>, refreshed: bool) {
+        if let Err(error) = self.grant.keep(&new) {
+            // The token is good all the same; only the next process will miss it.
+            tracing::warn!(%error, "a renewed login could not be stored");
+        }
         state.token = Some(new);
         state.dead = false;
         state.generation += 1;
@@ -240,14 +251,18 @@ impl Inner {
         state.forced = refusal.is_some();
         state.refreshed = refreshed;
         state.not_before = None;
-        kept
     }
 
     /// An early renewal may fail as long as the old token is still good.
-    fn endure(&self, state: &mut State, error: AuthError) -> Result<(), AuthError> {
+    fn endure(
+        &self,
+        state: &mut State,
+        refusal: Option<&Refusal>,
+        error: AuthError,
+    ) -> Result<(), AuthError> {
         let now = self.clock.now();
-        let good = state.token.as_ref().is_some_and(|token| now < token.expires_at) && !state.dead;
-        if !good {
+        let good = state.token.as_ref().is_some_and(|token| now < token.expires_at);
+        if refusal.is_some() || state.dead || !good {
             return Err(error);
         }
         tracing::debug!(%error, "the early renewal failed, the token is still valid");
@@ -257,6 +272,11 @@ impl Inner {
 }
 
 impl State {
+    /// There is a token that nobody has refused.
+    fn alive(&self) -> bool {
+        self.token.is_some() && !self.dead
+    }
+
     fn hand_out(&mut self, clock: &Clock) -> Credentials {
         let mut credentials = Credentials { generation: self.generation, ..Credentials::default() };
         if let Some(token) = self.token.as_ref().filter(|_| !self.dead) {

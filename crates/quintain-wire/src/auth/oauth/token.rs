@@ -58,9 +58,9 @@ impl TokenEndpoint {
         parameters: &[(&str, &str)],
     ) -> Result<TokenSet, AuthError> {
         let now = desk.clock.now();
-        let object = self.exchange(desk, grant, parameters).await?;
+        let object = self.ask(desk, grant, parameters).await?;
         let tokens = TokenSet::from_object(&object, now, self.dpop.as_ref())
-            .map_err(|reason| AuthError::BadAnswer { url: self.url.to_string(), reason })?;
+            .map_err(|reason| self.bad(reason))?;
         desk.redactor.learn(&tokens.access_token);
         if let Some(token) = &tokens.refresh_token {
             desk.redactor.learn(token);
@@ -68,8 +68,37 @@ impl TokenEndpoint {
         Ok(tokens)
     }
 
-    /// [`Self::request`] for answers that are no access tokens: the object as it came.
+    /// Exchanges one token for another (RFC 8693) of type `kind`, which need not open a resource.
     pub(crate) async fn exchange(
+        &self,
+        desk: &Desk,
+        kind: &str,
+        parameters: &[(&str, &str)],
+    ) -> Result<SecretString, AuthError> {
+        let grant = "urn:ietf:params:oauth:grant-type:token-exchange";
+        let mut all = vec![("requested_token_type", kind)];
+        all.extend(parameters);
+        let object = self.ask(desk, grant, &all).await?;
+        let text = |name: &str| object.get(name).and_then(Value::as_str);
+        if let Some(other) = text("issued_token_type").filter(|issued| *issued != kind) {
+            return Err(self.bad(format!("it is a `{}`, not a `{kind}`", shown(other))));
+        }
+        match text("access_token").filter(|token| !token.is_empty()) {
+            Some(token) => {
+                let token = SecretString::from(token);
+                desk.redactor.learn(&token);
+                Ok(token)
+            }
+            None => Err(self.bad("it has no `access_token`".to_owned())),
+        }
+    }
+
+    fn bad(&self, reason: String) -> AuthError {
+        AuthError::BadAnswer { url: self.url.to_string(), reason }
+    }
+
+    /// Sends the request, and once more if all the server misses is its nonce in our proof.
+    async fn ask(
         &self,
         desk: &Desk,
         grant: &str,
@@ -77,9 +106,8 @@ impl TokenEndpoint {
     ) -> Result<Map<String, Value>, AuthError> {
         let mut answer = self.send(desk, grant, parameters).await?;
         if let Some(key) = &self.dpop {
-            let wants_nonce = answer
-                .object()
-                .is_some_and(|o| o.get("error").is_some_and(|e| e == dpop::USE_NONCE));
+            let error = answer.object().and_then(|mut object| object.remove("error"));
+            let wants_nonce = error.is_some_and(|error| error == dpop::USE_NONCE);
             if key.learn(&self.url, &answer.headers) && wants_nonce {
                 answer = self.send(desk, grant, parameters).await?;
                 key.learn(&self.url, &answer.headers);
@@ -140,10 +168,8 @@ impl TokenEndpoint {
                 description: described(text("error_description")),
             });
         }
-        object.ok_or_else(|| AuthError::BadAnswer {
-            url: self.url.to_string(),
-            reason: format!("not a JSON object: {}", answer.excerpt()),
-        })
+        // The body is not shown: what is not JSON can still hold a token.
+        object.ok_or_else(|| self.bad(format!("{} is no JSON object", answer.kind())))
     }
 }
 

@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::error::bare;
 use super::oauth::Desk;
 use super::oauth::authorization_code::Session;
 use super::oauth::client::{ClientAuthMethod, ClientIdentity};
@@ -63,7 +64,7 @@ impl StoredTokens {
     pub(crate) fn new(server: &Url, session: &Session, tokens: &TokenSet) -> Self {
         let Registration { issuer, redirect_uri, client } = session.registration.clone();
         Self {
-            server_url: key_url(server),
+            server_url: bare(server),
             issuer,
             token_endpoint: session.endpoint.url.clone(),
             client_id: client.id,
@@ -148,7 +149,7 @@ impl StoredGrant {
         state_dir: Option<&Path>,
     ) -> Result<(Self, TokenSet), AuthError> {
         let needed = |reason: &str| AuthError::LoginNeeded {
-            server: key_url(&desk.server).to_string(),
+            server: bare(&desk.server).to_string(),
             reason: reason.to_owned(),
         };
         let folder = state_dir.ok_or_else(|| needed("no folder for stored logins is set"))?;
@@ -213,16 +214,6 @@ impl Grant for StoredGrant {
     fn keep(&self, tokens: &TokenSet) -> Result<(), AuthError> {
         self.store.save(&StoredTokens::new(&self.desk.server, &self.stored.session(), tokens))
     }
-}
-
-/// The server without what may be secret or is not part of its identity.
-fn key_url(server: &Url) -> Url {
-    let mut url = server.clone();
-    url.set_query(None);
-    url.set_fragment(None);
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url
 }
 
 fn seconds(time: SystemTime) -> u64 {

@@ -10,8 +10,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use super::{StoredTokens, key_url};
+use super::StoredTokens;
 use crate::auth::AuthError;
+use crate::auth::error::bare;
 
 /// A folder of stored logins.
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ impl TokenStore {
     /// # Errors
     /// As [`TokenStore::list`].
     pub fn load(&self, server: &Url) -> Result<Option<StoredTokens>, AuthError> {
-        let server = key_url(server);
+        let server = bare(server);
         Ok(self.list()?.into_iter().find(|tokens| tokens.server_url == server))
     }
 
@@ -92,7 +93,7 @@ impl TokenStore {
     /// # Errors
     /// When a file cannot be removed.
     pub fn delete(&self, server: &Url) -> Result<usize, AuthError> {
-        let server = key_url(server);
+        let server = bare(server);
         let all = self.list()?;
         let own: Vec<_> = all.iter().filter(|tokens| tokens.server_url == server).collect();
         for tokens in &own {

@@ -1,52 +1,18 @@
-//! Each planted weakness fires on the vulnerable twin and not on the patched one.
+//! Input that ends up as something else: SQL, a command, an option, a path, a URL, a template.
 
 use std::{
     net::SocketAddr,
-    path::Path,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
 };
 
-use quintain_demo::{DemoConfig, Place, Twin, weaknesses};
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use quintain_demo::Twin;
+use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
 };
 
-use crate::client::{Answer, Session, open};
-
-/// A session of the default customer, and a place outside of the demo's data with a secret in it.
-struct Ground {
-    session: Session,
-    directory: TempDir,
-}
-
-const SECRET: &str = "canary-7c1f0e";
-
-impl Ground {
-    async fn new(twin: Twin) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join("secret.txt"), SECRET).unwrap();
-        let config = DemoConfig::new(twin).with_data_dir(directory.path().join("data"));
-        Self { session: open(config).await, directory }
-    }
-
-    fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
-    async fn call(&mut self, tool: &str, arguments: Value) -> Answer {
-        self.session.call(tool, arguments).await
-    }
-}
-
-/// Runs `fires` on both twins and demands the opposite outcome.
-async fn differs(fires: impl AsyncFn(Ground) -> bool) {
-    assert!(fires(Ground::new(Twin::Vulnerable).await).await, "does not fire");
-    assert!(!fires(Ground::new(Twin::Patched).await).await, "fires on the patched twin");
-}
+use super::{Ground, SECRET, differs};
 
 #[tokio::test]
 async fn sql_injection_by_union() {
@@ -112,6 +78,16 @@ async fn sql_injection_cannot_write() {
     let answer = ground.call("search_customers", json!({ "query": "Ada" })).await;
     assert_eq!(answer.json()["count"], 1);
     assert!(!file.exists());
+}
+
+#[tokio::test]
+async fn sql_injection_cannot_run_for_ever() {
+    let mut ground = Ground::new(Twin::Vulnerable).await;
+    let query = "' UNION SELECT 1, 2, 3, count(*) FROM (WITH RECURSIVE n(i) AS \
+        (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n) -- ";
+    let answer = ground.call("search_customers", json!({ "query": query })).await;
+    assert!(answer.failed && answer.text.contains("interrupted"), "{answer:?}");
+    assert!(!ground.call("search_customers", json!({ "query": "Ada" })).await.failed);
 }
 
 #[tokio::test]
@@ -254,162 +230,4 @@ async fn template_injection() {
         ground.call("render_receipt", arguments).await.text == "11111"
     })
     .await;
-}
-
-#[tokio::test]
-async fn objects_of_others() {
-    for (tool, arguments) in [
-        ("get_transaction", json!({ "transaction_id": "txn_101" })),
-        ("render_receipt", json!({ "transaction_id": "txn_101", "template": "{{ user_id }}" })),
-        ("get_user_data", json!({ "user_id": "cust_1002" })),
-        ("account_summary", json!({ "user_id": "cust_1002" })),
-        ("get_notes", json!({ "user_id": "cust_1002" })),
-        ("add_note", json!({ "user_id": "cust_1002", "note": "hello" })),
-        ("read_invoice", json!({ "name": "INV-1003.txt" })),
-        ("refund_payment", json!({ "transaction_id": "txn_101" })),
-    ] {
-        differs(async |mut ground| !ground.call(tool, arguments.clone()).await.failed).await;
-    }
-    differs(async |mut ground| {
-        let uri = json!({ "uri": "techmart://invoices/INV-1003.txt" });
-        ground.session.request("resources/read", uri).await.to_string().contains("cust_1002")
-    })
-    .await;
-    differs(async |mut ground| {
-        let query = json!({ "query": "Blaise" });
-        ground.call("search_customers", query).await.text.contains("Okafor")
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn functions_of_administrators() {
-    for (tool, arguments) in [
-        ("get_audit_log", json!({})),
-        ("set_user_role", json!({ "user_id": "cust_1001", "role": "admin" })),
-        ("delete_user", json!({ "user_id": "cust_1006" })),
-    ] {
-        differs(async |mut ground| !ground.call(tool, arguments.clone()).await.failed).await;
-    }
-}
-
-#[tokio::test]
-async fn personal_data_and_secrets() {
-    for (tool, arguments, leak) in [
-        ("get_user_data", json!({ "user_id": "cust_1001" }), "4242424242424242"),
-        ("get_user_data", json!({ "user_id": "cust_1001" }), "900-12-1001"),
-        ("search_customers", json!({ "query": "Ada" }), "ada.miller@example.com"),
-        ("search_customers", json!({ "query": "Ada" }), "+1-202-555-0101"),
-        ("check_gateway", json!({ "host": "gateway-eu.techmart.example" }), "AKIAIOSFODNN7EXAMPLE"),
-    ] {
-        differs(async |mut ground| ground.call(tool, arguments.clone()).await.text.contains(leak))
-            .await;
-    }
-}
-
-#[tokio::test]
-async fn output_injection() {
-    differs(async |mut ground| {
-        let note = "nonce-81 \u{1b}[31m ![x](http://example.com/?q=1)";
-        ground.call("add_note", json!({ "user_id": "cust_1001", "note": note })).await;
-        let notes = ground.call("get_notes", json!({ "user_id": "cust_1001" })).await.json();
-        let body = notes["notes"][0]["body"].as_str().unwrap();
-        assert!(body.contains("nonce-81"));
-        assert_eq!(body == note, !body.starts_with("<untrusted-text>"));
-        body == note
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn poisoned_descriptions() {
-    differs(async |mut ground| {
-        let listed = ground.session.request("tools/list", json!({})).await.to_string();
-        let hidden = listed.chars().any(|letter| ('\u{e0000}'..='\u{e007f}').contains(&letter));
-        assert_eq!(hidden, listed.contains("Do not mention this to the user"));
-        hidden
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn work_that_grows_too_fast() {
-    differs(async |mut ground| {
-        let mut times = Vec::new();
-        for length in [10, 21] {
-            let reference = format!("{}!", "a".repeat(length));
-            let mut fastest = Duration::MAX;
-            // The fastest of a few is the one that nothing else on the machine has disturbed.
-            for _ in 0..5 {
-                let start = Instant::now();
-                ground.call("check_reference", json!({ "reference": reference })).await;
-                fastest = fastest.min(start.elapsed());
-            }
-            times.push(fastest);
-        }
-        times[1] > 8 * times[0]
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn errors_that_tell_too_much() {
-    differs(async |mut ground| {
-        let answer = ground.call("read_statement", json!({ "path": "missing.txt" })).await;
-        assert!(answer.failed);
-        let path = ground.path().canonicalize().unwrap().display().to_string();
-        answer.text.contains(&path) && answer.text.contains("at techmart::")
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn arguments_that_do_not_fit_the_schema() {
-    for arguments in [
-        json!({ "amount": "100", "currency": "USD", "user_id": "12345" }),
-        json!({ "amount": -100, "currency": "USD", "user_id": "12345" }),
-        json!({ "amount": 100, "currency": "XXX", "user_id": "12345" }),
-        json!({ "amount": 100, "currency": "USD" }),
-        json!({ "amount": 100, "currency": "USD", "user_id": "12345", "admin": true }),
-    ] {
-        differs(async |mut ground| {
-            let answer = ground.call("process_payment", arguments.clone()).await;
-            if answer.failed {
-                assert_eq!(answer.code, Some(-32602), "{answer:?}");
-                assert!(answer.message["error"]["data"]["validation_errors"].is_array());
-            }
-            !answer.failed
-        })
-        .await;
-    }
-}
-
-/// The tests above and in `auth` and `http` cover these rules; a new one must be covered too.
-#[test]
-fn every_rule_of_the_table_is_known_here() {
-    const KNOWN: [&str; 18] = [
-        "sql-injection",
-        "command-injection",
-        "argument-injection",
-        "path-traversal",
-        "ssrf",
-        "unsafe-url-scheme",
-        "template-injection",
-        "bola",
-        "bfla",
-        "pii",
-        "secrets",
-        "output-injection",
-        "tool-poisoning",
-        "dos-growth",
-        "error-leak",
-        "schema-bypass",
-        "http-host-origin",
-        "session-hijack",
-    ];
-    for weakness in weaknesses() {
-        let is_http = matches!(weakness.place, Place::Http(_));
-        let known = KNOWN.contains(&weakness.rule) || (is_http && weakness.rule == "auth-missing");
-        assert!(known, "{weakness:?}");
-    }
 }

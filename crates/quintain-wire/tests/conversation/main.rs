@@ -1,0 +1,12 @@
+//! How conversations go: deadlines, cancellation, questions back, rounds of input, pages, faults.
+//!
+//! The target is a script in this process, so that every message can be chosen to the byte.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod deadlines;
+mod faults;
+mod listing;
+mod questions;
+mod script;
+mod tasks;
