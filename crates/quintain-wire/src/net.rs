@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use reqwest::{Client, Response, redirect};
+use url::{Host, Url};
 
 /// Why a body could not be read to its end.
 #[derive(Debug, thiserror::Error)]
@@ -23,9 +24,14 @@ pub enum BodyError {
 ///
 /// # Errors
 /// When the TLS back end cannot be set up.
-pub fn client(connect_timeout: Duration) -> reqwest::Result<Client> {
+pub fn client(connect_timeout: Duration, to: &Url) -> reqwest::Result<Client> {
     install_tls_provider();
-    Client::builder()
+    let mut builder = Client::builder();
+    if is_loopback(to) {
+        // A proxy of the environment is for the world outside, and may not reach this machine.
+        builder = builder.no_proxy();
+    }
+    builder
         .redirect(redirect::Policy::none())
         .connect_timeout(connect_timeout)
         .tcp_nodelay(true)
@@ -62,6 +68,16 @@ pub fn chain(error: &dyn std::error::Error) -> String {
         cause = next.source();
     }
     text
+}
+
+/// Whether a URL names this machine.
+pub fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 fn install_tls_provider() {

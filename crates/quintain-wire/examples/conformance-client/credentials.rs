@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quintain_wire::auth::oauth::{Assertion, HeadlessOpener, SigningKey};
-use quintain_wire::auth::{AuthConfig, GrantConfig, LoginOptions, OAuthConfig};
+use quintain_wire::auth::oauth::{HeadlessOpener, SigningKey};
+use quintain_wire::auth::{AuthConfig, GrantConfig, IdentityProvider, LoginOptions, OAuthConfig};
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -28,17 +28,15 @@ pub(crate) fn config(scenario: &str, context: &Value) -> Result<AuthConfig> {
         },
         "auth/client-credentials-basic" => GrantConfig::ClientCredentials { key: None },
         "auth/wif-jwt-bearer" => GrantConfig::JwtBearer {
-            assertion: Assertion::Given(secret("valid_jwt").ok_or("the context has no JWT")?),
+            assertion: secret("valid_jwt").ok_or("the context has no assertion")?,
         },
         "auth/cross-app-access-complete-flow" | "auth/enterprise-managed-authorization" => {
-            let assertion = Assertion::Exchanged {
+            GrantConfig::IdentityAssertion(IdentityProvider {
                 token_url: text("idp_token_endpoint").unwrap_or_default().parse()?,
                 client_id: text("idp_client_id").ok_or("the context names no client")?,
                 client_secret: None,
-                subject_token: secret("idp_id_token").ok_or("the context has no ID token")?,
-                subject_token_type: "id_token".to_owned(),
-            };
-            GrantConfig::JwtBearer { assertion }
+                id_token: secret("idp_id_token").ok_or("the context has no ID token")?,
+            })
         }
         _ => {
             return Ok(AuthConfig::Interactive {

@@ -11,7 +11,7 @@ use super::fixed::Fixed;
 use super::oauth::client::{ClientAuthMethod, SigningKey};
 use super::oauth::client_credentials::ClientCredentials;
 use super::oauth::interactive::{self, InteractiveGrant};
-use super::oauth::jwt_bearer::{Assertion, JwtBearer};
+use super::oauth::jwt_bearer::JwtBearer;
 use super::oauth::opener::Opener;
 use super::oauth::password::Password;
 use super::oauth::source::TokenSource;
@@ -125,11 +125,27 @@ pub enum GrantConfig {
         /// The password.
         password: SecretString,
     },
-    /// Somebody else's signed word.
+    /// An assertion that somebody else signed (RFC 7523), such as a workload's own JWT.
     JwtBearer {
-        /// Where it comes from.
-        assertion: Assertion,
+        /// The JWT.
+        assertion: SecretString,
     },
+    /// The assertion that an identity provider hands out for its user's login (enterprise-managed
+    /// authorization, also known as cross-app access).
+    IdentityAssertion(IdentityProvider),
+}
+
+/// The identity provider of an enterprise, and the login of one of its users.
+#[derive(Clone, Debug)]
+pub struct IdentityProvider {
+    /// Its token endpoint.
+    pub token_url: Url,
+    /// The id of the client that the user logged in with there.
+    pub client_id: String,
+    /// The secret of that client, if it has one.
+    pub client_secret: Option<SecretString>,
+    /// What the login yielded.
+    pub id_token: SecretString,
 }
 
 /// What a login can be told beforehand.
@@ -239,7 +255,11 @@ fn oauth(
             Arc::new(TokenSource::new(grant, None, lead, clock))
         }
         GrantConfig::JwtBearer { assertion } => {
-            let grant = JwtBearer::new(desk, config, assertion)?;
+            let grant = JwtBearer::given(desk, config, assertion)?;
+            Arc::new(TokenSource::new(grant, None, lead, clock))
+        }
+        GrantConfig::IdentityAssertion(provider) => {
+            let grant = JwtBearer::exchanged(desk, config, provider)?;
             Arc::new(TokenSource::new(grant, None, lead, clock))
         }
     })

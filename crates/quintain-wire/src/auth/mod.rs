@@ -19,7 +19,8 @@ pub mod stored;
 pub use challenge::Challenge;
 pub use clock::Clock;
 pub use config::{
-    AuthConfig, AuthContext, GrantConfig, LoginOptions, OAuthConfig, Placement, authorizer, login,
+    AuthConfig, AuthContext, GrantConfig, IdentityProvider, LoginOptions, OAuthConfig, Placement,
+    authorizer, login,
 };
 pub use error::{Attempt, AuthError};
 pub use stored::{StoredTokens, TokenStore};

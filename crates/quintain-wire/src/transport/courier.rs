@@ -46,7 +46,7 @@ pub(crate) struct Courier {
 
 impl Courier {
     pub(crate) fn new(config: HttpConfig, recording: Recording) -> Result<Self, TransportError> {
-        let client = net::client(config.connect_timeout)
+        let client = net::client(config.connect_timeout, &config.url)
             .map_err(|error| TransportError::Broken(net::chain(&error)))?;
         Ok(Self { client, config, recording })
     }

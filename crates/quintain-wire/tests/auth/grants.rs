@@ -1,7 +1,7 @@
 //! What the token requests of each grant look like on the wire.
 
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
-use quintain_wire::auth::oauth::{Assertion, ClientAuthMethod, SigningKey};
+use quintain_wire::auth::oauth::{ClientAuthMethod, SigningKey};
 use quintain_wire::auth::{AuthConfig, GrantConfig, OAuthConfig, Placement, authorizer};
 use serde_json::{Value, json};
 
@@ -154,62 +154,6 @@ async fn what_a_grant_needs_is_demanded_before_anything_is_sent() {
 fn no_secret_can_be_read_from_the_debug_form_of_a_configuration() {
     let config = AuthConfig::OAuth(client_credentials(None));
     assert!(!format!("{config:?}").contains("machine-secret"));
-}
-
-#[tokio::test]
-async fn a_workload_shows_its_assertion_and_nothing_else() {
-    let counter = Counter::default();
-    let mock = Mock::start(move |_| numbered(&counter, 3600)).await;
-    let assertion = Assertion::Given(secret("workload-jwt"));
-    let config = OAuthConfig {
-        token_url: Some(mock.url("/token")),
-        client_id: Some("id".to_owned()),
-        ..OAuthConfig::new(GrantConfig::JwtBearer { assertion })
-    };
-    oauth(config, &mock.url("/mcp"), context()).credentials().await.unwrap();
-    assert_eq!(
-        mock.seen()[0].body,
-        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer\
-         &assertion=workload-jwt&client_id=id"
-    );
-}
-
-#[tokio::test]
-async fn an_identity_token_is_exchanged_for_an_assertion_meant_for_the_issuer() {
-    let counter = Counter::default();
-    let mock = Mock::start(move |seen| match seen.path.as_str() {
-        "/.well-known/oauth-protected-resource/mcp" => ok(json!({
-            "resource": format!("{}/mcp", seen.origin),
-            "authorization_servers": [format!("{}/as", seen.origin)],
-        })),
-        "/.well-known/oauth-authorization-server/as" => ok(json!({
-            "issuer": format!("{}/as", seen.origin),
-            "token_endpoint": format!("{}/token", seen.origin),
-        })),
-        "/idp" => ok(json!({"access_token": "id-jag-canary", "token_type": "N_A"})),
-        "/token" => numbered(&counter, 3600),
-        _ => status(404),
-    })
-    .await;
-    let assertion = Assertion::Exchanged {
-        token_url: mock.url("/idp"),
-        client_id: "idp-client".to_owned(),
-        client_secret: None,
-        subject_token: secret("id-token-canary"),
-        subject_token_type: "id_token".to_owned(),
-    };
-    let mut config = client_credentials(None);
-    config.grant = GrantConfig::JwtBearer { assertion };
-    let context = context();
-    let redactor = context.redactor.clone();
-    oauth(config, &mock.url("/mcp"), context).credentials().await.unwrap();
-    let exchange = &mock.at("/idp")[0];
-    assert_eq!(exchange.form("audience").unwrap(), mock.url("/as").as_str());
-    assert_eq!(exchange.form("resource").unwrap(), mock.url("/mcp").as_str());
-    assert_eq!(exchange.form("client_id").unwrap(), "idp-client");
-    assert_eq!(exchange.form("client_secret"), None, "the secret is for the other server");
-    assert_eq!(mock.at("/token")[0].form("assertion").unwrap(), "id-jag-canary");
-    assert_eq!(redactor.text("id-token-canary id-jag-canary"), "*** ***");
 }
 
 #[tokio::test]

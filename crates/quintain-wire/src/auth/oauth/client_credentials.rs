@@ -50,6 +50,10 @@ impl Teller {
         self.ask("refresh_token", &own).await
     }
 
+    pub(crate) fn config(&self) -> &OAuthConfig {
+        &self.config
+    }
+
     async fn find(&self) -> Result<(TokenEndpoint, Option<String>), AuthError> {
         let config = &self.config;
         if let Some(url) = &config.token_url {

@@ -30,8 +30,9 @@ pub(crate) struct Answer {
 }
 
 impl Http {
-    pub(crate) fn new(timeout: Duration) -> Result<Self, AuthError> {
-        let client = net::client(timeout).map_err(|error| AuthError::Failed(net::chain(&error)))?;
+    pub(crate) fn new(timeout: Duration, to: &Url) -> Result<Self, AuthError> {
+        let client =
+            net::client(timeout, to).map_err(|error| AuthError::Failed(net::chain(&error)))?;
         Ok(Self { client, timeout })
     }
 

@@ -1,9 +1,11 @@
-//! The JWT bearer grant (RFC 7523): somebody else's word buys the token. The word is given as it is
-//! (a workload's identity), or fetched from an identity provider by token exchange (RFC 8693).
+//! Tokens for an assertion that somebody else signed (RFC 7523 section 2.1).
+//!
+//! The assertion is given, as a workload's own JWT is, or an identity provider hands it out for the
+//! login of its user (token exchange, RFC 8693, for an identity assertion grant).
 
 use futures_util::future::BoxFuture;
 use secrecy::{ExposeSecret, SecretString};
-use url::Url;
+use serde_json::Value;
 
 use super::Desk;
 use super::authorization_code::canonical;
@@ -11,90 +13,96 @@ use super::client::{ClientAuthMethod, ClientIdentity};
 use super::client_credentials::Teller;
 use super::source::Grant;
 use super::token::{TokenEndpoint, TokenSet, learn_client_secret};
-use crate::auth::{AuthError, OAuthConfig, Refusal};
+use crate::auth::error::shown;
+use crate::auth::{AuthError, IdentityProvider, OAuthConfig, Refusal};
 
-/// Where the assertion comes from.
-#[derive(Clone, Debug)]
-pub enum Assertion {
-    /// It is at hand.
-    Given(SecretString),
-    /// An identity provider issues it for what the user holds (enterprise-managed authorization).
-    Exchanged {
-        /// The token endpoint of the identity provider.
-        token_url: Url,
-        /// The client as the identity provider knows it.
-        client_id: String,
-        /// Its secret, sent in an HTTP Basic header.
-        client_secret: Option<SecretString>,
-        /// What is exchanged.
-        subject_token: SecretString,
-        /// `id_token` or `refresh_token`.
-        subject_token_type: String,
-    },
-}
+const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
+/// The identity assertion authorization grant.
+const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 
 pub(crate) struct JwtBearer {
     teller: Teller,
     assertion: Assertion,
 }
 
+/// Where the assertion comes from.
+enum Assertion {
+    Given(SecretString),
+    Exchanged(Box<TokenEndpoint>, SecretString),
+}
+
 impl JwtBearer {
-    pub(crate) fn new(
+    /// With an assertion that is there already.
+    pub(crate) fn given(
         desk: Desk,
         config: OAuthConfig,
-        assertion: Assertion,
+        assertion: SecretString,
     ) -> Result<Self, AuthError> {
-        let secret = match &assertion {
-            Assertion::Given(token) => token,
-            Assertion::Exchanged { client_id, client_secret, subject_token, .. } => {
-                if let Some(secret) = client_secret {
-                    learn_client_secret(&desk.redactor, Some(client_id), secret);
-                }
-                subject_token
-            }
-        };
-        if secret.expose_secret().is_empty() {
+        if assertion.expose_secret().is_empty() {
             return Err(AuthError::Empty { what: "the assertion (`auth.assertion`)" });
         }
-        desk.redactor.learn(secret);
+        desk.redactor.learn(&assertion);
+        Ok(Self { teller: Teller::new(desk, config, None), assertion: Assertion::Given(assertion) })
+    }
+
+    /// With an assertion from an identity provider.
+    pub(crate) fn exchanged(
+        desk: Desk,
+        config: OAuthConfig,
+        provider: IdentityProvider,
+    ) -> Result<Self, AuthError> {
+        let IdentityProvider { token_url: url, client_id: id, client_secret: secret, id_token } =
+            provider;
+        if id_token.expose_secret().is_empty() {
+            return Err(AuthError::Empty { what: "the ID token (`auth.idToken`)" });
+        }
+        desk.redactor.learn(&id_token);
+        if let Some(secret) = &secret {
+            learn_client_secret(&desk.redactor, Some(&id), secret);
+        }
+        let method = ClientAuthMethod::choose(secret.is_some(), None);
+        let client = Some(ClientIdentity { id, secret, key: None, method });
+        // The user wrote this URL, so plain http is the user's decision.
+        let endpoint = Box::new(TokenEndpoint { url, issuer: None, client, dpop: None });
+        let assertion = Assertion::Exchanged(endpoint, id_token);
         Ok(Self { teller: Teller::new(desk, config, None), assertion })
     }
 
     async fn assertion(&self) -> Result<SecretString, AuthError> {
-        let (token_url, client_id, client_secret, subject_token, kind) = match &self.assertion {
-            Assertion::Given(token) => return Ok(token.clone()),
-            Assertion::Exchanged {
-                token_url,
-                client_id,
-                client_secret,
-                subject_token,
-                subject_token_type,
-            } => (token_url, client_id, client_secret, subject_token, subject_token_type),
+        let (provider, id_token) = match &self.assertion {
+            Assertion::Given(assertion) => return Ok(assertion.clone()),
+            Assertion::Exchanged(provider, id_token) => (provider, id_token),
         };
+        let (desk, config) = (&self.teller.desk, self.teller.config());
         let (endpoint, resource) = self.teller.endpoint().await?;
-        let secret = client_secret.clone();
-        let method = match secret {
-            Some(_) => ClientAuthMethod::ClientSecretBasic,
-            None => ClientAuthMethod::None,
-        };
-        let provider = TokenEndpoint {
-            url: token_url.clone(),
-            issuer: None,
-            client: Some(ClientIdentity { id: client_id.clone(), secret, key: None, method }),
-            dpop: None,
-        };
-        let kind = format!("urn:ietf:params:oauth:token-type:{kind}");
-        let audience = endpoint.issuer.as_deref().unwrap_or(endpoint.url.as_str());
-        // Keys and passwords in the URL of the target are no business of the identity provider.
-        let resource = resource.clone().unwrap_or_else(|| canonical(&self.teller.desk.server));
+        let audience = config.audience.as_deref().or(endpoint.issuer.as_deref());
+        let audience = audience.ok_or(AuthError::Missing {
+            grant: "the exchange of an ID token",
+            what: "`audience`, the issuer of the authorization server",
+        })?;
+        let resource = resource.clone().unwrap_or_else(|| canonical(&desk.server));
+        let scope = config.scopes.join(" ");
         let parameters = [
-            ("subject_token", subject_token.expose_secret()),
-            ("subject_token_type", &kind),
+            ("requested_token_type", ID_JAG),
             ("audience", audience),
             ("resource", &resource),
+            ("scope", &scope),
+            ("subject_token", id_token.expose_secret()),
+            ("subject_token_type", ID_TOKEN),
         ];
-        let wanted = "urn:ietf:params:oauth:token-type:id-jag";
-        provider.exchange(&self.teller.desk, wanted, &parameters).await
+        let answer = provider.exchange(desk, TOKEN_EXCHANGE, &parameters).await?;
+        let text = |name: &str| answer.get(name).and_then(Value::as_str);
+        let bad = |reason| AuthError::BadAnswer { url: provider.url.to_string(), reason };
+        if let Some(kind) = text("issued_token_type").filter(|kind| *kind != ID_JAG) {
+            return Err(bad(format!("it is a `{}`, not an `{ID_JAG}`", shown(kind))));
+        }
+        let assertion = text("access_token").filter(|token| !token.is_empty());
+        let assertion = assertion.ok_or_else(|| bad("it has no `access_token`".to_owned()))?;
+        let assertion = SecretString::from(assertion);
+        desk.redactor.learn(&assertion);
+        Ok(assertion)
     }
 }
 
@@ -106,8 +114,7 @@ impl Grant for JwtBearer {
         Box::pin(async {
             let assertion = self.assertion().await?;
             let own = [("assertion", assertion.expose_secret())];
-            let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-            self.teller.ask(grant, &own).await.map(Some)
+            self.teller.ask(JWT_BEARER, &own).await.map(Some)
         })
     }
 

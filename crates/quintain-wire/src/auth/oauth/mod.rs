@@ -1,11 +1,11 @@
 //! OAuth 2.1 as MCP uses it: grants, discovery, registration, and tokens that renew themselves.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
-use url::{Host, Url};
+use url::Url;
 
 use super::{AuthContext, AuthError, Clock};
+use crate::net::is_loopback;
 use crate::redact::Redactor;
 
 pub(crate) mod authorization_code;
@@ -16,7 +16,7 @@ pub(crate) mod discovery;
 pub(crate) mod dpop;
 mod http;
 pub(crate) mod interactive;
-pub mod jwt_bearer;
+pub(crate) mod jwt_bearer;
 pub mod metadata;
 pub mod opener;
 pub(crate) mod password;
@@ -26,7 +26,6 @@ pub(crate) mod token;
 
 pub use client::{ClientAuthMethod, SigningKey};
 pub use dpop::Proof;
-pub use jwt_bearer::Assertion;
 pub use opener::{HeadlessOpener, Opener, ShowUrl};
 
 use http::Http;
@@ -54,12 +53,12 @@ impl Desk {
         // A remote server has no business in sending us to services on this machine.
         let plain_http = match server {
             _ if context.allow_plain_http => PlainHttp::Anybody,
-            server if loopback(server) => PlainHttp::Loopback,
+            server if is_loopback(server) => PlainHttp::Loopback,
             _ => PlainHttp::Nobody,
         };
         Ok(Self {
             server: server.clone(),
-            http: Http::new(context.timeout)?,
+            http: Http::new(context.timeout, server)?,
             redactor: context.redactor.clone(),
             clock: context.clock.clone(),
             plain_http,
@@ -76,22 +75,12 @@ impl Desk {
         let url = Url::parse(text).map_err(|_| refuse("it is not a URL"))?;
         match (url.scheme(), self.plain_http) {
             ("https", _) | ("http", PlainHttp::Anybody) => Ok(url),
-            ("http", PlainHttp::Loopback) if loopback(&url) => Ok(url),
+            ("http", PlainHttp::Loopback) if is_loopback(&url) => Ok(url),
             ("http", _) => Err(refuse(
                 "tokens and secrets need https, except between programs on this machine",
             )),
             _ => Err(refuse("only http and https are spoken here")),
         }
-    }
-}
-
-/// Whether a URL names this machine.
-pub(crate) fn loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => IpAddr::from(address).is_loopback(),
-        Some(Host::Ipv6(address)) => IpAddr::from(address).is_loopback(),
-        None => false,
     }
 }
 

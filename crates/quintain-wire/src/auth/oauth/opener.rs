@@ -74,8 +74,8 @@ impl Opener for HeadlessOpener {
 
 impl HeadlessOpener {
     async fn follow(&self, start: &Url) -> Result<(), AuthError> {
-        let client =
-            net::client(self.timeout).map_err(|error| AuthError::Failed(net::chain(&error)))?;
+        let client = net::client(self.timeout, start)
+            .map_err(|error| AuthError::Failed(net::chain(&error)))?;
         // The redirect URI stands in the URL we are given, so we know when we are home.
         let home = start.query_pairs().find(|(name, _)| name == "redirect_uri");
         let home = home.map(|(_, uri)| uri.into_owned()).unwrap_or_default();

@@ -58,7 +58,7 @@ impl TokenEndpoint {
         parameters: &[(&str, &str)],
     ) -> Result<TokenSet, AuthError> {
         let now = desk.clock.now();
-        let object = self.ask(desk, grant, parameters).await?;
+        let object = self.exchange(desk, grant, parameters).await?;
         let tokens = TokenSet::from_object(&object, now, self.dpop.as_ref())
             .map_err(|reason| self.bad(reason))?;
         desk.redactor.learn(&tokens.access_token);
@@ -68,37 +68,12 @@ impl TokenEndpoint {
         Ok(tokens)
     }
 
-    /// Exchanges one token for another (RFC 8693) of type `kind`, which need not open a resource.
-    pub(crate) async fn exchange(
-        &self,
-        desk: &Desk,
-        kind: &str,
-        parameters: &[(&str, &str)],
-    ) -> Result<SecretString, AuthError> {
-        let grant = "urn:ietf:params:oauth:grant-type:token-exchange";
-        let mut all = vec![("requested_token_type", kind)];
-        all.extend(parameters);
-        let object = self.ask(desk, grant, &all).await?;
-        let text = |name: &str| object.get(name).and_then(Value::as_str);
-        if let Some(other) = text("issued_token_type").filter(|issued| *issued != kind) {
-            return Err(self.bad(format!("it is a `{}`, not a `{kind}`", shown(other))));
-        }
-        match text("access_token").filter(|token| !token.is_empty()) {
-            Some(token) => {
-                let token = SecretString::from(token);
-                desk.redactor.learn(&token);
-                Ok(token)
-            }
-            None => Err(self.bad("it has no `access_token`".to_owned())),
-        }
-    }
-
     fn bad(&self, reason: String) -> AuthError {
         AuthError::BadAnswer { url: self.url.to_string(), reason }
     }
 
-    /// Sends the request, and once more if all the server misses is its nonce in our proof.
-    async fn ask(
+    /// [`Self::request`] for answers that are no access tokens: the object as it came.
+    pub(crate) async fn exchange(
         &self,
         desk: &Desk,
         grant: &str,
