@@ -29,6 +29,10 @@ const LIMIT: Duration = Duration::from_mins(1);
 /// Scenarios that measure milliseconds, which a busy machine may miss without any fault of ours.
 const TIMED: &[&str] = &["sse-retry"];
 
+/// Builds our client; `cargo xtask test` has built every example by the time it gets here.
+pub(crate) const BUILD: [&str; 5] =
+    ["build", "--package", "quintain-wire", "--example", "conformance-client"];
+
 /// What the command line asks for; everything by default.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {

@@ -58,6 +58,8 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["conformance", rest @ ..] => {
             let selection = Selection::parse(rest)?;
             one("conformance", |workspace| {
+                // By itself, this command would judge the client of an earlier build.
+                workspace.cargo(&conformance::BUILD, &[])?;
                 let installed = peers::install(workspace)?;
                 conformance::run(workspace, &installed, &selection)
             })

@@ -118,6 +118,20 @@ async fn another_kind_of_token_than_was_asked_for_goes_no_further() {
 }
 
 #[tokio::test]
+async fn the_identity_provider_does_not_see_the_keys_in_the_url_of_the_target() {
+    let mock = enterprise(json!({"access_token": "x"})).await;
+    let config = OAuthConfig {
+        token_url: Some(mock.url("/token")),
+        audience: Some("https://issuer.example".to_owned()),
+        ..employee(&mock)
+    };
+    oauth(config, &mock.url("/mcp?key=url-canary"), context()).credentials().await.unwrap();
+    let exchange = &mock.at("/idp")[0];
+    assert_eq!(exchange.form("resource").unwrap(), mock.url("/mcp").as_str());
+    assert!(!exchange.body.contains("url-canary"), "{}", exchange.body);
+}
+
+#[tokio::test]
 async fn an_empty_assertion_is_an_error_before_anything_is_sent() {
     let server = "https://h/mcp".parse().unwrap();
     let config = AuthConfig::OAuth(workload(""));

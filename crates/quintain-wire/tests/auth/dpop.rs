@@ -150,3 +150,13 @@ async fn a_server_that_cannot_check_our_proofs_is_named() {
     assert!(error.contains("does not know ES256"), "{error}");
     assert!(mock.at("/authorize").is_empty());
 }
+
+#[tokio::test]
+async fn a_nonce_for_a_token_that_is_not_bound_does_not_keep_a_login_from_happening() {
+    let mock = start().await;
+    let auth = authorizer(interactive(), &mock.url("/mcp"), context()).unwrap();
+    let mut refused = refusal(401, &mock.url("/mcp"), "DPoP error=\"use_dpop_nonce\"", 0);
+    refused.headers.insert("dpop-nonce", "early".parse().unwrap());
+    assert!(auth.refused(refused).await.unwrap());
+    assert_eq!(mock.at("/authorize").len(), 1);
+}

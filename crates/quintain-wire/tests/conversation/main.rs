@@ -9,4 +9,5 @@ mod faults;
 mod listing;
 mod questions;
 mod script;
+mod skills;
 mod tasks;

@@ -81,9 +81,8 @@ impl TokenEndpoint {
     ) -> Result<Map<String, Value>, AuthError> {
         let mut answer = self.send(desk, grant, parameters).await?;
         if let Some(key) = &self.dpop {
-            let wants_nonce = answer
-                .object()
-                .is_some_and(|o| o.get("error").is_some_and(|e| e == dpop::USE_NONCE));
+            let error = answer.object().and_then(|mut object| object.remove("error"));
+            let wants_nonce = error.is_some_and(|error| error == dpop::USE_NONCE);
             if key.learn(&self.url, &answer.headers) && wants_nonce {
                 answer = self.send(desk, grant, parameters).await?;
                 key.learn(&self.url, &answer.headers);

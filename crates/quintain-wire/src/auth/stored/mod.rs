@@ -120,6 +120,9 @@ impl StoredTokens {
         if let Some(token) = &self.refresh_token {
             redactor.learn(token);
         }
+        if let Some(key) = &self.dpop_key {
+            redactor.learn(key);
+        }
         if let Some(secret) = &self.client_secret {
             learn_client_secret(redactor, Some(&self.client_id), secret);
         }
