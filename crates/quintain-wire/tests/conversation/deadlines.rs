@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quintain_wire::rpc::{CallError, Deadline, Id};
+use quintain_wire::rpc::{CallError, Deadline, Id, Notice};
 use quintain_wire::transport::{Sink, TransportError};
 use serde_json::{Map, json};
 
@@ -83,13 +83,14 @@ async fn a_call_that_nobody_waits_for_is_cancelled_by_name() {
 }
 
 #[tokio::test]
-async fn an_answer_after_the_deadline_is_a_stray_and_harms_nobody() {
+async fn a_late_answer_harms_nobody_and_a_wrong_one_is_a_stray() {
     let deadline = Deadline::after(MS(20));
     let (session, log) = Target::default().within(deadline).session("2025-11-25", |_, _| {}).await;
     assert!(session.ping().await.is_err());
     say(&*log.sink(), json!({"id": 1, "result": {}}));
+    say(&*log.sink(), json!({"id": 77, "result": {}}));
     let (notices, _) = session.connection().take_notices();
-    assert!(format!("{notices:?}").contains("Stray"), "{notices:?}");
+    assert_eq!(notices, [Notice::Stray { id: "77".into() }]);
 }
 
 #[tokio::test]
