@@ -45,7 +45,7 @@ pub enum OpenError {
         error: Box<ConnectError>,
     },
     /// A server's address makes no sense.
-    #[error("MCP Provider error: Failed to connect to MCP server {server}: {why}")]
+    #[error("the server `{server}` cannot be used: {why}")]
     Address {
         /// Its key.
         server: String,

@@ -76,7 +76,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
         Ok(ask) => ask,
         Err(message) => return fail(&message, None, Exit::Usage),
     };
-    let (target, mut world) = match args.target.resolve(desk) {
+    let (target, mut world) = match args.target.resolve(desk, args.json) {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };

@@ -151,7 +151,7 @@ async fn show(args: &Args, desk: &Desk) -> Exit {
     let mut command = vec![desk.context.program.display().to_string()];
     command.extend(["demo", "--stdio"].map(str::to_owned));
     command.push(if args.vulnerable { "--vulnerable" } else { "--patched" }.to_owned());
-    let resolved = TargetArgs::for_command(command).resolve(desk);
+    let resolved = TargetArgs::for_command(command).resolve(desk, false);
     let (target, world) = match resolved {
         Ok(resolved) => resolved,
         Err(exit) => return exit,

@@ -33,7 +33,7 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    let (target, mut world) = match args.target.resolve(desk) {
+    let (target, mut world) = match args.target.resolve(desk, args.json) {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };

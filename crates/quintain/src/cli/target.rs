@@ -11,7 +11,7 @@ use quintain_engine::{OpenError, Sessions, World};
 use quintain_source::{Renderer, Span, closest};
 use quintain_wire::era::{Choice, VERSIONS};
 use secrecy::SecretString;
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::Desk;
 use crate::exit::Exit;
@@ -78,19 +78,25 @@ impl TargetArgs {
     }
 
     /// Finds the target, starts logging as it wishes, and prepares what a run knows of the world.
-    pub(super) fn resolve(&self, desk: &Desk) -> Result<(McpTarget, World), Exit> {
-        let mut target = match self.find(desk) {
-            Ok(target) => target,
-            Err(Wrong::Said) => return Err(Exit::Usage),
-            Err(Wrong::Say(what, help)) => {
-                desk.console.error(&what, help.as_deref());
-                return Err(Exit::Usage);
+    /// What is wrong is said here, with `as_json` also where a script looks for it.
+    pub(super) fn resolve(&self, desk: &Desk, as_json: bool) -> Result<(McpTarget, World), Exit> {
+        let adjusted = self.find(desk).and_then(|mut target| match self.adjust(&mut target) {
+            Ok(()) => Ok(target),
+            Err(what) => Err(say(what, None)),
+        });
+        let target = adjusted.map_err(|wrong| {
+            let what = match wrong {
+                Wrong::Said => "the suite has errors".to_owned(),
+                Wrong::Say(what, help) => {
+                    desk.console.error(&what, help.as_deref());
+                    what
+                }
+            };
+            if as_json {
+                desk.console.json(&json!({"error": what}));
             }
-        };
-        if let Err(what) = self.adjust(&mut target) {
-            desk.console.error(&what, None);
-            return Err(Exit::Usage);
-        }
+            Exit::Usage
+        })?;
         desk.start_logging(target.debug.unwrap_or(false), target.verbose.unwrap_or(false));
         let world = World {
             env: desk.context.env.clone().into(),
