@@ -1,21 +1,21 @@
 //! One server of a target: its current session, its tools, and a new session when the old one is gone.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use quintain_core::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
+use quintain_core::surface::Surface;
 use quintain_source::visible;
 use quintain_wire::connect::{Address, ConnectError, Options, connect};
 use quintain_wire::rpc::{CallError, Notice, Reply};
-use quintain_wire::session::{Listable, Session};
+use quintain_wire::session::Session;
 use quintain_wire::transport::TransportError;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::sleep;
 
 use super::OpenError;
+use super::survey::{Catalogue, survey};
 
 /// Reconnections in a row without an answer before a server is given up.
 const RECONNECTIONS: u32 = 5;
@@ -32,8 +32,8 @@ pub struct Link {
     connecting: Mutex<()>,
     /// Connections since the last answer.
     fruitless: AtomicU32,
-    /// The tools it listed, by name, as they came.
-    tools: RwLock<HashMap<String, Tool>>,
+    /// The tools it listed when it was connected to first.
+    catalogue: RwLock<Arc<Catalogue>>,
 }
 
 impl Link {
@@ -45,7 +45,7 @@ impl Link {
             session: RwLock::default(),
             connecting: Mutex::default(),
             fruitless: AtomicU32::new(0),
-            tools: RwLock::default(),
+            catalogue: RwLock::default(),
         }
     }
 
@@ -64,40 +64,32 @@ impl Link {
         if ping {
             session.ping().await.map_err(|error| silent(format!("ping: {error}")))?;
         }
-        match session.list(Listable::Tools).await {
-            Ok(listing) => self.learn(listing.items),
-            // A server without tools need not know how to list them.
-            Err(CallError::Rpc { .. }) => {}
-            Err(error) => return Err(silent(format!("tools/list: {error}"))),
-        }
+        let catalogue = Catalogue::of(&session).await;
+        let catalogue = catalogue.map_err(|error| silent(format!("tools/list: {error}")))?;
+        let names = catalogue.names();
+        tracing::info!(server = self.name, tools = names.len(), "tools listed");
+        tracing::debug!(server = self.name, names = %visible(&names.join(", ")), "tools");
+        *self.catalogue.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalogue);
         Ok(())
     }
 
-    fn learn(&self, tools: Vec<Value>) {
-        let tools = tools.into_iter().map(Tool);
-        let named = tools.filter_map(|tool| Some((tool.name()?.to_owned(), tool)));
-        let tools: HashMap<String, Tool> = named.collect();
-        tracing::info!(server = self.name, tools = tools.len(), "tools listed");
-        let mut listed: Vec<&str> = tools.keys().map(String::as_str).collect();
-        listed.sort_unstable();
-        tracing::debug!(server = self.name, names = %visible(&listed.join(", ")), "tools");
-        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
+    fn catalogue(&self) -> Arc<Catalogue> {
+        self.catalogue.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether the server lists a tool of that name.
     pub fn has_tool(&self, name: &str) -> bool {
-        self.tools.read().unwrap_or_else(PoisonError::into_inner).contains_key(name)
+        self.catalogue().tool(name).is_some()
     }
 
     /// The names of its tools, unfiltered.
     pub fn tool_names(&self) -> Vec<String> {
-        self.tools.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+        self.catalogue().names().into_iter().map(str::to_owned).collect()
     }
 
     /// The input schema of a tool, if the server lists it with one.
     pub fn input_schema(&self, tool: &str) -> Option<Value> {
-        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-        tools.get(tool)?.input_schema().cloned()
+        self.catalogue().tool(tool)?.input_schema().cloned()
     }
 
     /// The session, a new one if the old one is gone.
@@ -196,30 +188,12 @@ impl Link {
         }
     }
 
-    /// Lists everything; what could not be listed is said in words.
+    /// Everything the server lists; what could not be listed is said in words.
     pub async fn survey(&self) -> (Surface, Vec<String>) {
-        let mut surface = Surface::default();
-        let session = match self.session().await {
-            Ok(session) => session,
-            Err(error) => return (surface, vec![error.to_string()]),
-        };
-        let agreement = session.agreement();
-        surface.server_info = agreement.server.clone();
-        surface.instructions.clone_from(&agreement.instructions);
-        surface.protocol_version = Some(agreement.version.to_string());
-        surface.capabilities = agreement.capabilities.clone();
-        let mut problems = Vec::new();
-        let tools = list(&session, Listable::Tools, true, &mut problems).await;
-        let has = |name: &str| agreement.capabilities.get(name).is_some();
-        let resources = has("resources");
-        surface.tools = tools.into_iter().map(Tool).collect();
-        let items = list(&session, Listable::Resources, resources, &mut problems).await;
-        surface.resources = items.into_iter().map(Resource).collect();
-        let items = list(&session, Listable::Templates, resources, &mut problems).await;
-        surface.templates = items.into_iter().map(ResourceTemplate).collect();
-        let items = list(&session, Listable::Prompts, has("prompts"), &mut problems).await;
-        surface.prompts = items.into_iter().map(Prompt).collect();
-        (surface, problems)
+        match self.session().await {
+            Ok(session) => survey(&session, &self.catalogue()).await,
+            Err(error) => (Surface::default(), vec![error.to_string()]),
+        }
     }
 
     /// What the server said unasked since the last look.
@@ -231,34 +205,6 @@ impl Link {
     pub async fn close(&self) {
         if let Some(session) = self.replace(None) {
             session.close().await;
-        }
-    }
-}
-
-async fn list(
-    session: &Session,
-    what: Listable,
-    declared: bool,
-    problems: &mut Vec<String>,
-) -> Vec<Value> {
-    if !declared {
-        return Vec::new();
-    }
-    match session.list(what).await {
-        Ok(listing) => {
-            problems.extend(
-                listing
-                    .refused
-                    .iter()
-                    .map(|(tool, why)| format!("tool `{tool}` must not be used over HTTP: {why}")),
-            );
-            listing.items
-        }
-        // "Method not found" is how a server says that it has none of these.
-        Err(CallError::Rpc { error, .. }) if error.code == -32601 => Vec::new(),
-        Err(error) => {
-            problems.push(format!("{}: {error}", what.wire().0));
-            Vec::new()
         }
     }
 }

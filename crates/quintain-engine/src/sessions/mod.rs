@@ -5,6 +5,7 @@ mod credentials;
 mod link;
 mod responder;
 mod route;
+mod survey;
 
 use std::sync::Arc;
 use std::time::Duration;

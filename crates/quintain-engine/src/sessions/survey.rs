@@ -1,0 +1,88 @@
+//! What a server lists: its tools when it is connected to, everything else when somebody asks.
+
+use std::collections::HashMap;
+
+use quintain_core::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
+use quintain_wire::rpc::CallError;
+use quintain_wire::session::{Listable, Listing, Session};
+use serde_json::Value;
+
+/// The tools of a server in the order of its list, and what is wrong with that list.
+#[derive(Default)]
+pub(super) struct Catalogue {
+    tools: Vec<Tool>,
+    by_name: HashMap<String, usize>,
+    problems: Vec<String>,
+}
+
+impl Catalogue {
+    /// Lists the tools; a server without tools need not know how to.
+    pub(super) async fn of(session: &Session) -> Result<Self, CallError> {
+        match session.list(Listable::Tools).await {
+            Ok(listing) => Ok(Self::new(listing)),
+            Err(CallError::Rpc { error, .. }) => {
+                let refused = format!("tools/list: {error}");
+                let problems = if error.code == METHOD_NOT_FOUND { vec![] } else { vec![refused] };
+                Ok(Self { problems, ..Self::default() })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn new(listing: Listing) -> Self {
+        let problems = listing
+            .refused
+            .iter()
+            .map(|(tool, why)| format!("tool `{tool}` must not be used over HTTP: {why}"))
+            .collect();
+        let tools: Vec<Tool> = listing.items.into_iter().map(Tool).collect();
+        let named = tools.iter().enumerate();
+        let by_name = named.filter_map(|(at, tool)| Some((tool.name()?.to_owned(), at))).collect();
+        Self { tools, by_name, problems }
+    }
+
+    pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
+        self.by_name.get(name).map(|at| &self.tools[*at])
+    }
+
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.tools.iter().filter_map(Tool::name).collect()
+    }
+}
+
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// Lists everything but the tools, which are known; what could not be listed is said in words.
+pub(super) async fn survey(session: &Session, catalogue: &Catalogue) -> (Surface, Vec<String>) {
+    let agreement = session.agreement();
+    let has = |name: &str| agreement.capabilities.get(name).is_some();
+    let mut problems = catalogue.problems.clone();
+    let mut list = async |what: Listable, declared: bool| -> Vec<Value> {
+        if !declared {
+            return Vec::new();
+        }
+        match session.list(what).await {
+            Ok(listing) => listing.items,
+            // "Method not found" is how a server says that it has none of these.
+            Err(CallError::Rpc { error, .. }) if error.code == METHOD_NOT_FOUND => Vec::new(),
+            Err(error) => {
+                problems.push(format!("{}: {error}", what.wire().0));
+                Vec::new()
+            }
+        }
+    };
+    let resources = list(Listable::Resources, has("resources")).await;
+    let templates = list(Listable::Templates, has("resources")).await;
+    let prompts = list(Listable::Prompts, has("prompts")).await;
+    let surface = Surface {
+        server_info: agreement.server.clone(),
+        instructions: agreement.instructions.clone(),
+        protocol_version: Some(agreement.version.to_string()),
+        capabilities: agreement.capabilities.clone(),
+        tools: catalogue.tools.clone(),
+        resources: resources.into_iter().map(Resource).collect(),
+        templates: templates.into_iter().map(ResourceTemplate).collect(),
+        prompts: prompts.into_iter().map(Prompt).collect(),
+    };
+    (surface, problems)
+}
