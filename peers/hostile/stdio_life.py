@@ -54,6 +54,12 @@ def wrong_version():
     serve(initialize=initialize)
 
 
+@mode
+def never_pongs():
+    """Answers everything but a ping."""
+    serve(ping=lambda request: None)
+
+
 # Wrong lists.
 
 
