@@ -3,7 +3,6 @@
 //! All clients talk to the same raw servers, take turns within every repeat so that noise hits all of
 //! them, and are reported by their best and their median run. Results go to `RESULTS.md`.
 
-mod answer;
 mod bare;
 mod cold;
 mod drive;

@@ -6,8 +6,7 @@ use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-#[path = "../answer.rs"]
-mod answer;
+use quintain_bench::answer;
 
 fn main() -> io::Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;

@@ -4,8 +4,7 @@
 
 use std::io::{self, BufRead, BufReader, Write};
 
-#[path = "../answer.rs"]
-mod answer;
+use quintain_bench::answer;
 
 fn main() -> io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
