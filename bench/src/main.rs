@@ -21,8 +21,10 @@ use sample::Sample;
 
 const USAGE: &str = "\
 Usage: quintain-bench [--repeats N] [--calls N] [--only stdio|http|cold]
+       quintain-bench --profile stdio|http IN_FLIGHT
 
-Everything is measured and written to RESULTS.md, unless --only asks for a part, which is printed.";
+Everything is measured and written to RESULTS.md, unless --only asks for a part, which is printed.
+--profile makes calls with our client alone for some seconds, to be watched by a profiler.";
 
 struct Settings {
     repeats: usize,
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [cold::MEMORY_OF, program, arguments @ ..] => cold::print_memory_of(program, arguments),
+        ["--profile", transport, in_flight] => profile(transport, in_flight),
         words => settings(words).and_then(|settings| measure(&settings)),
     };
     match done {
@@ -72,6 +75,20 @@ fn measure(settings: &Settings) -> Result<(), Failure> {
         report.cold = Some(cold::measure(&programs, settings.repeats * 4)?);
     }
     report.finish(settings.only.is_none())
+}
+
+fn profile(transport: &str, in_flight: &str) -> Result<(), Failure> {
+    const CALLS: usize = 100_000;
+    let (programs, in_flight) = (Programs::build(false)?, in_flight.parse()?);
+    for _ in 0..10 {
+        let took = match transport {
+            "stdio" => ours::stdio(&programs.echo_stdio, CALLS, in_flight)?,
+            "http" => ours::http(programs.serve_http()?.port, CALLS, in_flight)?,
+            _ => return Err(USAGE.into()),
+        };
+        println!("{:.0} calls/s", CALLS as f64 / took.as_secs_f64());
+    }
+    Ok(())
 }
 
 fn stdio(programs: &Programs, settings: &Settings, in_flight: usize) -> Result<Row, Failure> {

@@ -118,10 +118,7 @@ impl Session {
         deadline: Deadline,
     ) -> Result<Reply, CallError> {
         if self.agreement.era() == Era::Legacy {
-            return self
-                .connection
-                .request(Request::new(method.to_owned(), params, deadline))
-                .await;
+            return self.connection.request(Request::new(method, params, deadline)).await;
         }
         let mut sent = params.clone();
         let mut relisted = false;
@@ -155,7 +152,7 @@ impl Session {
         deadline: Deadline,
     ) -> Result<Reply, CallError> {
         modern::decorate(&mut params, self.agreement.version, &self.connection);
-        let mut request = Request::new(method.to_owned(), params, deadline);
+        let mut request = Request::new(method, params, deadline);
         if self.connection.transport().is_http() {
             request.headers = modern::headers(method, &request.params);
             request.headers.extend(self.mirrored(method, &request.params));
