@@ -418,7 +418,7 @@ fn object(value: Value) -> Map<String, Value> {
 fn input_required(reply: &Reply) -> Result<Option<Value>, CallError> {
     const MARK: &[u8] = b"\"input_required\"";
     // Most answers are answers: only those that hold the word are read in full.
-    if !reply.result.windows(MARK.len()).any(|window| window == MARK) {
+    if memchr::memmem::find(&reply.result, MARK).is_none() {
         return Ok(None);
     }
     let value = reply.value()?;
