@@ -5,7 +5,7 @@ use std::fs;
 
 use crate::{Result, stage::Note, workspace::Workspace};
 
-const CARGO_FUZZ: &str = "0.13.1";
+const CARGO_FUZZ: &str = "0.13.2";
 
 /// Measures; what it prints is also kept in `bench/RESULTS.md`.
 pub(crate) fn bench(workspace: &Workspace, options: &[&str]) -> Result<Note> {
