@@ -7,6 +7,7 @@
 mod checks;
 mod conformance;
 mod expectations;
+mod outside;
 mod peers;
 mod process;
 mod stage;
@@ -29,6 +30,8 @@ Usage: cargo xtask COMMAND
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
                         the official conformance suites against our client
+  bench [OPTION...]     measure the client beside its peers; writes bench/RESULTS.md
+  fuzz [SECONDS]        run every fuzz target for that long, a minute if unsaid
   help                  this text
 
 Environment: CI makes a peer or a client that is missing an error; otherwise it is skipped loudly.";
@@ -63,6 +66,13 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
                 let installed = peers::install(workspace)?;
                 conformance::run(workspace, &installed, &selection)
             })
+        }
+        ["bench", rest @ ..] => one("bench", |workspace| outside::bench(workspace, rest)),
+        ["fuzz"] => one("fuzz", |workspace| outside::fuzz(workspace, 60)),
+        ["fuzz", seconds] => {
+            let wrong = |_| format!("`{seconds}` is not a number of seconds");
+            let seconds = seconds.parse().map_err(wrong)?;
+            one("fuzz", |workspace| outside::fuzz(workspace, seconds))
         }
         [other, ..] => Err(format!("unknown command or option in `{other} ...`\n\n{HELP}")),
     }
@@ -111,7 +121,7 @@ fn test(with_peers: bool) -> Result<ExitCode> {
 
 /// Runs nextest, which isolates tests from each other and kills what they leave behind.
 fn run_tests(workspace: &Workspace, variables: &[(String, String)]) -> Result<stage::Note> {
-    if workspace.has_nextest() {
+    if workspace.has_cargo("nextest") {
         workspace.cargo(&["nextest", "run", "--workspace"], variables)?;
         return Ok(None);
     }

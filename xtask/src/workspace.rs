@@ -42,8 +42,9 @@ impl Workspace {
         serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
     }
 
-    pub(crate) fn has_nextest(&self) -> bool {
-        process::capture(&mut self.cargo_command(&["nextest", "--version"])).is_ok()
+    /// Whether cargo knows this command, which someone has to install first.
+    pub(crate) fn has_cargo(&self, command: &str) -> bool {
+        process::capture(&mut self.cargo_command(&[command, "--version"])).is_ok()
     }
 
     /// The platform triple, for looking at the dependencies that are really built here.

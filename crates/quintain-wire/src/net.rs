@@ -45,14 +45,21 @@ pub fn client(connect_timeout: Duration, to: &Url) -> reqwest::Result<Client> {
 /// # Errors
 /// When the body is too large or breaks off.
 pub async fn bounded_body(mut response: Response, limit: usize) -> Result<Bytes, BodyError> {
+    // Most bodies come in one piece, which is then handed on without a copy.
+    let mut first = Bytes::new();
     let mut body = BytesMut::new();
     while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > limit {
+        if first.len() + body.len() + chunk.len() > limit {
             return Err(BodyError::TooLarge { limit });
         }
+        if first.is_empty() && body.is_empty() {
+            first = chunk;
+            continue;
+        }
+        body.extend_from_slice(&std::mem::take(&mut first));
         body.extend_from_slice(&chunk);
     }
-    Ok(body.freeze())
+    Ok(if body.is_empty() { first } else { body.freeze() })
 }
 
 /// Messages of errors that only say that something below them failed.

@@ -131,10 +131,7 @@ impl Session {
         deadline: Deadline,
     ) -> Result<Reply, CallError> {
         if self.agreement.era() == Era::Legacy {
-            return self
-                .connection
-                .request(Request::new(method.to_owned(), params, deadline))
-                .await;
+            return self.connection.request(Request::new(method, params, deadline)).await;
         }
         let mut sent = params.clone();
         let mut relisted = false;
@@ -171,7 +168,7 @@ impl Session {
         if let Some(level) = &*self.log_level.lock().unwrap_or_else(PoisonError::into_inner) {
             modern::ask_for_logs(&mut params, level);
         }
-        let mut request = Request::new(method.to_owned(), params, deadline);
+        let mut request = Request::new(method, params, deadline);
         if self.connection.transport().is_http() {
             request.headers = modern::headers(method, &request.params);
             request.headers.extend(self.mirrored(method, &request.params));
@@ -449,7 +446,7 @@ fn object(value: Value) -> Map<String, Value> {
 fn input_required(reply: &Reply) -> Result<Option<Value>, CallError> {
     const MARK: &[u8] = b"\"input_required\"";
     // Most answers are answers: only those that hold the word are read in full.
-    if !reply.result.windows(MARK.len()).any(|window| window == MARK) {
+    if memchr::memmem::find(&reply.result, MARK).is_none() {
         return Ok(None);
     }
     let value = reply.value()?;

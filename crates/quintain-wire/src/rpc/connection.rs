@@ -1,6 +1,5 @@
 //! One conversation with a target: requests wait for responses, everything else becomes a notice.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
@@ -12,6 +11,7 @@ use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 
+use super::encode;
 use super::message::{self, Id, Message, RpcError};
 use super::notices::{Notice, Notices};
 use super::responder::Responder;
@@ -55,10 +55,10 @@ impl Deadline {
 
 /// A request to be sent.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct Request<'a> {
     /// The method.
-    pub method: Cow<'static, str>,
-    /// The parameters; a progress token is added to their `_meta`.
+    pub method: &'a str,
+    /// The parameters; a progress token goes with them in `_meta`.
     pub params: Map<String, Value>,
     /// Headers over HTTP, beside those of the connection.
     pub headers: Headers,
@@ -70,14 +70,9 @@ pub struct Request {
     pub cancellable: bool,
 }
 
-impl Request {
+impl<'a> Request<'a> {
     /// A request without extras.
-    pub fn new(
-        method: impl Into<Cow<'static, str>>,
-        params: Map<String, Value>,
-        deadline: Deadline,
-    ) -> Self {
-        let method = method.into();
+    pub fn new(method: &'a str, params: Map<String, Value>, deadline: Deadline) -> Self {
         Self {
             method,
             params,
@@ -235,7 +230,7 @@ impl Connection {
     ///
     /// # Errors
     /// When there is no result: see [`CallError`].
-    pub async fn request(&self, request: Request) -> Result<Reply, CallError> {
+    pub async fn request(&self, request: Request<'_>) -> Result<Reply, CallError> {
         self.request_as(Id::Number(self.fresh_id()), request).await
     }
 
@@ -243,14 +238,8 @@ impl Connection {
     ///
     /// # Errors
     /// When there is no result: see [`CallError`].
-    pub async fn request_as(&self, id: Id, mut request: Request) -> Result<Reply, CallError> {
-        if let Id::Number(token) = id {
-            let meta = request.params.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(meta) = meta {
-                meta.entry("progressToken").or_insert(token.into());
-            }
-        }
-        let bytes = encode(Some(&id), &request.method, &request.params);
+    pub async fn request_as(&self, id: Id, request: Request<'_>) -> Result<Reply, CallError> {
+        let bytes = encode::request(&id, request.method, &request.params);
         let mut in_flight = self.expect(id.clone(), request.cancellable);
         let started = Instant::now();
         self.transport_send(Outgoing {
@@ -274,7 +263,7 @@ impl Connection {
     /// Sends a notification.
     pub fn notify(&self, method: &str, params: &Map<String, Value>) {
         self.transport_send(Outgoing {
-            bytes: encode(None, method, params),
+            bytes: encode::notification(method, params),
             ..Outgoing::default()
         });
     }
@@ -291,7 +280,7 @@ impl Connection {
     ) -> Result<(), TransportError> {
         let (delivered, taken) = oneshot::channel();
         self.transport_send(Outgoing {
-            bytes: encode(None, method, params),
+            bytes: encode::notification(method, params),
             delivered: Some(delivered),
             ..Outgoing::default()
         });
@@ -530,7 +519,7 @@ impl Shared {
             let recording = self.recording.clone();
             let headers = self.ambient.read().unwrap_or_else(PoisonError::into_inner).clone();
             move |outcome: Result<Value, RpcError>| {
-                let bytes = encode_response(&id, outcome);
+                let bytes = encode::response(&id, outcome);
                 if !transport.is_http() {
                     recording.record(Direction::Sent, &bytes, None);
                 }
@@ -610,46 +599,4 @@ fn error_in(body: &Bytes) -> Option<RpcError> {
     let error = value.get("error").filter(|error| error.is_object())?;
     error.get("code")?.as_i64()?;
     Some(RpcError::from_json(error.to_string().as_bytes()))
-}
-
-/// A message as the bytes that go on the wire.
-pub(crate) fn encode(id: Option<&Id>, method: &str, params: &Map<String, Value>) -> Bytes {
-    let mut bytes = Vec::with_capacity(160);
-    bytes.extend_from_slice(br#"{"jsonrpc":"2.0""#);
-    if let Some(id) = id {
-        bytes.extend_from_slice(br#","id":"#);
-        bytes.extend_from_slice(id.to_string().as_bytes());
-    }
-    bytes.extend_from_slice(br#","method":"#);
-    write_json(&mut bytes, method);
-    if !params.is_empty() {
-        bytes.extend_from_slice(br#","params":"#);
-        write_json(&mut bytes, params);
-    }
-    bytes.push(b'}');
-    bytes.into()
-}
-
-fn encode_response(id: &Id, outcome: Result<Value, RpcError>) -> Bytes {
-    let mut bytes = Vec::with_capacity(160);
-    bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    bytes.extend_from_slice(id.to_string().as_bytes());
-    match outcome {
-        Ok(result) => {
-            bytes.extend_from_slice(br#","result":"#);
-            write_json(&mut bytes, &result);
-        }
-        Err(error) => {
-            bytes.extend_from_slice(br#","error":"#);
-            write_json(&mut bytes, &error.to_json());
-        }
-    }
-    bytes.push(b'}');
-    bytes.into()
-}
-
-/// Serialising values and strings into memory cannot fail, so there is no error to pass on.
-fn write_json(bytes: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    let written = serde_json::to_writer(bytes, value);
-    debug_assert!(written.is_ok());
 }

@@ -19,7 +19,11 @@ pub enum Id {
 impl Id {
     /// Reads an id from its JSON text.
     pub fn from_json(json: &str) -> Self {
-        json.parse().map_or_else(|_| Self::Other(json.into()), Self::Number)
+        match json.parse() {
+            // Minus zero would be echoed without its sign.
+            Ok(number) if json != "-0" => Self::Number(number),
+            _ => Self::Other(json.into()),
+        }
     }
 }
 
@@ -200,6 +204,13 @@ mod tests {
     fn a_string_id_is_not_taken_for_a_number() {
         let Message::Response { id, .. } = one(r#"{"id":"7","result":{}}"#) else { panic!() };
         assert_eq!(id, Id::Other(r#""7""#.into()));
+    }
+
+    #[test]
+    fn an_id_is_written_as_it_was_read() {
+        for json in ["7", "-7", "0", "-0", "7.0", "1e3", "99999999999999999999", r#""a""#] {
+            assert_eq!(Id::from_json(json).to_string(), json);
+        }
     }
 
     #[test]

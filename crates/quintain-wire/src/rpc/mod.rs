@@ -1,6 +1,7 @@
 //! JSON-RPC over a transport that moves bytes: ids, waiting callers, deadlines, deliberate faults.
 
 pub mod connection;
+mod encode;
 pub mod fault;
 pub mod message;
 pub mod notices;

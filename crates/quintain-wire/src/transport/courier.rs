@@ -127,6 +127,7 @@ impl Courier {
         credentials: Option<&Credentials>,
     ) -> Result<Response, TransportError> {
         let mut all = self.config.headers.clone();
+        all.reserve(headers.len());
         for (name, value) in headers {
             all.insert(name, value.clone());
         }
@@ -219,10 +220,9 @@ pub(crate) async fn clipped_body(mut response: Response) -> Bytes {
 
 /// Whether the content type of a response is `wanted`, whatever parameters follow.
 pub(crate) fn is_type(response: &Response, wanted: &str) -> bool {
-    content_type(response)
-        .split(';')
-        .next()
-        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
+    let value = response.headers().get(CONTENT_TYPE).map_or(&[][..], HeaderValue::as_bytes);
+    let kind = value.split(|&byte| byte == b';').next().unwrap_or_default();
+    kind.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes())
 }
 
 pub(crate) fn content_type(response: &Response) -> String {

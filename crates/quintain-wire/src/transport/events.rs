@@ -99,7 +99,7 @@ impl Events {
             }
         }
         let rest = &self.buffer[self.searched..];
-        let Some(end) = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r') else {
+        let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
             self.searched = self.buffer.len();
             return None;
         };

@@ -35,8 +35,7 @@ impl Lines {
     /// When the line that is being collected exceeds the limit.
     pub fn next_line(&mut self) -> Result<Option<Bytes>, LineTooLong> {
         loop {
-            let Some(end) = self.buffer[self.searched..].iter().position(|&byte| byte == b'\n')
-            else {
+            let Some(end) = memchr::memchr(b'\n', &self.buffer[self.searched..]) else {
                 self.searched = self.buffer.len();
                 return if self.searched > self.limit { Err(LineTooLong) } else { Ok(None) };
             };

@@ -1,0 +1,71 @@
+//! Builds and starts the programs that are measured, so that no stale binary is.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::drive::Failure;
+
+pub struct Programs {
+    pub echo_stdio: PathBuf,
+    echo_http: PathBuf,
+    /// The product, if it was asked for: it takes long to build.
+    pub quintain: Option<PathBuf>,
+}
+
+impl Programs {
+    pub fn build(with_quintain: bool) -> Result<Self, Failure> {
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+        Ok(Self {
+            echo_stdio: build(&bench, "echo-stdio")?,
+            echo_http: build(&bench, "echo-http")?,
+            quintain: with_quintain.then(|| build(&root, "quintain")).transpose()?,
+        })
+    }
+
+    pub fn serve_http(&self) -> Result<Server, Failure> {
+        let mut child =
+            Command::new(&self.echo_http).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let output = child.stdout.take().ok_or("no stdout")?;
+        let mut server = Server { child, port: 0 };
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        server.port = line.trim().parse()?;
+        Ok(server)
+    }
+}
+
+/// A running HTTP server; it ends with this value.
+pub struct Server {
+    child: Child,
+    pub port: u16,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It leaves when its stdin closes.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// The path comes from cargo, which alone knows where the target folder is.
+fn build(manifest: &Path, binary: &str) -> Result<PathBuf, Failure> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--release", "--message-format=json-render-diagnostics", "--bin", binary])
+        .arg("--manifest-path")
+        .arg(manifest)
+        .stderr(Stdio::inherit())
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let built = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == binary)
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    built.filter(|_| output.status.success()).ok_or_else(|| format!("no `{binary}` built").into())
+}

@@ -1,0 +1,3 @@
+//! What the measuring program and its raw servers share.
+
+pub mod answer;
