@@ -1,12 +1,14 @@
-//! The floor: the same calls with plain reads and writes, no JSON, no runtime.
+//! What the same calls cost with plain reads and writes, without a runtime.
 
-use std::io::{self, Read, Write};
+use std::collections::HashSet;
+use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use quintain_bench::answer::find;
+use serde_json::{Value, json};
 
 const HANDSHAKE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bare","version":"0"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -53,8 +55,39 @@ impl Piped {
     }
 }
 
-/// Time for `calls` calls over stdio with `in_flight` of them open.
+/// Time for `calls` calls over stdio with `in_flight` of them open, by the plainest client there is: it
+/// writes JSON, reads a line, reads JSON and looks whose answer it is.
 pub fn stdio(server: &Path, calls: usize, in_flight: usize) -> io::Result<Duration> {
+    let Piped { mut child, mut input, output } = Piped::start(server)?;
+    let started = Instant::now();
+    let mut output = BufReader::with_capacity(1 << 16, output);
+    let mut open = HashSet::new();
+    let mut line = Vec::new();
+    let (mut sent, mut done) = (0_u64, 0);
+    while done < calls {
+        while sent < calls as u64 && open.len() < in_flight {
+            sent += 1;
+            open.insert(sent);
+            let params = json!({"name": "echo", "arguments": {"message": "hi"}});
+            let call =
+                json!({"jsonrpc": "2.0", "id": sent, "method": "tools/call", "params": params});
+            input.write_all(format!("{call}\n").as_bytes())?;
+        }
+        line.clear();
+        output.read_until(b'\n', &mut line)?;
+        let answer: Value = serde_json::from_slice(&line)?;
+        let id = answer["id"].as_u64().unwrap_or_default();
+        assert!(open.remove(&id) && answer["result"].is_object(), "an answer nobody waits for");
+        done += 1;
+    }
+    let took = started.elapsed();
+    drop((input, output));
+    child.wait()?;
+    Ok(took)
+}
+
+/// The same without JSON, and with everything that can go together read and written together.
+pub fn stdio_batched(server: &Path, calls: usize, in_flight: usize) -> io::Result<Duration> {
     let Piped { mut child, mut input, mut output } = Piped::start(server)?;
     let started = Instant::now();
     let (mut out, mut rest, mut chunk) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);

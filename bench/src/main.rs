@@ -96,6 +96,7 @@ fn stdio(programs: &Programs, settings: &Settings, in_flight: usize) -> Result<R
     turns("stdio", settings, in_flight, || {
         Ok([
             bare::stdio(server, calls, in_flight)?,
+            bare::stdio_batched(server, calls, in_flight)?,
             ours::stdio(server, calls, in_flight)?,
             peer::stdio(server, Threads::One, calls, in_flight)?,
             peer::stdio(server, Threads::Many, calls, in_flight)?,
@@ -107,8 +108,11 @@ fn http(programs: &Programs, settings: &Settings, in_flight: usize) -> Result<Ro
     let calls = settings.calls;
     turns("HTTP", settings, in_flight, || {
         // A server each, so that nobody inherits the connections of another.
+        let bare = bare::http(programs.serve_http()?.port, calls, in_flight)?;
         Ok([
-            bare::http(programs.serve_http()?.port, calls, in_flight)?,
+            bare,
+            // Over HTTP every call is a write of its own; there is nothing to batch.
+            bare,
             ours::http(programs.serve_http()?.port, calls, in_flight)?,
             peer::http(programs.serve_http()?.port, Threads::One, calls, in_flight)?,
             peer::http(programs.serve_http()?.port, Threads::Many, calls, in_flight)?,
@@ -120,17 +124,17 @@ fn turns(
     transport: &'static str,
     settings: &Settings,
     in_flight: usize,
-    turn: impl Fn() -> Result<[std::time::Duration; 4], Failure>,
+    turn: impl Fn() -> Result<[std::time::Duration; 5], Failure>,
 ) -> Result<Row, Failure> {
-    let mut samples: [Sample; 4] = Default::default();
+    let mut samples: [Sample; 5] = Default::default();
     for _ in 0..settings.repeats {
         for (sample, took) in samples.iter_mut().zip(turn()?) {
             sample.add(took);
         }
     }
-    let [bare, ours, one, many] = samples;
+    let [bare, batched, ours, one, many] = samples;
     // The peer runs on whatever suits it best.
     let (peer, peer_threads) =
         if one.best() <= many.best() { (one, Threads::One) } else { (many, Threads::Many) };
-    Ok(Row { transport, in_flight, bare, ours, peer, peer_threads })
+    Ok(Row { transport, in_flight, bare, batched, ours, peer, peer_threads })
 }

@@ -13,6 +13,7 @@ pub struct Row {
     pub transport: &'static str,
     pub in_flight: usize,
     pub bare: Sample,
+    pub batched: Sample,
     pub ours: Sample,
     pub peer: Sample,
     pub peer_threads: Threads,
@@ -70,9 +71,10 @@ impl Report {
         let shown =
             |sample: &Sample| format!("{:.0} ({:.0})", rate(sample.best()), rate(sample.median()));
         format!(
-            "| {} | {} | {} | {} | {}, {} | {:.1} | {:.1} |",
+            "| {} | {} | {} | {} | {} | {}, {} | {:.1} | {:.1} |",
             row.transport,
             row.in_flight,
+            shown(&row.batched),
             shown(&row.bare),
             shown(&row.ours),
             shown(&row.peer),
@@ -112,13 +114,15 @@ impl Report {
 
 const ABOUT: &str = "\
 Written by `cargo xtask bench`. Every client makes the same `tools/call` to the same raw server, which\n\
-looks for keys in bytes and parses nothing. `bare` is a loop of plain reads and writes on one thread;\n\
-`quintain` is `Session::call_tool` on a current-thread runtime, as the product runs it; `rmcp` is the\n\
-official SDK's client on the runtime that suits it better, current-thread or multi-thread.";
+looks for keys in bytes and parses nothing. `bare` is the plainest client there is: a loop on one thread that\n\
+writes JSON, reads a line and parses it (over HTTP it only looks for the id). `ceiling` parses nothing and\n\
+reads and writes in chunks whatever can go together. `quintain` is `Session::call_tool` with the result as a value, on a\n\
+current-thread runtime, as the product runs it; `rmcp` is the official SDK's client on the runtime that\n\
+suits it better, current-thread or multi-thread.";
 
 const HEAD: &str = "\
-| transport | in flight | bare | quintain | rmcp, its runtime | quintain / rmcp | bare / quintain |\n\
-|---|---|---|---|---|---|---|";
+| transport | in flight | ceiling | bare | quintain | rmcp, its runtime | quintain / rmcp | bare / quintain |\n\
+|---|---|---|---|---|---|---|---|";
 
 fn ratio(slow: &Sample, fast: &Sample) -> f64 {
     slow.best().as_secs_f64() / fast.best().as_secs_f64()

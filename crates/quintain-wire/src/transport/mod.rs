@@ -4,6 +4,7 @@ pub mod courier;
 pub mod events;
 pub mod http;
 pub mod lines;
+mod outbox;
 pub mod sse;
 pub mod stdio;
 

@@ -6,20 +6,19 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-use tokio::sync::{mpsc, oneshot};
+use tokio::io::AsyncReadExt;
+use tokio::process::{ChildStderr, ChildStdout};
+use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::timeout;
 
 use super::lines::Lines;
+use super::outbox::{Full, Outbox};
 use super::{Outgoing, Sink, Transport, TransportError};
 use crate::limits::Limits;
 
@@ -27,34 +26,14 @@ use crate::limits::Limits;
 const LEAVE: Duration = Duration::from_millis(500);
 /// How long output may trail behind the exit of a target.
 const TRAIL: Duration = Duration::from_millis(200);
-/// Messages that wait are written together up to this size.
-const WRITE_CHUNK: usize = 64 << 10;
+const SIGTERM: i32 = 15;
+/// Which of the tasks writes.
+const WRITER: usize = 0;
 
 /// Variables a target inherits without being named: enough to find programs and to speak a language.
 pub const INHERITED: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TERM",
-    "TMPDIR",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE",
     "TZ",
-    // Windows needs these to start anything at all.
-    "SYSTEMROOT",
-    "SYSTEMDRIVE",
-    "WINDIR",
-    "COMSPEC",
-    "PATHEXT",
-    "TEMP",
-    "TMP",
-    "USERPROFILE",
-    "APPDATA",
-    "LOCALAPPDATA",
-    "PROGRAMFILES",
 ];
 
 /// How to start a target.
@@ -72,14 +51,12 @@ pub struct StdioConfig {
 
 /// A running target. Dropping it kills the whole process group.
 pub struct StdioTransport {
-    queue: Mutex<Option<mpsc::UnboundedSender<Bytes>>>,
-    queued: Arc<AtomicUsize>,
-    limits: Limits,
+    outbox: Mutex<Option<Arc<Outbox>>>,
     sink: Arc<dyn Sink>,
     stderr: Arc<Ring>,
     leave: Mutex<Option<oneshot::Sender<()>>>,
     keeper: Mutex<Option<JoinHandle<()>>>,
-    tasks: Vec<AbortHandle>,
+    tasks: [AbortHandle; 3],
 }
 
 impl StdioTransport {
@@ -100,19 +77,17 @@ impl StdioTransport {
             return Err(refuse("its pipes could not be opened".into()));
         };
 
-        let (queue, waiting) = mpsc::unbounded_channel();
-        let queued = Arc::new(AtomicUsize::new(0));
+        let outbox = Outbox::open(stdin, limits.queue_bytes)
+            .map_err(|error| refuse(format!("its input could not be opened: {error}")))?;
         let ring = Arc::new(Ring::new(limits.stderr_bytes));
         let (leave, left) = oneshot::channel();
-        let writer = tokio::spawn(write(stdin, waiting, queued.clone()));
+        let writer = tokio::spawn(outbox.clone().keep_writing());
         let reader = tokio::spawn(read(stdout, limits.message_bytes, sink.clone()));
         let listener = tokio::spawn(listen(stderr, ring.clone()));
-        let tasks = vec![writer.abort_handle(), reader.abort_handle(), listener.abort_handle()];
+        let tasks = [writer.abort_handle(), reader.abort_handle(), listener.abort_handle()];
         let keeper = tokio::spawn(keep(child, reader, listener, left, sink.clone(), ring.clone()));
         Ok(Self {
-            queue: Mutex::new(Some(queue)),
-            queued,
-            limits,
+            outbox: Mutex::new(Some(outbox)),
             sink,
             stderr: ring,
             leave: Mutex::new(Some(leave)),
@@ -124,19 +99,11 @@ impl StdioTransport {
 
 impl Transport for StdioTransport {
     fn send(&self, outgoing: Outgoing) {
-        let size = outgoing.bytes.len() + 1;
-        let queued = self.queued.fetch_add(size, Ordering::Relaxed);
-        if queued > 0 && queued + size > self.limits.queue_bytes {
-            self.queued.fetch_sub(size, Ordering::Relaxed);
-            if let Some(id) = &outgoing.expects {
-                self.sink.failed(id, TransportError::NotReading { queued });
-            }
-            return;
-        }
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        // A closed queue means that the target is gone, which the sink has been told.
-        if let Some(queue) = queue.as_ref() {
-            let _ = queue.send(outgoing.bytes);
+        // Without an outbox the target was told to leave, which the sink knows.
+        let outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let sent = outbox.map_or(Ok(()), |outbox| outbox.send(&outgoing.bytes));
+        if let (Err(Full { waiting: queued }), Some(id)) = (sent, &outgoing.expects) {
+            return self.sink.failed(id, TransportError::NotReading { queued });
         }
         if let Some(delivered) = outgoing.delivered {
             // A pipe keeps the order, so a queued message is as good as a delivered one.
@@ -146,7 +113,9 @@ impl Transport for StdioTransport {
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            take(&self.queue);
+            take(&self.outbox);
+            // The writer holds the other reference; with both gone the target sees the end.
+            self.tasks[WRITER].abort();
             if let Some(leave) = take(&self.leave) {
                 let _ = leave.send(());
             }
@@ -200,10 +169,7 @@ fn start(config: &StdioConfig) -> std::io::Result<Group> {
             command.current_dir(cwd);
         }
     });
-    #[cfg(unix)]
     command.wrap(process_wrap::tokio::ProcessGroup::leader());
-    #[cfg(windows)]
-    command.wrap(process_wrap::tokio::JobObject);
     command.spawn().map(Group)
 }
 
@@ -257,37 +223,12 @@ async fn leave(child: &mut Group) {
     if timeout(LEAVE, child.0.wait()).await.is_ok() {
         return;
     }
-    #[cfg(unix)]
-    {
-        const SIGTERM: i32 = 15;
-        let _ = child.0.signal(SIGTERM);
-        if timeout(LEAVE, child.0.wait()).await.is_ok() {
-            return;
-        }
+    let _ = child.0.signal(SIGTERM);
+    if timeout(LEAVE, child.0.wait()).await.is_ok() {
+        return;
     }
     let _ = child.0.start_kill();
     let _ = timeout(LEAVE, child.0.wait()).await;
-}
-
-async fn write(
-    mut stdin: ChildStdin,
-    mut waiting: mpsc::UnboundedReceiver<Bytes>,
-    queued: Arc<AtomicUsize>,
-) {
-    let mut chunk = Vec::with_capacity(WRITE_CHUNK);
-    while let Some(first) = waiting.recv().await {
-        chunk.clear();
-        let mut next = Some(first);
-        while let Some(message) = next {
-            chunk.extend_from_slice(&message);
-            chunk.push(b'\n');
-            next = (chunk.len() < WRITE_CHUNK).then(|| waiting.try_recv().ok()).flatten();
-        }
-        if stdin.write_all(&chunk).await.is_err() {
-            return;
-        }
-        queued.fetch_sub(chunk.len(), Ordering::Relaxed);
-    }
 }
 
 async fn read(
