@@ -144,7 +144,11 @@ pub fn http(port: u16, calls: usize, in_flight: usize) -> io::Result<Duration> {
     let (mut body, mut out, mut answer) = (Vec::new(), Vec::new(), Vec::new());
     let mut send = |stream: &mut TcpStream, id: usize| {
         body.clear();
-        call(id, &mut body);
+        let params = json!({"name": "echo", "arguments": {"message": "hi"}});
+        serde_json::to_writer(
+            &mut body,
+            &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}),
+        )?;
         out.clear();
         write!(
             out,
@@ -193,7 +197,9 @@ fn receive(stream: &mut TcpStream, answer: &mut Vec<u8>) -> io::Result<usize> {
         let digits = answer[at + 16..].iter().take_while(|byte| byte.is_ascii_digit());
         let length = digits.fold(0, |length, digit| length * 10 + usize::from(digit - b'0'));
         if answer.len() >= end + 4 + length {
-            return id_of(answer).ok_or_else(|| io::Error::other("no id"));
+            let answer: Value = serde_json::from_slice(&answer[end + 4..end + 4 + length])?;
+            let id = answer["id"].as_u64().ok_or_else(|| io::Error::other("no id"))?;
+            return Ok(id as usize);
         }
     }
 }

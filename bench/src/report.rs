@@ -115,8 +115,8 @@ impl Report {
 const ABOUT: &str = "\
 Written by `cargo xtask bench`. Every client makes the same `tools/call` to the same raw server, which\n\
 looks for keys in bytes and parses nothing. `bare` is the plainest client there is: a loop on one thread that\n\
-writes JSON, reads a line and parses it (over HTTP it only looks for the id). `ceiling` parses nothing and\n\
-reads and writes in chunks whatever can go together. `quintain` is `Session::call_tool` with the result as a value, on a\n\
+writes JSON, reads an answer and parses it. `ceiling` parses nothing and reads and writes in chunks whatever\n\
+can go together (over HTTP nothing can). `quintain` is `Session::call_tool` with the result as a value, on a\n\
 current-thread runtime, as the product runs it; `rmcp` is the official SDK's client on the runtime that\n\
 suits it better, current-thread or multi-thread.";
 
