@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use crate::era::{Agreement, Era, mirror, modern};
-use crate::rpc::connection::Headers;
+use crate::rpc::Headers;
 use crate::rpc::{CallError, Connection, Deadline, Fault, Reply, Request};
 
 /// Rounds in which a server may ask for more input before it answers.

@@ -7,7 +7,7 @@ use http::HeaderName;
 use serde_json::{Map, Value};
 
 use super::modern::header_value;
-use crate::rpc::connection::Headers;
+use crate::rpc::Headers;
 
 const MARK: &str = "x-mcp-header";
 /// Numbers beyond this are not exact in every language.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::legacy::VERSION_HEADER;
 use super::{Agreement, Choice, Era, NEWEST_MODERN, NoAgreement, Version, client_info};
-use crate::rpc::connection::Headers;
+use crate::rpc::Headers;
 use crate::rpc::{CallError, Connection, Deadline, Request};
 
 const METHOD_HEADER: HeaderName = HeaderName::from_static("mcp-method");

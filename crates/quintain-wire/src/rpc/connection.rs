@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 
+use super::call::{CallError, Deadline, Headers, Reply, Request};
 use super::encode;
 use super::message::{self, Id, Message, RpcError};
 use super::notices::{Notice, Notices};
@@ -25,132 +25,6 @@ const ANSWERS_AT_ONCE: usize = 64;
 const EXCERPT: usize = 200;
 /// Requests that are remembered after nobody waits for them any more.
 const ABANDONED: usize = 64;
-
-/// Headers that go with a message over HTTP.
-pub type Headers = Vec<(HeaderName, HeaderValue)>;
-
-/// How long a caller waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deadline {
-    /// From the call, or from the last progress if `reset_on_progress`.
-    pub request: Duration,
-    /// Whether progress starts the clock anew.
-    pub reset_on_progress: bool,
-    /// From the call, whatever progress there is.
-    pub max_total: Option<Duration>,
-}
-
-impl Deadline {
-    /// A plain time-out.
-    pub fn after(request: Duration) -> Self {
-        Self { request, reset_on_progress: false, max_total: None }
-    }
-
-    fn end(&self, started: Instant, progressed: Instant) -> Instant {
-        let from = if self.reset_on_progress { progressed } else { started };
-        let end = from + self.request;
-        self.max_total.map_or(end, |total| end.min(started + total))
-    }
-}
-
-/// A request to be sent.
-#[derive(Debug, Clone)]
-pub struct Request<'a> {
-    /// The method.
-    pub method: &'a str,
-    /// The parameters; a progress token goes with them in `_meta`.
-    pub params: Map<String, Value>,
-    /// Headers over HTTP, beside those of the connection.
-    pub headers: Headers,
-    /// How long to wait.
-    pub deadline: Deadline,
-    /// Whether the answer may open a session.
-    pub opens_session: bool,
-    /// Whether the target is told when nobody waits any more; a handshake must not be cancelled.
-    pub cancellable: bool,
-}
-
-impl<'a> Request<'a> {
-    /// A request without extras.
-    pub fn new(method: &'a str, params: Map<String, Value>, deadline: Deadline) -> Self {
-        Self {
-            method,
-            params,
-            headers: Vec::new(),
-            deadline,
-            opens_session: false,
-            cancellable: true,
-        }
-    }
-}
-
-/// A successful response.
-#[derive(Debug, Clone)]
-pub struct Reply {
-    /// The whole message as it came.
-    pub frame: Bytes,
-    /// The JSON of its `result`.
-    pub result: Bytes,
-    /// From handing the request to the transport to the arrival of the response.
-    pub took: Duration,
-    /// What the target reported about this request in the meantime.
-    pub notices: Vec<Notice>,
-    parts_limit: usize,
-}
-
-impl Reply {
-    /// The result as a JSON value.
-    ///
-    /// # Errors
-    /// When the result is nested too deeply or has too many parts to be held as a value.
-    pub fn value(&self) -> Result<Value, CallError> {
-        let unreadable = |why| CallError::Unreadable { why, frame: self.frame.clone() };
-        // A part costs tens of bytes in memory and as few as two on the wire.
-        let parts = self.result.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
-        if parts > self.parts_limit {
-            return Err(unreadable(format!("it has more than {} parts", self.parts_limit)));
-        }
-        serde_json::from_slice(&self.result).map_err(|error| unreadable(error.to_string()))
-    }
-}
-
-/// Why a request has no result.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum CallError {
-    /// The target answered with an error.
-    #[error("{error}")]
-    Rpc {
-        /// The error.
-        error: RpcError,
-        /// The HTTP status it came with, if that is an error too.
-        status: Option<StatusCode>,
-    },
-    /// The target did not answer in time.
-    #[error("MCP error -32001: Request timed out after {} ms", .after.as_millis())]
-    TimedOut {
-        /// How long we waited.
-        after: Duration,
-    },
-    /// The response cannot be read as JSON.
-    #[error("the response cannot be read: {why}")]
-    Unreadable {
-        /// What is wrong with it.
-        why: String,
-        /// The response.
-        frame: Bytes,
-    },
-    /// A listing that does not end.
-    #[error("{method} does not end: {why}")]
-    Endless {
-        /// What was listed.
-        method: String,
-        /// Which bound was hit.
-        why: String,
-    },
-    /// The request or its response got lost.
-    #[error(transparent)]
-    Transport(#[from] TransportError),
-}
 
 struct Settled {
     frame: Bytes,
@@ -358,7 +232,7 @@ impl Connection {
     /// Ends the conversation.
     pub async fn close(&self) {
         self.shared.end(TransportError::Closed);
-        self.transport.close().await;
+        self.transport.close(self.ambient()).await;
     }
 
     fn fresh_id(&self) -> i64 {

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::connection::{CallError, Connection, Deadline, Headers};
+use super::call::{CallError, Deadline, Headers};
+use super::connection::Connection;
 use super::message::Id;
 use crate::transport::{RawAnswer, RawHttp, TransportError};
 

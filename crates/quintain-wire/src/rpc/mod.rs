@@ -1,5 +1,6 @@
 //! JSON-RPC over a transport that moves bytes: ids, waiting callers, deadlines, deliberate faults.
 
+pub mod call;
 pub mod connection;
 mod encode;
 pub mod fault;
@@ -7,7 +8,8 @@ pub mod message;
 pub mod notices;
 pub mod responder;
 
-pub use connection::{CallError, Connection, Deadline, Reply, Request};
+pub use call::{CallError, Deadline, Headers, Reply, Request};
+pub use connection::Connection;
 pub use fault::Fault;
 pub use message::{Id, Message, RpcError};
 pub use notices::Notice;

@@ -12,7 +12,7 @@ use reqwest::{Client, Response};
 use secrecy::ExposeSecret;
 use url::Url;
 
-use super::TransportError;
+use super::{RawAnswer, RawHttp, TransportError};
 use crate::auth::{AuthError, Authorizer, Credentials, Refusal, oauth};
 use crate::frame::{Direction, HttpMeta, Recording};
 use crate::net::{self, BodyError};
@@ -84,18 +84,29 @@ impl Courier {
         }
     }
 
-    /// Sends a request once, exactly as given, with or without credentials.
+    /// Sends a request of any shape once; its headers replace those of `usual`.
     pub(crate) async fn send_raw(
         &self,
-        method: &Method,
-        headers: &HeaderMap,
-        body: &Bytes,
-        with_credentials: bool,
-    ) -> Result<Response, TransportError> {
-        let credentials =
-            if with_credentials { Some(self.config.authorizer.credentials().await?) } else { None };
-        let url = self.config.url.clone();
-        self.once(method, &url, headers, body, credentials.as_ref()).await
+        url: &Url,
+        request: &RawHttp,
+        mut usual: HeaderMap,
+    ) -> Result<RawAnswer, TransportError> {
+        for (name, value) in &request.headers {
+            if value.is_empty() {
+                usual.remove(name);
+            } else {
+                usual.insert(name, value.clone());
+            }
+        }
+        let credentials = if request.with_credentials {
+            Some(self.config.authorizer.credentials().await?)
+        } else {
+            None
+        };
+        let (method, body) = (&request.method, &request.body);
+        let response = self.once(method, url, &usual, body, credentials.as_ref()).await?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        Ok(RawAnswer { status, headers, body: clipped_body(response).await })
     }
 
     async fn follow(

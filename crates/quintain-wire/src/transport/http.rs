@@ -21,7 +21,7 @@ use super::{Outgoing, RawAnswer, RawHttp, Sink, Transport, TransportError};
 use crate::frame::Recording;
 use crate::limits::Limits;
 use crate::net::{bounded_body, chain};
-use crate::rpc::Id;
+use crate::rpc::{Headers, Id};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -112,7 +112,7 @@ impl Transport for HttpTransport {
         }
     }
 
-    fn listen(&self, headers: Vec<(HeaderName, HeaderValue)>) -> BoxFuture<'_, ()> {
+    fn listen(&self, headers: Headers) -> BoxFuture<'_, ()> {
         if self.inner.session().is_none() {
             // Without a session a server has nobody to address a stream to.
             return Box::pin(async {});
@@ -126,12 +126,12 @@ impl Transport for HttpTransport {
         })
     }
 
-    fn close(&self) -> BoxFuture<'_, ()> {
+    fn close(&self, headers: Headers) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.abort_all();
             let session = self.inner.write_session().take();
             if let Some(session) = session {
-                let mut headers = HeaderMap::new();
+                let mut headers: HeaderMap = headers.into_iter().collect();
                 headers.insert(SESSION, session);
                 let url = self.inner.courier.url();
                 let body = Bytes::new();
@@ -153,20 +153,8 @@ impl Transport for HttpTransport {
             {
                 headers.insert(SESSION, session);
             }
-            for (name, value) in &request.headers {
-                if value.is_empty() {
-                    headers.remove(name);
-                } else {
-                    headers.insert(name, value.clone());
-                }
-            }
             let courier = &self.inner.courier;
-            let response = courier
-                .send_raw(&request.method, &headers, &request.body, request.with_credentials)
-                .await?;
-            let (status, headers) = (response.status(), response.headers().clone());
-            let body = courier::clipped_body(response).await;
-            Ok(RawAnswer { status, headers, body })
+            courier.send_raw(courier.url(), &request, headers).await
         })
     }
 }
@@ -327,7 +315,7 @@ impl Inner {
     }
 
     /// The stream for messages that answer no request. Many servers have none; that is no error.
-    async fn listen(&self, extra: Vec<(HeaderName, HeaderValue)>, opened: oneshot::Sender<()>) {
+    async fn listen(&self, extra: Headers, opened: oneshot::Sender<()>) {
         let mut opened = Some(opened);
         let url = self.courier.url();
         let mut events = Events::new(self.limits.message_bytes);

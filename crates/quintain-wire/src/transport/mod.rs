@@ -8,13 +8,13 @@ mod outbox;
 pub mod sse;
 pub mod stdio;
 
-use ::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use ::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use crate::auth::AuthError;
-use crate::rpc::Id;
+use crate::rpc::{Headers, Id};
 
 /// One message on its way to the target.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Outgoing {
     /// The id whose response we wait for, if any.
     pub expects: Option<Id>,
     /// Headers that go with it over HTTP; other transports ignore them.
-    pub headers: Vec<(HeaderName, HeaderValue)>,
+    pub headers: Headers,
     /// Whether the answer may open a session (`initialize`).
     pub opens_session: bool,
     /// Told once the target has taken the message, or that it has not.
@@ -41,12 +41,12 @@ pub trait Transport: Send + Sync {
 
     /// Opens the stream for messages that answer no request, where the transport has one; done
     /// when it is open, refused, or not opened soon.
-    fn listen(&self, _headers: Vec<(HeaderName, HeaderValue)>) -> BoxFuture<'_, ()> {
+    fn listen(&self, _headers: Headers) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
 
     /// Ends the conversation politely, then firmly.
-    fn close(&self) -> BoxFuture<'_, ()>;
+    fn close(&self, headers: Headers) -> BoxFuture<'_, ()>;
 
     /// The end of what the target wrote to stderr, if it has one.
     fn stderr(&self) -> Option<String> {

@@ -14,11 +14,11 @@ use url::Url;
 
 use super::courier::{self, Courier, HttpConfig, shown};
 use super::events::{Event, Events};
-use super::{Outgoing, Sink, Transport, TransportError};
+use super::{Outgoing, RawAnswer, RawHttp, Sink, Transport, TransportError};
 use crate::frame::Recording;
 use crate::limits::Limits;
 use crate::net::chain;
-use crate::rpc::Id;
+use crate::rpc::{Headers, Id};
 
 /// Servers have been seen to never answer a POST to a forgotten session.
 const POST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -155,13 +155,20 @@ impl Transport for SseTransport {
         }
     }
 
-    fn close(&self) -> BoxFuture<'_, ()> {
+    fn close(&self, _headers: Headers) -> BoxFuture<'_, ()> {
         self.abort_all();
         Box::pin(async {})
     }
 
     fn is_http(&self) -> bool {
         true
+    }
+
+    fn raw_http(&self, request: RawHttp) -> BoxFuture<'_, Result<RawAnswer, TransportError>> {
+        Box::pin(async move {
+            let Inner { courier, endpoint, .. } = &*self.inner;
+            courier.send_raw(endpoint, &request, courier::post_headers(&[])).await
+        })
     }
 }
 

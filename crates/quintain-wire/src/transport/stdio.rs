@@ -21,6 +21,7 @@ use super::lines::Lines;
 use super::outbox::{Full, Outbox};
 use super::{Outgoing, Sink, Transport, TransportError};
 use crate::limits::Limits;
+use crate::rpc::Headers;
 
 /// How long a target may take to leave after its stdin was closed, and again after SIGTERM.
 const LEAVE: Duration = Duration::from_millis(500);
@@ -111,7 +112,7 @@ impl Transport for StdioTransport {
         }
     }
 
-    fn close(&self) -> BoxFuture<'_, ()> {
+    fn close(&self, _headers: Headers) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             take(&self.outbox);
             // The writer holds the other reference; with both gone the target sees the end.

@@ -8,6 +8,7 @@ mod deadlines;
 mod faults;
 mod listing;
 mod questions;
+mod raw_http;
 mod script;
 mod skills;
 mod tasks;

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use quintain_wire::era::{Agreement, Version};
 use quintain_wire::frame::Recording;
 use quintain_wire::limits::Limits;
-use quintain_wire::rpc::{Connection, Deadline, Id, Responder, Script};
+use quintain_wire::rpc::{Connection, Deadline, Headers, Id, Responder, Script};
 use quintain_wire::session::Session;
 use quintain_wire::transport::{Outgoing, Sink, Transport};
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ impl Transport for Scripted {
         self.log.abandoned.lock().unwrap().push(id.clone());
     }
 
-    fn close(&self) -> BoxFuture<'_, ()> {
+    fn close(&self, _headers: Headers) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
 
