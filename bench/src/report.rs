@@ -54,7 +54,7 @@ impl Report {
         let _ = writeln!(
             text,
             "Echo calls per second: the best of {repeats} runs of {calls} calls, the median in brackets; \
-             ratios are of the best runs.\n\n{HEAD}"
+             ratios are of the medians.\n\n{HEAD}"
         );
         for row in &self.rows {
             let _ = writeln!(text, "{}", self.line(row));
@@ -125,7 +125,7 @@ const HEAD: &str = "\
 |---|---|---|---|---|---|---|---|";
 
 fn ratio(slow: &Sample, fast: &Sample) -> f64 {
-    slow.best().as_secs_f64() / fast.best().as_secs_f64()
+    slow.median().as_secs_f64() / fast.median().as_secs_f64()
 }
 
 fn added(call: Duration, target: Duration) -> f64 {

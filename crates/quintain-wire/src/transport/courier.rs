@@ -8,7 +8,7 @@ use std::time::Duration;
 use ::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use bytes::Bytes;
-use reqwest::{Client, Response};
+use reqwest::{Client, Request, Response};
 use secrecy::ExposeSecret;
 use url::Url;
 
@@ -150,17 +150,14 @@ impl Courier {
             let meta = HttpMeta::request(method.as_str(), &to, &all);
             self.recording.record(Direction::Sent, body, Some(meta));
         }
-        let response = self
-            .client
-            .request(method.clone(), to)
-            .headers(all)
-            .body(body.clone())
-            .send()
-            .await
-            .map_err(|error| TransportError::Unreachable {
-                url: shown(url),
-                why: net::chain(&error.without_url()),
-            })?;
+        // Built by hand: the builder would copy every header once more.
+        let mut request = Request::new(method.clone(), to);
+        *request.headers_mut() = all;
+        *request.body_mut() = Some(body.clone().into());
+        let response = self.client.execute(request).await.map_err(|error| {
+            let why = net::chain(&error.without_url());
+            TransportError::Unreachable { url: shown(url), why }
+        })?;
         if let Some(proof) = credentials.and_then(|credentials| credentials.proof.as_ref()) {
             proof.learn(url, response.headers());
         }

@@ -210,7 +210,8 @@ impl Inner {
         }
         let Some(id) = &outgoing.expects else { return Ok(()) };
         if courier::is_type(&response, "text/event-stream") {
-            return self.stream(response, id, &headers).await;
+            // Boxed, since the task of every call would be as large as this path otherwise.
+            return Box::pin(self.stream(response, id, &headers)).await;
         }
         let content_type = courier::content_type(&response);
         let body = bounded_body(response, self.limits.message_bytes).await?;
