@@ -71,7 +71,9 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let done = match &args.url {
         None => store.list().map(|kept| show(&kept, &args, desk)),
         Some(url) if args.forget => store.delete(url).map(|deleted| {
-            console.note(&format!("{deleted} logins deleted"));
+            let forgotten =
+                if deleted == 0 { "no login was kept" } else { "the login is forgotten" };
+            console.note(forgotten);
         }),
         Some(url) => {
             let options = LoginOptions {
