@@ -10,6 +10,7 @@ mod expectations;
 mod outside;
 mod peers;
 mod process;
+mod programs;
 mod stage;
 mod workspace;
 

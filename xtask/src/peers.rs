@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use crate::{Result, process, stage::Note, workspace::Workspace};
+use crate::{Result, process, programs, stage::Note, workspace::Workspace};
 
 /// The oldest Node the conformance suites and newer peers run on.
 const NODE_MAJOR: u32 = 22;
@@ -91,6 +91,9 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Installed> {
     if node.is_none() {
         let message = format!("no Node of version {NODE_MAJOR} or newer");
         skipped.push(missing("node", &message)?);
+    }
+    if let Err(message) = programs::ensure(programs::STRACE) {
+        skipped.push(missing(programs::STRACE, &message)?);
     }
     let installed = Installed { folder, present, skipped, node };
     let lines: Vec<String> = installed
