@@ -2,10 +2,43 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::probe::Step;
+
+/// Everything that a probe brought to light. Verdicts are made from this and from nothing else, so
+/// a stored run can be judged again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The exchanges of the probe in the order of sending.
+    pub exchanges: Vec<Exchange>,
+    /// Calls that a check asked for beyond the probe (the same call again, a bad argument, ...).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extra: Vec<Extra>,
+}
+
+/// A call that a check asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Extra {
+    pub step: Step,
+    pub exchange: Exchange,
+}
+
+impl Evidence {
+    /// The exchange that the case is about: the last one of the probe.
+    pub fn last(&self) -> Option<&Exchange> {
+        self.exchanges.last()
+    }
+
+    /// What came of a call that a check asked for.
+    pub fn of_step(&self, step: &Step) -> Option<&Exchange> {
+        self.extra.iter().find(|extra| extra.step == *step).map(|extra| &extra.exchange)
+    }
+}
+
 /// One request and what came of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
     /// The key of the server that was asked.
     pub server: String,
@@ -13,13 +46,15 @@ pub struct Exchange {
     /// The whole request as it was sent.
     pub sent: Value,
     pub outcome: Outcome,
+    #[serde(rename = "took_ms", with = "millis")]
     pub took: Duration,
     /// Notifications that arrived while the request was open (progress, log messages, ...).
     pub notices: Vec<Value>,
 }
 
 /// What came of a request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The `result` of the response.
     Reply(Value),
@@ -28,11 +63,18 @@ pub enum Outcome {
     /// The `error` of the response.
     RpcError { code: i64, message: String, data: Option<Value> },
     /// No answer came in time.
-    TimedOut { after: Duration },
+    TimedOut {
+        #[serde(rename = "after_ms", with = "millis")]
+        after: Duration,
+    },
     /// The connection ended before an answer came.
     Closed { why: String },
     /// Something came that is not an answer.
-    Garbled { why: String, bytes: Vec<u8> },
+    Garbled {
+        why: String,
+        #[serde(with = "base64_bytes")]
+        bytes: Vec<u8>,
+    },
     /// We did not send it, or the transport turned it away (a filtered tool, HTTP 401, ...).
     Refused { why: String },
 }
@@ -68,6 +110,38 @@ impl Outcome {
     }
 }
 
+/// Durations as milliseconds, the unit of every report.
+pub(crate) mod millis {
+    use std::time::Duration;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(took: &Duration, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_f64(took.as_secs_f64() * 1e3)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+        let millis = f64::deserialize(input)?;
+        Duration::try_from_secs_f64(millis / 1e3).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Bytes that are no text have to survive storage as they came.
+mod base64_bytes {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(input)?;
+        STANDARD.decode(text).map_err(serde::de::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +164,26 @@ mod tests {
         assert_eq!(odd.texts(), ["a", "b"]);
         assert!(Outcome::Reply(json!({"content": "x"})).texts().is_empty());
         assert!(Outcome::Closed { why: "eof".into() }.texts().is_empty());
+    }
+
+    #[test]
+    fn evidence_survives_storage() {
+        let exchange = |outcome| Exchange {
+            server: "s".into(),
+            method: "tools/call".into(),
+            sent: json!({"name": "t"}),
+            outcome,
+            took: Duration::from_micros(1_500),
+            notices: vec![json!({"method": "notifications/progress"})],
+        };
+        let outcomes = [
+            Outcome::Reply(json!({"content": []})),
+            Outcome::RpcError { code: -32602, message: "no".into(), data: Some(json!([1])) },
+            Outcome::TimedOut { after: Duration::from_secs(1) },
+            Outcome::Garbled { why: "not JSON".into(), bytes: vec![0, 255, b'x'] },
+        ];
+        let evidence = Evidence { exchanges: outcomes.map(exchange).into(), extra: Vec::new() };
+        let stored = serde_json::to_string(&evidence).unwrap();
+        assert_eq!(serde_json::from_str::<Evidence>(&stored).unwrap(), evidence);
     }
 }

@@ -1,10 +1,11 @@
 //! What a target says it offers. Every item keeps its raw JSON, since the lies are in the details;
 //! the accessors answer politely whatever that JSON is.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// One server's tools, resources, templates and prompts as listed.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Surface {
     /// `serverInfo` as sent.
     pub server_info: Value,
@@ -52,7 +53,7 @@ impl Surface {
 macro_rules! item {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         pub struct $name(pub Value);
 
         impl $name {

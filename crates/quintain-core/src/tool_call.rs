@@ -1,14 +1,16 @@
 //! The JSON tool call that a prompt carries: `{"tool": "name", "args": {...}}` and its dialects.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 /// A call of one tool as a prompt asks for it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub tool: String,
     pub args: Map<String, Value>,
     /// Which of several servers shall be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
 }
 

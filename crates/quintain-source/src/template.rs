@@ -108,7 +108,7 @@ impl Templates {
     }
 }
 
-fn engine() -> Environment<'static> {
+pub(crate) fn engine() -> Environment<'static> {
     let mut engine = Environment::new();
     engine.set_auto_escape_callback(|_| AutoEscape::None);
     engine.set_undefined_behavior(UndefinedBehavior::SemiStrict);

@@ -1,6 +1,8 @@
 //! The user's file as the program understands it.
 
+mod assertion;
 mod auth;
+mod files;
 mod load;
 mod provider;
 mod reader;
@@ -8,24 +10,32 @@ mod respond;
 mod secrets;
 mod server;
 mod target;
+mod test;
 
+pub use assertion::{Assert, AssertReader, Rule};
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
+pub use files::{FileValue, Files, NoFiles};
 pub use load::{Loaded, SuiteFile, load};
 pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
 pub use secrets::names_a_secret;
 pub use server::{Launch, Runtime, Server, Transport};
 pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFilter};
+pub use test::{
+    DerivedMetric, DerivedValue, EvaluateOptions, Prompt, PromptBody, Test, TestOptions, Tests,
+};
 
 use quintain_source::Node;
 use secrecy::SecretString;
 
 /// Everything that one or several suite files declare. `Debug` leaves out the documents, in which
 /// credentials may stand as they are.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Suite {
     pub description: Option<String>,
     pub targets: Vec<Target>,
-    /// The documents as read, for the parts that are interpreted later (tests, redteam, ...).
+    /// What to ask the targets, and what must come back.
+    pub tests: Tests,
+    /// The documents as read, for the parts that are interpreted later (redteam, ...).
     pub documents: Vec<Node>,
     /// What must not be shown anywhere: credentials of targets, and of the environment as far as
     /// the suite mentions them.

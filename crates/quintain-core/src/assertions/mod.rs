@@ -1,0 +1,80 @@
+//! Every built-in assertion, one family per file. To add one: write the file, its `mod` line and
+//! its line in `ALL`.
+
+mod contains;
+
+use crate::check::Assertion;
+
+/// All of them, by the order of the reference.
+static ALL: &[&dyn Assertion] = &[
+    // Texts and their likeness.
+    &contains::CONTAINS,
+    &contains::ICONTAINS,
+    // Formats and data.
+    // Code of the user.
+    // What MCP servers answer.
+    // Recorded exchanges.
+    // Measurements.
+    // Models as judges.
+];
+
+pub fn all() -> &'static [&'static dyn Assertion] {
+    ALL
+}
+
+/// The assertion of a name or alias.
+pub fn find(name: &str) -> Option<&'static dyn Assertion> {
+    ALL.iter().copied().find(|assertion| assertion.meta().answers_to(name))
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_docs_complete() {
+        let mut names = BTreeSet::new();
+        for assertion in all() {
+            let meta = assertion.meta();
+            for name in std::iter::once(&meta.id).chain(meta.aliases) {
+                assert!(names.insert(*name), "{name} is there twice");
+                let kebab =
+                    |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-:".contains(c);
+                assert!(name.chars().all(kebab), "{name} is not in kebab case");
+            }
+            assert!(!meta.summary.ends_with('.'), "{}", meta.id);
+            for heading in ["# What it does", "# Example"] {
+                assert!(meta.docs.contains(heading), "{} lacks `{heading}`", meta.id);
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_compiles() {
+        for assertion in all() {
+            let meta = assertion.meta();
+            let (_, example) = meta.docs.split_once("```yaml\n").expect(meta.id);
+            let (example, _) = example.split_once("```").expect(meta.id);
+            let compiled = testing::compile(example);
+            assert!(!compiled.is_empty(), "the example of {} is empty", meta.id);
+        }
+    }
+
+    #[test]
+    fn every_file_is_registered() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/assertions");
+        let this = include_str!("mod.rs");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap().to_owned();
+            if stem != "mod" {
+                assert!(this.contains(&format!("mod {stem};")), "{stem} is not a module");
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What the tests of assertions share: compile YAML, judge a scene.
+
+use std::path::Path;
+
+use quintain_source::{Diagnostics, Nunjucks, Renderer, Severity, SourceFile, Sources, read};
+use serde_json::{Map, Value};
+
+use crate::check::{Check, Scene};
+use crate::evidence::Evidence;
+use crate::question::Answer;
+use crate::response::Response;
+use crate::suite::{Assert, AssertReader, Files, NoFiles, Rule, Test};
+use crate::surface::Surface;
+use crate::verdict::Verdict;
+
+/// Compiles a list of assertions; panics with the diagnostics if there are any.
+pub(crate) fn compile(yaml: &str) -> Vec<Assert> {
+    let (asserts, complaints) = compile_with(yaml, &NoFiles);
+    assert!(complaints.is_empty(), "{complaints}");
+    asserts
+}
+
+/// Compiles a list of assertions and draws what is wrong with it.
+pub(crate) fn compile_with(yaml: &str, files: &dyn Files) -> (Vec<Assert>, String) {
+    let mut sources = Sources::new();
+    let mut dx = Diagnostics::new();
+    let id = sources.add(SourceFile::new("suite.yaml", yaml));
+    let node = read(&sources, id, &mut dx).expect("YAML");
+    let reader = AssertReader { base_dir: Path::new("/suite"), files, strictness: Severity::Error };
+    let asserts = reader.list(&node, &mut dx);
+    (asserts, Renderer::plain().render_all(&sources, &dx))
+}
+
+/// A scene that can be changed bit by bit.
+#[derive(Default)]
+pub(crate) struct Stage {
+    pub(crate) response: Response,
+    pub(crate) evidence: Evidence,
+    pub(crate) surfaces: Vec<(String, Surface)>,
+    pub(crate) vars: Map<String, Value>,
+    pub(crate) prompt: String,
+    pub(crate) test: Test,
+    pub(crate) latency_ms: Option<f64>,
+}
+
+impl Stage {
+    /// A target that answered this.
+    pub(crate) fn output(output: impl Into<Value>) -> Self {
+        let response = Response { output: output.into(), ..Response::default() };
+        Self { response, ..Self::default() }
+    }
+
+    pub(crate) fn with<T>(&self, look: impl FnOnce(&Scene<'_>) -> T) -> T {
+        let templates = Nunjucks::default();
+        look(&Scene {
+            output: &self.response.output,
+            response: &self.response,
+            evidence: &self.evidence,
+            surfaces: &self.surfaces,
+            vars: &self.vars,
+            prompt: &self.prompt,
+            test: &self.test,
+            target: "target",
+            latency_ms: self.latency_ms,
+            templates: &templates,
+            script_value: None,
+        })
+    }
+
+    /// The verdict of the only assertion in the YAML.
+    pub(crate) fn judge(&self, yaml: &str) -> Verdict {
+        self.judge_with(yaml, &[])
+    }
+
+    pub(crate) fn judge_with(&self, yaml: &str, answers: &[Answer]) -> Verdict {
+        let asserts = compile(yaml);
+        let check = only_check(&asserts);
+        self.with(|scene| check.judge(scene, answers))
+    }
+}
+
+pub(crate) fn only_check(asserts: &[Assert]) -> &dyn Check {
+    match asserts {
+        [Assert { rule: Rule::Check(check), .. }] => check.as_ref(),
+        _ => panic!("one assertion was expected"),
+    }
+}
+
+/// Whether the only assertion in the YAML passes on this output.
+pub(crate) fn passes(yaml: &str, output: impl Into<Value>) -> bool {
+    Stage::output(output).judge(yaml).passed()
+}

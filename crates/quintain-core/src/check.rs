@@ -1,0 +1,39 @@
+//! Assertions and the checks they compile to: the extension point for everything that is asserted
+//! in a suite.
+
+mod param;
+mod scene;
+mod spec;
+
+pub use param::Param;
+pub use scene::{Scene, View, as_text};
+pub use spec::Spec;
+
+use crate::question::{Answer, Question};
+use crate::registry::Meta;
+use crate::verdict::Verdict;
+
+/// A type of assertion.
+pub trait Assertion: Sync {
+    fn meta(&self) -> &'static Meta;
+
+    /// Reads the options of one assertion. What is wrong is reported in `spec.dx`, all of it.
+    fn compile(&self, spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>>;
+}
+
+/// One assertion of a suite, ready to judge. Pure: the same scene gives the same verdict.
+pub trait Check: Send + Sync {
+    /// What it needs to know beyond the scene.
+    fn questions(&self, _scene: &Scene<'_>) -> Vec<Question> {
+        Vec::new()
+    }
+
+    /// `answers` are in the order of the questions.
+    fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict;
+
+    /// Whether it has an opinion on answers that are errors. If no check of a case has one, an
+    /// error ends the case, as it does in promptfoo.
+    fn wants_errors(&self) -> bool {
+        false
+    }
+}

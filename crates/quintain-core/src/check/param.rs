@@ -1,0 +1,67 @@
+//! A value of an assertion that may contain templates, or come from a script.
+
+use std::borrow::Cow;
+
+use quintain_source::is_template;
+use serde_json::Value;
+
+use super::Scene;
+use super::scene::as_text;
+use crate::verdict::Verdict;
+
+/// A value as the suite gives it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Param {
+    /// Nothing in it changes from case to case.
+    Fixed(Value),
+    /// Text, or a list with texts, to be filled in with the variables of the case.
+    Template(Value),
+    /// What the script of `value: file://...` returns.
+    Script,
+}
+
+impl Param {
+    /// promptfoo fills in text and the texts of a list, but not what is inside of maps.
+    pub fn new(value: Value) -> Self {
+        let templated = match &value {
+            Value::String(text) => is_template(text),
+            Value::Array(items) => items.iter().any(|item| item.as_str().is_some_and(is_template)),
+            _ => false,
+        };
+        if templated { Self::Template(value) } else { Self::Fixed(value) }
+    }
+
+    /// The value for this case. What cannot be filled in is the verdict already.
+    #[expect(clippy::result_large_err, reason = "the error is the verdict of the check")]
+    pub fn resolve<'a>(&'a self, scene: &Scene<'a>) -> Result<Cow<'a, Value>, Verdict> {
+        let fill = |text: &str| {
+            scene.render(text).map(Value::String).map_err(|error| Verdict::error(error.to_string()))
+        };
+        match self {
+            Self::Fixed(value) => Ok(Cow::Borrowed(value)),
+            Self::Template(Value::String(text)) => fill(text).map(Cow::Owned),
+            Self::Template(Value::Array(items)) => {
+                let filled = items.iter().map(|item| match item {
+                    Value::String(text) => fill(text),
+                    other => Ok(other.clone()),
+                });
+                Ok(Cow::Owned(filled.collect::<Result<Value, _>>()?))
+            }
+            Self::Template(other) => Ok(Cow::Borrowed(other)),
+            Self::Script => scene
+                .script_value
+                .map(Cow::Borrowed)
+                .ok_or_else(|| Verdict::error("the script for `value` returned nothing")),
+        }
+    }
+
+    /// The same as text: text as it is, anything else as JSON.
+    #[expect(clippy::result_large_err, reason = "the error is the verdict of the check")]
+    pub fn text<'a>(&'a self, scene: &Scene<'a>) -> Result<Cow<'a, str>, Verdict> {
+        Ok(match self.resolve(scene)? {
+            Cow::Borrowed(value) => as_text(value),
+            Cow::Owned(Value::String(text)) => Cow::Owned(text),
+            Cow::Owned(other) => Cow::Owned(other.to_string()),
+        })
+    }
+}

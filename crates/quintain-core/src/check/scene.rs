@@ -1,0 +1,108 @@
+//! What a check may look at.
+
+use std::borrow::Cow;
+
+use quintain_source::{Nunjucks, RenderError};
+use serde_json::{Map, Value};
+
+use crate::evidence::{Evidence, Outcome};
+use crate::response::Response;
+use crate::suite::Test;
+use crate::surface::Surface;
+
+/// One answered case.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    /// What the assertion is about: the output after all transforms, or the view it asked for.
+    pub output: &'a Value,
+    pub response: &'a Response,
+    pub evidence: &'a Evidence,
+    /// What the servers of the target listed, by the key of the server.
+    pub surfaces: &'a [(String, Surface)],
+    pub vars: &'a Map<String, Value>,
+    /// The prompt as it was sent.
+    pub prompt: &'a str,
+    pub test: &'a Test,
+    /// Label or id of the target.
+    pub target: &'a str,
+    /// How long the target took; unknown for recorded outputs.
+    pub latency_ms: Option<f64>,
+    pub templates: &'a Nunjucks,
+    /// What the script of `value: file://...` returned.
+    pub script_value: Option<&'a Value>,
+}
+
+impl Scene<'_> {
+    /// The output as text: text as it is, anything else as JSON.
+    pub fn text(&self) -> Cow<'_, str> {
+        as_text(self.output)
+    }
+
+    pub fn render(&self, template: &str) -> Result<String, RenderError> {
+        self.templates.render(template, self.vars)
+    }
+}
+
+/// Text as it is, anything else as JSON.
+pub fn as_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+/// Which side of the answer an assertion is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum View {
+    /// The output after transforms.
+    #[default]
+    Output,
+    /// The texts of the content blocks, joined by line breaks.
+    Text,
+    /// The texts of the content blocks, read as JSON.
+    Json,
+    /// `structuredContent` of the result.
+    Structured,
+    /// What went wrong: the message of an error, or the texts of a result with `isError`.
+    Error,
+}
+
+impl View {
+    pub const WORDS: [(&'static str, Self); 5] = [
+        ("output", Self::Output),
+        ("text", Self::Text),
+        ("json", Self::Json),
+        ("structured", Self::Structured),
+        ("error", Self::Error),
+    ];
+
+    /// The side it names; none if the answer has no such side.
+    ///
+    /// # Errors
+    /// Says what is missing, for the reason of a failed assertion.
+    pub fn of<'a>(
+        self,
+        output: &'a Value,
+        response: &Response,
+        evidence: &Evidence,
+    ) -> Result<Cow<'a, Value>, String> {
+        let outcome = evidence.last().map(|exchange| &exchange.outcome);
+        let texts = || outcome.map(Outcome::texts).unwrap_or_default().join("\n");
+        match self {
+            Self::Output => Ok(Cow::Borrowed(output)),
+            Self::Text => Ok(Cow::Owned(Value::String(texts()))),
+            Self::Json => serde_json::from_str(&texts())
+                .map(Cow::Owned)
+                .map_err(|error| format!("the text of the answer is not JSON: {error}")),
+            Self::Structured => outcome
+                .and_then(|outcome| outcome.result()?.get("structuredContent"))
+                .map(|structured| Cow::Owned(structured.clone()))
+                .ok_or_else(|| "the answer has no structuredContent".to_owned()),
+            Self::Error => match (&response.error, outcome) {
+                (Some(error), _) => Ok(Cow::Owned(Value::String(error.clone()))),
+                (None, Some(Outcome::ToolError(_))) => Ok(Cow::Owned(Value::String(texts()))),
+                _ => Err("the answer is no error".to_owned()),
+            },
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What a target answered, in the form that assertions and reports look at.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::evidence::{Evidence, Exchange, Outcome};
+
+/// The answer of a target to one prompt.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Response {
+    /// Text mostly; transforms may make anything of it.
+    #[serde(default)]
+    pub output: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The whole result as the target sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Value>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    #[serde(default)]
+    pub cached: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_usage: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guardrails: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_probs: Option<Value>,
+}
+
+impl Response {
+    pub fn text(output: impl Into<String>) -> Self {
+        Self { output: Value::String(output.into()), ..Self::default() }
+    }
+
+    pub fn failed(error: impl Into<String>) -> Self {
+        Self { error: Some(error.into()), ..Self::default() }
+    }
+
+    /// The answer of MCP servers: that of the last exchange. A tool's output is the JSON text of
+    /// its content blocks, as promptfoo has it; other results are JSON text as a whole.
+    pub fn of_mcp(evidence: &Evidence) -> Self {
+        let Some(last) = evidence.last() else {
+            return Self::failed("MCP Provider error: nothing was sent");
+        };
+        let mut response = match (&last.outcome, error_text(last)) {
+            (_, Some(error)) => Self::failed(error),
+            (outcome, None) => {
+                let result = outcome.result().cloned().unwrap_or_default();
+                let shown = match result.get("content") {
+                    Some(content) if last.method == "tools/call" => content.to_string(),
+                    None if last.method == "tools/call" => "[]".to_owned(),
+                    _ => result.to_string(),
+                };
+                Self { raw: Some(result), ..Self::text(shown) }
+            }
+        };
+        response.metadata = metadata(last);
+        response
+    }
+}
+
+fn metadata(exchange: &Exchange) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    if exchange.method == "tools/call" {
+        let name = exchange.sent.get("name").cloned().unwrap_or_default();
+        let arguments = exchange.sent.get("arguments").cloned().unwrap_or_else(|| json!({}));
+        metadata.insert("toolName".into(), name);
+        metadata.insert("toolArgs".into(), arguments);
+    } else {
+        metadata.insert("method".into(), exchange.method.clone().into());
+        metadata.insert("params".into(), exchange.sent.clone());
+    }
+    metadata.insert("server".into(), exchange.server.clone().into());
+    metadata.insert("isError".into(), matches!(exchange.outcome, Outcome::ToolError(_)).into());
+    metadata
+}
+
+/// Why there is no result, in the words that existing suites look for.
+pub fn error_text(exchange: &Exchange) -> Option<String> {
+    let what = match &exchange.outcome {
+        Outcome::Reply(_) | Outcome::ToolError(_) => return None,
+        Outcome::RpcError { code, message, .. } => format!("MCP error {code}: {message}"),
+        Outcome::TimedOut { after } => {
+            format!("MCP error -32001: Request timed out after {} ms", after.as_millis())
+        }
+        Outcome::Closed { why } | Outcome::Refused { why } | Outcome::Garbled { why, .. } => {
+            why.clone()
+        }
+    };
+    Some(match exchange.method.as_str() {
+        "tools/call" => format!("MCP tool error: {what}"),
+        method => format!("{method}: {what}"),
+    })
+}

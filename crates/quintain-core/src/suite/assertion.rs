@@ -1,0 +1,175 @@
+//! `assert:` of a test: types, sets, weights, metrics; each entry compiled by its type.
+
+use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span, closest};
+use serde_json::Value;
+
+use super::files::Files;
+use crate::assertions;
+use crate::check::{Check, Spec, View};
+use crate::code::Code;
+
+/// One entry of `assert`.
+pub struct Assert {
+    /// As written, `not-` included.
+    pub kind: String,
+    pub rule: Rule,
+    /// 0 makes it a metric that cannot fail the test.
+    pub weight: f64,
+    /// Under which name the score is reported; may contain templates.
+    pub metric: Option<String>,
+    /// Applied to the output before this assertion only.
+    pub transform: Option<Code>,
+    pub view: Option<View>,
+    /// The script of `value: file://...`, to be run before the check.
+    pub script: Option<Code>,
+    pub span: Span,
+    /// The entry as written, for reports.
+    pub raw: Value,
+}
+
+/// What an entry demands.
+pub enum Rule {
+    Check(Box<dyn Check>),
+    /// `assert-set`: entries that count as one.
+    Set {
+        asserts: Vec<Assert>,
+        threshold: Option<f64>,
+    },
+}
+
+impl std::fmt::Debug for Assert {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Assert").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+impl Assert {
+    /// Whether this entry has an opinion on answers that are errors.
+    pub fn wants_errors(&self) -> bool {
+        match &self.rule {
+            Rule::Check(check) => check.wants_errors() || self.view == Some(View::Error),
+            Rule::Set { asserts, .. } => asserts.iter().any(Self::wants_errors),
+        }
+    }
+}
+
+/// What assertions are read with.
+pub struct AssertReader<'a> {
+    pub base_dir: &'a std::path::Path,
+    pub files: &'a dyn Files,
+    pub strictness: Severity,
+}
+
+impl AssertReader<'_> {
+    /// Reads a list of entries; what is wrong with any of them is reported.
+    pub fn list(&self, node: &Node, dx: &mut Diagnostics) -> Vec<Assert> {
+        let Some(items) = node.as_seq() else {
+            quintain_source::wrong_type("assert", "a list", node, dx);
+            return Vec::new();
+        };
+        items.iter().filter_map(|item| self.entry(item, dx)).collect()
+    }
+
+    fn entry(&self, node: &Node, dx: &mut Diagnostics) -> Option<Assert> {
+        let mut fields = Fields::of(node, "an assertion", dx)?;
+        let kind_node = fields.required("type", dx)?;
+        let Some(kind) = kind_node.raw() else {
+            quintain_source::wrong_type("type", "text", kind_node, dx);
+            return None;
+        };
+        let weight = number(&mut fields, "weight", dx).unwrap_or(1.0);
+        let metric = fields.string("metric", dx);
+        let transform = fields.get("transform").and_then(|node| self.code("transform", node, dx));
+        let view = fields.choice("view", &View::WORDS, dx);
+        // Read by whoever asks a judge.
+        for name in ["provider", "rubricPrompt", "contextTransform"] {
+            fields.get(name);
+        }
+        let (rule, script) = if kind == "assert-set" {
+            let asserts = fields.required("assert", dx).map(|node| self.list(node, dx));
+            let threshold = number(&mut fields, "threshold", dx);
+            fields.get("config");
+            fields.finish(self.strictness, dx);
+            (Rule::Set { asserts: asserts?, threshold }, None)
+        } else {
+            self.check(node, kind, kind_node, fields, dx)?
+        };
+        Some(Assert {
+            kind: kind.to_owned(),
+            rule,
+            weight,
+            metric,
+            transform,
+            view,
+            script,
+            span: node.span,
+            raw: node.to_json(),
+        })
+    }
+
+    fn check<'n>(
+        &self,
+        node: &'n Node,
+        kind: &'n str,
+        kind_node: &Node,
+        fields: Fields<'n>,
+        dx: &mut Diagnostics,
+    ) -> Option<(Rule, Option<Code>)> {
+        let (negated, base) = match kind.strip_prefix("not-") {
+            // `not-` belongs to the type only if there is no type of that name.
+            Some(base) if assertions::find(kind).is_none() => (true, base),
+            _ => (false, kind),
+        };
+        let Some(assertion) = assertions::find(base) else {
+            dx.push(unknown(kind, base, kind_node));
+            return None;
+        };
+        let mut spec = Spec {
+            fields,
+            node,
+            kind: base,
+            negated,
+            base_dir: self.base_dir,
+            files: self.files,
+            strictness: self.strictness,
+            dx,
+            script: None,
+        };
+        let check = assertion.compile(&mut spec);
+        // promptfoo hands `config` and `threshold` to whoever may want them.
+        for name in ["config", "threshold"] {
+            spec.fields.get(name);
+        }
+        let Spec { fields, script, dx, .. } = spec;
+        fields.finish(self.strictness, dx);
+        Some((Rule::Check(check?), script))
+    }
+
+    /// Code as a suite writes it: inline JavaScript or `file://path[:function]`.
+    pub fn code(&self, name: &str, node: &Node, dx: &mut Diagnostics) -> Option<Code> {
+        super::files::code(name, node, self.base_dir, self.files, dx)
+    }
+}
+
+fn number(fields: &mut Fields<'_>, name: &'static str, dx: &mut Diagnostics) -> Option<f64> {
+    let node = fields.get(name)?;
+    let value = node.as_f64();
+    if value.is_none() {
+        quintain_source::wrong_type(name, "a number", node, dx);
+    }
+    value
+}
+
+fn unknown(kind: &str, base: &str, node: &Node) -> Diagnostic {
+    let title = format!("there is no assertion `{kind}`");
+    let diagnostic = Diagnostic::error("config::unknown-assertion", title).at(node.span, "");
+    let names = assertions::all().iter().flat_map(|assertion| {
+        let meta = assertion.meta();
+        std::iter::once(meta.id).chain(meta.aliases.iter().copied())
+    });
+    match closest(base, names) {
+        Some(meant) if base == kind => diagnostic.help(format!("did you mean `{meant}`?")),
+        Some(meant) => diagnostic.help(format!("did you mean `not-{meant}`?")),
+        None => diagnostic.help("`quintain list assertions` shows all of them"),
+    }
+}

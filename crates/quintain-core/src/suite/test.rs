@@ -1,0 +1,129 @@
+//! What shall be asked and what must come back: prompts, tests and their options.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quintain_source::{Node, Span};
+use serde_json::{Map, Value};
+
+use super::Assert;
+use crate::check::View;
+use crate::code::Code;
+
+/// One entry of `prompts`.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// What reports and filters call it.
+    pub label: String,
+    pub id: Option<String>,
+    pub body: PromptBody,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone)]
+pub enum PromptBody {
+    /// A template.
+    Text(String),
+    /// A tool call, request or sequence written as a YAML map; its texts are templates.
+    Call(Value),
+    /// A function that makes the prompt.
+    Code(Code),
+}
+
+impl Prompt {
+    /// As reports show it before variables are filled in.
+    pub fn raw(&self) -> String {
+        match &self.body {
+            PromptBody::Call(call) => call.to_string(),
+            PromptBody::Text(text)
+            | PromptBody::Code(Code::Inline { text, .. } | Code::File { text, .. }) => text.clone(),
+        }
+    }
+}
+
+/// A test with `defaultTest` and its scenario merged in; variables are not expanded yet.
+#[derive(Debug, Default)]
+pub struct Test {
+    pub description: Option<String>,
+    pub vars: Map<String, Value>,
+    /// Those of `defaultTest` first; they are shared by all tests.
+    pub asserts: Vec<Arc<Assert>>,
+    /// Passed if the score reaches it, whatever single assertions say.
+    pub threshold: Option<f64>,
+    /// `assertScoringFunction`
+    pub scoring: Option<Code>,
+    pub metadata: Map<String, Value>,
+    pub options: TestOptions,
+    /// Names of targets and prompts it is meant for; all if none.
+    pub only_targets: Option<Vec<String>>,
+    pub only_prompts: Option<Vec<String>>,
+    /// A recorded output that takes the place of the call.
+    pub provider_output: Option<Value>,
+    pub span: Span,
+}
+
+/// `options` of a test.
+#[derive(Debug, Clone, Default)]
+pub struct TestOptions {
+    /// Applied to the output before all assertions.
+    pub transform: Option<Code>,
+    pub transform_vars: Option<Code>,
+    pub prefix: Option<String>,
+    pub suffix: Option<String>,
+    /// The output becomes a variable of this name for later tests.
+    pub store_output_as: Option<String>,
+    pub run_serially: bool,
+    pub disable_var_expansion: bool,
+    pub disable_conversation_var: bool,
+    pub repeat: Option<u32>,
+    /// Which side of the answer assertions look at, unless they say so themselves.
+    pub view: Option<View>,
+    /// Limit for the whole case, all steps together.
+    pub timeout: Option<Duration>,
+    /// The options as written, for reports and judges.
+    pub raw: Map<String, Value>,
+}
+
+/// `derivedMetrics`
+#[derive(Debug, Clone)]
+pub struct DerivedMetric {
+    pub name: String,
+    pub value: DerivedValue,
+}
+
+#[derive(Debug, Clone)]
+pub enum DerivedValue {
+    /// An arithmetic expression over named scores.
+    Expression(String),
+    Code(Code),
+}
+
+/// `evaluateOptions`, with which the command line can compete.
+#[derive(Debug, Clone, Default)]
+pub struct EvaluateOptions {
+    pub max_concurrency: Option<usize>,
+    pub repeat: Option<u32>,
+    pub delay: Option<Duration>,
+    /// Limit for each test.
+    pub timeout: Option<Duration>,
+    /// Limit for the whole run.
+    pub max_eval_time: Option<Duration>,
+    /// Calls per second at most.
+    pub rate: Option<f64>,
+    /// A tool result with `isError` counts as an error of the case.
+    pub fail_on_tool_error: bool,
+}
+
+/// What a suite says beyond its targets.
+#[derive(Debug, Default)]
+pub struct Tests {
+    pub prompts: Vec<Prompt>,
+    pub tests: Vec<Arc<Test>>,
+    pub derived_metrics: Vec<DerivedMetric>,
+    pub options: EvaluateOptions,
+    pub outputs: Vec<String>,
+    pub tags: Map<String, Value>,
+    pub metadata: Map<String, Value>,
+    /// `redteam` as written; others interpret it.
+    pub redteam: Option<Node>,
+}

@@ -1,0 +1,101 @@
+//! A check's opinion, and where the proof for it stands.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What a check says about the evidence of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub status: Status,
+    /// From 0 to 1 by convention; scripts may say anything.
+    pub score: f64,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<Proof>,
+    /// Scores under names of their own (a script may return several).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub named_scores: BTreeMap<String, f64>,
+    /// What a script returned as parts of its verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub components: Vec<Verdict>,
+    /// Anything else worth keeping (a diff, the rendered value, ...).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<serde_json::Value>,
+    /// What the check would like to have on disk from now on: a snapshot. Checks do not write; the
+    /// engine does, if the user wants it.
+    #[serde(skip)]
+    pub proposal: Option<Proposal>,
+}
+
+/// A file that should hold this text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    pub path: PathBuf,
+    pub text: String,
+    /// There is no such file yet.
+    pub fresh: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Pass,
+    Fail,
+    /// The check could not be made: a judge is missing, a script is broken. Never a pass.
+    Error,
+}
+
+/// Where in the evidence it can be seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// Index into the exchanges of the evidence; those a check asked for follow the probe's own.
+    pub exchange: usize,
+    /// JSON pointer into the outcome; empty for all of it.
+    pub pointer: String,
+}
+
+impl Verdict {
+    pub fn new(pass: bool, score: f64, reason: impl Into<String>) -> Self {
+        let status = if pass { Status::Pass } else { Status::Fail };
+        Self {
+            status,
+            score,
+            reason: reason.into(),
+            proofs: Vec::new(),
+            named_scores: BTreeMap::new(),
+            components: Vec::new(),
+            metadata: None,
+            proposal: None,
+        }
+    }
+
+    /// Passed with full score.
+    pub fn pass(reason: impl Into<String>) -> Self {
+        Self::new(true, 1.0, reason)
+    }
+
+    /// Failed with no score.
+    pub fn fail(reason: impl Into<String>) -> Self {
+        Self::new(false, 0.0, reason)
+    }
+
+    /// All or nothing.
+    pub fn of(pass: bool, reason: impl Into<String>) -> Self {
+        Self::new(pass, f64::from(u8::from(pass)), reason)
+    }
+
+    pub fn error(reason: impl Into<String>) -> Self {
+        Self { status: Status::Error, ..Self::fail(reason) }
+    }
+
+    pub fn passed(&self) -> bool {
+        self.status == Status::Pass
+    }
+
+    pub fn proof(mut self, exchange: usize, pointer: impl Into<String>) -> Self {
+        self.proofs.push(Proof { exchange, pointer: pointer.into() });
+        self
+    }
+}
