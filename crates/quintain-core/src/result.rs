@@ -14,8 +14,11 @@ use crate::verdict::Verdict;
 pub struct CaseResult {
     /// Position in the plan; results are reported in this order.
     pub ordinal: usize,
-    /// Position of the test after expansion of variables.
+    /// Position of the test after expansion of variables; every repetition has its own.
     pub test_idx: usize,
+    /// The same for all repetitions of a case.
+    pub group: usize,
+    /// Position of the column: a prompt for a target.
     pub prompt_idx: usize,
     /// 0 for the first time.
     pub repeat: u32,
@@ -94,6 +97,9 @@ pub struct Grade {
     pub score: f64,
     pub reason: String,
     pub named_scores: BTreeMap<String, f64>,
+    /// With which weight each name was counted.
+    #[serde(default)]
+    pub named_weights: BTreeMap<String, f64>,
     pub components: Vec<Component>,
 }
 

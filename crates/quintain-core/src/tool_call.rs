@@ -42,11 +42,15 @@ const NAME_KEYS: [&str; 5] = ["tool", "toolName", "function", "functionName", "n
 const ARGS_KEYS: [&str; 4] = ["args", "arguments", "params", "parameters"];
 
 pub fn parse(text: &str) -> Result<ToolCall, ToolCallError> {
-    let payload: Value = serde_json::from_str(text).map_err(|error| {
+    from_value(&read(text)?)
+}
+
+/// The JSON that a prompt must be.
+pub fn read(text: &str) -> Result<Value, ToolCallError> {
+    serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         ToolCallError::InvalidJson { reason: error.to_string(), line, column }
-    })?;
-    from_value(&payload)
+    })
 }
 
 pub fn from_value(payload: &Value) -> Result<ToolCall, ToolCallError> {

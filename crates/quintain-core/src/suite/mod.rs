@@ -11,6 +11,7 @@ mod secrets;
 mod server;
 mod target;
 mod test;
+pub mod vars;
 
 pub use assertion::{Assert, AssertReader, Rule};
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};

@@ -110,7 +110,16 @@ impl Entry<'_> {
     fn finish(self, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Target> {
         let Self { id, label, config, span } = self;
         if !is_mcp(&id) {
-            return Some(Target { kind: TargetKind::Other { id: id.clone() }, id, label, span });
+            let kind = TargetKind::Other { id: id.clone() };
+            return Some(Target {
+                id,
+                label,
+                prompts: None,
+                transform: None,
+                delay: None,
+                kind,
+                span,
+            });
         }
         let Some(config) = config else {
             let title = format!("the target `{id}` names no server");
@@ -122,6 +131,6 @@ impl Entry<'_> {
             return None;
         };
         let kind = TargetKind::Mcp(Box::new(McpTarget::read(config, reader, dx)?));
-        Some(Target { id, label, kind, span })
+        Some(Target { id, label, prompts: None, transform: None, delay: None, kind, span })
     }
 }

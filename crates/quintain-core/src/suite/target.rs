@@ -7,12 +7,19 @@ use serde_json::{Map, Value};
 
 use super::reader::Reader;
 use super::{Responders, Server, respond, server};
+use crate::code::Code;
 
 #[derive(Debug, Clone)]
 pub struct Target {
     /// As written: `mcp`, `mcp:payments`, `openai:gpt-5`, ...
     pub id: String,
     pub label: Option<String>,
+    /// The prompts it is asked, by label or id; all if none are named.
+    pub prompts: Option<Vec<String>>,
+    /// Applied to every output.
+    pub transform: Option<Code>,
+    /// Pause after each call.
+    pub delay: Option<Duration>,
     pub kind: TargetKind,
     pub span: Span,
 }

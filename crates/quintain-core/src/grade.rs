@@ -1,0 +1,204 @@
+//! The verdicts of a case become one grade: weights, thresholds, sets, named scores.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::result::{Component, Grade, Place};
+use crate::verdict::{Status, Verdict};
+
+/// One entry of `assert` with its verdict.
+#[derive(Debug)]
+pub struct Judged {
+    pub verdict: Verdict,
+    pub weight: f64,
+    /// With its templates filled in.
+    pub metric: Option<String>,
+    /// The entry as written.
+    pub assertion: Value,
+    pub place: Option<Place>,
+    /// Those of an `assert-set`, which has no verdict of its own before they are combined.
+    pub set: Option<Set>,
+}
+
+#[derive(Debug)]
+pub struct Set {
+    pub members: Vec<Judged>,
+    pub threshold: Option<f64>,
+}
+
+/// Sums of scores under one name, and of the weights they were counted with.
+#[derive(Debug, Clone, Copy, Default)]
+struct Named {
+    score: f64,
+    weight: f64,
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    score: f64,
+    weight: f64,
+    named: BTreeMap<String, Named>,
+    failure: Option<String>,
+}
+
+/// Combines all verdicts of a case.
+///
+/// # Errors
+/// Why the first check could not be made that could not; then there is no grade.
+pub fn combine(judged: Vec<Judged>, threshold: Option<f64>) -> Result<Grade, String> {
+    if judged.is_empty() {
+        return Ok(Grade {
+            pass: true,
+            score: 1.0,
+            reason: "No assertions".to_owned(),
+            named_scores: BTreeMap::new(),
+            named_weights: BTreeMap::new(),
+            components: Vec::new(),
+        });
+    }
+    let mut components = Vec::with_capacity(judged.len());
+    let sum = add_up(judged, None, &mut components)?;
+    let (pass, score, reason) = sum.outcome(threshold);
+    let mean = |named: &Named| if named.weight > 0.0 { named.score / named.weight } else { 0.0 };
+    Ok(Grade {
+        pass,
+        score,
+        reason,
+        named_scores: sum.named.iter().map(|(name, sum)| (name.clone(), mean(sum))).collect(),
+        named_weights: sum.named.iter().map(|(name, sum)| (name.clone(), sum.weight)).collect(),
+        components,
+    })
+}
+
+fn add_up(
+    judged: Vec<Judged>,
+    set: Option<usize>,
+    components: &mut Vec<Component>,
+) -> Result<Sum, String> {
+    let mut sum = Sum::default();
+    // Of several failures the last is the reason; sets are counted after single assertions.
+    let mut set_failure = None;
+    for Judged { mut verdict, weight, metric, assertion, place, set: members } in judged {
+        let at = components.len();
+        let is_set = members.is_some();
+        // A set stands before its members, whose verdicts make its own.
+        components.push(Component { assertion, place, verdict: Verdict::pass(""), set });
+        if let Some(Set { members, threshold }) = members {
+            let inner = add_up(members, Some(at), components)?;
+            let (pass, score, reason) = inner.outcome(threshold);
+            verdict = Verdict::new(pass, score, reason);
+            for (name, Named { score, weight: inner_weight }) in inner.named {
+                sum.name(name, score, inner_weight, weight);
+            }
+        } else {
+            if verdict.status == Status::Error {
+                return Err(verdict.reason);
+            }
+            for (name, score) in &verdict.named_scores {
+                if metric.as_ref() != Some(name) {
+                    sum.name(name.clone(), *score, 1.0, weight);
+                }
+            }
+        }
+        if weight == 0.0 {
+            verdict.status = Status::Pass;
+        }
+        if let Some(name) = metric {
+            sum.name(name, verdict.score, 1.0, weight);
+        }
+        sum.score += verdict.score * weight;
+        sum.weight += weight;
+        if !verdict.passed() {
+            let failure = if is_set { &mut set_failure } else { &mut sum.failure };
+            *failure = Some(verdict.reason.clone());
+        }
+        components[at].verdict = verdict;
+    }
+    sum.failure = set_failure.or(sum.failure);
+    Ok(sum)
+}
+
+impl Sum {
+    fn name(&mut self, name: String, score: f64, count: f64, weight: f64) {
+        let named = self.named.entry(name).or_default();
+        named.score += score * weight;
+        named.weight += count * weight;
+    }
+
+    fn outcome(&self, threshold: Option<f64>) -> (bool, f64, String) {
+        let score = if self.weight > 0.0 { self.score / self.weight } else { 0.0 };
+        if let Some(threshold) = threshold {
+            let pass = score >= threshold;
+            let sign = if pass { '≥' } else { '<' };
+            let reason = format!("Aggregate score {score:.2} {sign} {threshold} threshold");
+            return (pass, score, reason);
+        }
+        match &self.failure {
+            None => (true, score, "All assertions passed".to_owned()),
+            Some(reason) => (false, score, reason.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(pass: bool, weight: f64, metric: Option<&str>) -> Judged {
+        Judged {
+            verdict: Verdict::of(pass, if pass { "yes" } else { "no" }),
+            weight,
+            metric: metric.map(str::to_owned),
+            assertion: Value::Null,
+            place: None,
+            set: None,
+        }
+    }
+
+    #[test]
+    fn scores_are_weighted_and_one_failure_fails() {
+        let grade = combine(vec![judged(true, 3.0, None), judged(false, 1.0, None)], None);
+        let grade = grade.unwrap();
+        assert_eq!((grade.pass, grade.score, grade.reason.as_str()), (false, 0.75, "no"));
+    }
+
+    #[test]
+    fn a_threshold_overrules_single_failures() {
+        let both = || vec![judged(true, 1.0, None), judged(false, 1.0, None)];
+        let grade = combine(both(), Some(0.5)).unwrap();
+        assert_eq!((grade.pass, &*grade.reason), (true, "Aggregate score 0.50 ≥ 0.5 threshold"));
+        assert!(!combine(both(), Some(0.6)).unwrap().pass);
+        assert!(combine(vec![judged(false, 1.0, None)], Some(0.0)).unwrap().pass);
+    }
+
+    #[test]
+    fn weight_zero_is_a_metric_only() {
+        let grade = combine(vec![judged(false, 0.0, Some("m"))], None).unwrap();
+        assert_eq!((grade.pass, grade.score), (true, 0.0));
+        assert!(grade.named_scores["m"].abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_set_counts_as_one_and_hands_its_metrics_up() {
+        let set = Judged {
+            set: Some(Set {
+                members: vec![judged(true, 1.0, Some("m")), judged(false, 1.0, Some("m"))],
+                threshold: Some(0.5),
+            }),
+            ..judged(true, 2.0, Some("set"))
+        };
+        let grade = combine(vec![set, judged(true, 1.0, None)], None).unwrap();
+        assert!(grade.pass);
+        assert_eq!(grade.components.len(), 4);
+        assert_eq!(grade.components[1].set, Some(0));
+        assert_eq!((grade.named_scores["m"], grade.named_weights["m"]), (0.5, 4.0));
+        assert!((grade.score - 2.0 / 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_check_that_could_not_be_made_is_no_grade() {
+        let broken = Judged { verdict: Verdict::error("broken"), ..judged(true, 1.0, None) };
+        assert_eq!(combine(vec![broken], Some(0.0)).unwrap_err(), "broken");
+    }
+}

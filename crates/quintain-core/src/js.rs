@@ -1,0 +1,93 @@
+//! JSON text as JavaScript writes it, so that outputs read the same as in promptfoo.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
+
+/// `JSON.stringify(value)`
+pub fn stringify(value: &Value) -> String {
+    write(value, Numbers(CompactFormatter))
+}
+
+/// `JSON.stringify(value, null, 2)`
+pub fn stringify_pretty(value: &Value) -> String {
+    write(value, Numbers(PrettyFormatter::with_indent(b"  ")))
+}
+
+fn write<F: Formatter>(value: &Value, formatter: F) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
+    // Writing a value into memory does not fail.
+    let _ = value.serialize(&mut serializer);
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// `String(number)`
+pub fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let size = value.abs();
+    if !(1e-6..1e21).contains(&size) {
+        let text = format!("{value:e}");
+        return match text.split_once('e') {
+            Some((digits, exponent)) if !exponent.starts_with('-') => {
+                format!("{digits}e+{exponent}")
+            }
+            _ => text,
+        };
+    }
+    value.to_string()
+}
+
+/// Leaves everything but floating-point numbers to the formatter inside.
+struct Numbers<F>(F);
+
+macro_rules! inner {
+    ($($name:ident($($argument:ident: $kind:ty),*);)*) => {
+        $(fn $name<W: ?Sized + Write>(&mut self, writer: &mut W $(, $argument: $kind)*) -> io::Result<()> {
+            self.0.$name(writer $(, $argument)*)
+        })*
+    };
+}
+
+impl<F: Formatter> Formatter for Numbers<F> {
+    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        writer.write_all(number(value).as_bytes())
+    }
+
+    inner! {
+        begin_array();
+        end_array();
+        begin_array_value(first: bool);
+        end_array_value();
+        begin_object();
+        end_object();
+        begin_object_key(first: bool);
+        end_object_key();
+        begin_object_value();
+        end_object_value();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn numbers_look_as_in_javascript() {
+        let shown = [(1.0, "1"), (1.5, "1.5"), (1e21, "1e+21"), (1e-7, "1e-7"), (-0.0, "0")];
+        for (value, text) in shown {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!(number(123_456_789_012_345_680_000.0), "123456789012345680000");
+        assert_eq!(
+            stringify(&json!({"a": [1.0, 2.5, "x"], "b": {}})),
+            r#"{"a":[1,2.5,"x"],"b":{}}"#
+        );
+        assert_eq!(stringify_pretty(&json!({"a": []})), "{\n  \"a\": []\n}");
+    }
+}

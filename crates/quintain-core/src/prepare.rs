@@ -1,0 +1,160 @@
+//! Fills in a case just before it is sent: variables, prompt, probe.
+
+use quintain_source::{Nunjucks, RenderError, is_template};
+use serde_json::{Map, Value};
+
+use crate::js;
+use crate::plan::Case;
+use crate::probe::{self, PlannedStep, Probe, Step};
+use crate::suite::{Prompt, PromptBody, vars};
+use crate::tool_call::ToolCallError;
+
+/// A case with everything known filled in.
+#[derive(Debug)]
+pub struct Prepared {
+    pub vars: Map<String, Value>,
+    /// The prompt as reports show it.
+    pub prompt: String,
+    /// Why it cannot be sent, if so.
+    pub probe: Result<Probe, ToolCallError>,
+}
+
+/// Fills in a case. `carried` are values that earlier cases brought; `speaks_mcp` makes the prompt a
+/// tool call.
+///
+/// # Errors
+/// When a template makes no sense.
+pub fn prepare(
+    case: &Case,
+    prompt: &Prompt,
+    carried: &Map<String, Value>,
+    speaks_mcp: bool,
+    templates: &Nunjucks,
+) -> Result<Prepared, RenderError> {
+    let mut given = case.vars().clone();
+    given.extend(carried.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let vars = vars::resolve(&given, templates)?;
+    let options = &case.test.options;
+    let (prefix, suffix) = (options.prefix.as_deref(), options.suffix.as_deref());
+    let shown = match &prompt.body {
+        PromptBody::Text(text) if prefix.is_none() && suffix.is_none() => {
+            render(text, &vars, templates)?
+        }
+        PromptBody::Text(text) => {
+            let whole = format!("{}{text}{}", prefix.unwrap_or(""), suffix.unwrap_or(""));
+            render(&whole, &vars, templates)?
+        }
+        PromptBody::Call(call) => js::stringify_pretty(&templates.render_value(call, &vars)?),
+        PromptBody::Code(_) => prompt.raw(),
+    };
+    let probe = if speaks_mcp {
+        match given.get("prompt") {
+            Some(Value::String(text)) => from_text(text, &vars, templates)?,
+            Some(value @ (Value::Object(_) | Value::Array(_))) => probe::steps(value),
+            Some(_) => from_text(&shown, &vars, templates)?,
+            None => match &prompt.body {
+                PromptBody::Call(call) => probe::steps(call),
+                PromptBody::Text(text) if prefix.is_none() && suffix.is_none() => {
+                    from_text(text, &vars, templates)?
+                }
+                _ => from_text(&shown, &vars, templates)?,
+            },
+        }
+        .map(Probe::Steps)
+    } else {
+        Ok(Probe::Text(shown.clone()))
+    };
+    Ok(Prepared { vars, prompt: shown, probe })
+}
+
+/// A step with what is known by now filled in.
+///
+/// # Errors
+/// When a template makes no sense.
+pub fn fill(
+    planned: &PlannedStep,
+    vars: &Map<String, Value>,
+    templates: &Nunjucks,
+) -> Result<Step, RenderError> {
+    let map = |entries: &Map<String, Value>| -> Result<Map<String, Value>, RenderError> {
+        let filled = entries.iter().map(|(key, value)| {
+            let key = if is_template(key) { templates.render(key, vars)? } else { key.clone() };
+            Ok((key, templates.render_value(value, vars)?))
+        });
+        filled.collect()
+    };
+    Ok(match &planned.step {
+        Step::Call(call) => {
+            let mut call = call.clone();
+            call.tool = templates.render(&call.tool, vars)?;
+            call.args = map(&call.args)?;
+            Step::Call(call)
+        }
+        Step::Request { method, params, server } => {
+            Step::Request { method: method.clone(), params: map(params)?, server: server.clone() }
+        }
+    })
+}
+
+/// A tool call as text. Where it is JSON even with its templates in it, they are filled in later,
+/// step by step; elsewhere at once.
+fn from_text(
+    text: &str,
+    vars: &Map<String, Value>,
+    templates: &Nunjucks,
+) -> Result<Result<Vec<PlannedStep>, ToolCallError>, RenderError> {
+    if let Ok(payload @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
+        return Ok(probe::steps(&payload));
+    }
+    if !is_template(text) {
+        return Ok(crate::tool_call::read(text).and_then(|payload| probe::steps(&payload)));
+    }
+    // A template around a variable that is a call: `{{prompt}}`.
+    let plain = templates.render(text, vars)?;
+    if let Ok(payload @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(&plain) {
+        return Ok(probe::steps(&payload));
+    }
+    match templates.render_json(text, vars) {
+        Ok(payload) => Ok(probe::steps(&payload)),
+        Err(_) => Ok(crate::tool_call::read(&plain).and_then(|payload| probe::steps(&payload))),
+    }
+}
+
+/// promptfoo's rules: JSON is filled in text by text and printed anew, anything else as a whole.
+fn render(
+    text: &str,
+    vars: &Map<String, Value>,
+    templates: &Nunjucks,
+) -> Result<String, RenderError> {
+    if let Ok(json) = serde_json::from_str::<Value>(text) {
+        let mut texts = json;
+        fill_texts(&mut texts, vars, templates)?;
+        return Ok(js::stringify_pretty(&texts));
+    }
+    if !is_template(text) {
+        return Ok(text.to_owned());
+    }
+    templates.render(text, vars)
+}
+
+fn fill_texts(
+    value: &mut Value,
+    vars: &Map<String, Value>,
+    templates: &Nunjucks,
+) -> Result<(), RenderError> {
+    match value {
+        Value::String(text) if is_template(text) => *text = templates.render(text, vars)?,
+        Value::Array(items) => {
+            for item in items {
+                fill_texts(item, vars, templates)?;
+            }
+        }
+        Value::Object(entries) => {
+            for (_, item) in entries.iter_mut() {
+                fill_texts(item, vars, templates)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
