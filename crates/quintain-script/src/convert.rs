@@ -32,9 +32,7 @@ impl Argument {
     /// Integers beyond 2^53 lose their last digits, as in every JavaScript.
     pub(crate) fn to_js<'js>(&self, ctx: &Ctx<'js>) -> Result<Js<'js>, Error> {
         match self {
-            Self::Text(text) => {
-                Ok(rquickjs::String::from_str(ctx.clone(), text)?.into_value())
-            }
+            Self::Text(text) => Ok(rquickjs::String::from_str(ctx.clone(), text)?.into_value()),
             Self::Json(text) => ctx.json_parse(text.as_str()),
         }
     }
@@ -58,7 +56,7 @@ pub(crate) enum Returned {
 /// Why a result could not be taken.
 pub(crate) enum Refusal {
     /// The engine has thrown, for instance because of a cycle.
-    Engine(Error),
+    Thrown,
     NotData(String),
 }
 
@@ -82,10 +80,10 @@ impl Returned {
             return Err(Refusal::NotData("a BigInt; convert it with Number() or String()".into()));
         }
         let kind = value.type_name();
-        let text = value.ctx().clone().json_stringify(value).map_err(Refusal::Engine)?;
+        let text = value.ctx().clone().json_stringify(value).map_err(|_| Refusal::Thrown)?;
         // `undefined` behind toJSON, functions and symbols have no JSON.
         let Some(text) = text else { return Err(Refusal::NotData(format!("a {kind}"))) };
-        let text = text.to_cstring().map_err(Refusal::Engine)?;
+        let text = text.to_cstring().map_err(|_| Refusal::Thrown)?;
         if text.len() > MAX_RESULT {
             return Err(Refusal::NotData(format!("more than {} MiB of JSON", MAX_RESULT >> 20)));
         }

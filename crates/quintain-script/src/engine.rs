@@ -64,6 +64,11 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    /// Whether the end was noticed, and so the script interrupted.
+    pub(crate) fn rang(&self) -> bool {
+        self.rang.get()
+    }
+
     pub(crate) fn is_over(&self) -> bool {
         let over = self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline);
         if over {
@@ -99,17 +104,16 @@ impl Engine {
         // Without a limit the engine takes zero for "no limit".
         self.runtime.set_memory_limit(memory.max(1));
         self.clock.deadline.set(Instant::now().checked_add(time));
-        let outcome = self.context.with(|ctx| {
-            let outcome = self
-                .prelude
-                .clone()
-                .restore(&ctx)
-                .map_err(Failure::from)
-                .and_then(|prelude| Run { ctx: &ctx, prelude, clock: &self.clock, task }.go());
-            outcome.map_err(|failure| {
-                failure::explain(&ctx, failure, &task.limits, self.clock.rang.get(), &task.source)
-            })
-        });
+        let outcome =
+            self.context.with(|ctx| {
+                let outcome =
+                    self.prelude.clone().restore(&ctx).map_err(Failure::from).and_then(|prelude| {
+                        Run { ctx: &ctx, prelude, clock: &self.clock, task }.go()
+                    });
+                outcome.map_err(|failure| {
+                    failure::explain(&ctx, failure, &task.limits, &self.clock, &task.source)
+                })
+            });
         let said = self.said.take();
         Report { outcome, said }
     }
@@ -159,7 +163,7 @@ impl<'js> Run<'_, 'js> {
             result = self.settle(self.call(inner, &values)?)?;
         }
         Returned::new(result).map_err(|refusal| match refusal {
-            Refusal::Engine(_) => Failure::Conversion,
+            Refusal::Thrown => Failure::Conversion,
             Refusal::NotData(why) => Failure::Known(ScriptError::Result { why }),
         })
     }
@@ -207,8 +211,8 @@ impl<'js> Run<'_, 'js> {
                 Err(other) => return Err(failure::other(other)),
             }
         }
-        let (message, (line, column)) = worst.unwrap_or_default();
-        Err(Failure::Known(ScriptError::Syntax { message, line, column }))
+        let (message, place) = worst.unwrap_or_default();
+        Err(Failure::Known(failure::syntax(message, &self.task.source.text, place)))
     }
 
     /// The exports of a file; none if it is only to be checked.
@@ -225,11 +229,11 @@ impl<'js> Run<'_, 'js> {
                 // Perhaps it is an ES module.
                 Err(CaughtError::Exception(error))
                     if failure::syntax_place(&error).is_some() && !has_extension(name, "cjs") => {}
-                Err(error) => return Err(failure::compiling(error, HEAD.len() as u32)),
+                Err(error) => return Err(failure::compiling(error, text, HEAD.len() as u32)),
             }
         }
         let declared = Module::declare(self.ctx.clone(), name, text.as_str()).catch(self.ctx);
-        let declared = declared.map_err(|error| failure::compiling(error, 0))?;
+        let declared = declared.map_err(|error| failure::compiling(error, text, 0))?;
         if self.task.check {
             return Ok(None);
         }

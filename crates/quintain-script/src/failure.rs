@@ -3,15 +3,41 @@
 use rquickjs::convert::Coerced;
 use rquickjs::{CaughtError, Ctx, Error, Exception, Object, Value as Js};
 
+use crate::engine::Clock;
 use crate::script::Source;
 use crate::{Limits, ScriptError};
 
 /// Names that scripts written for Node or a browser expect and that are not here.
 const ELSEWHERE: &[&str] = &[
-    "Buffer", "URL", "URLSearchParams", "TextEncoder", "TextDecoder", "fetch", "Headers",
-    "Request", "Response", "AbortController", "structuredClone", "crypto", "Intl", "WebSocket",
-    "XMLHttpRequest", "window", "document", "self", "module", "exports", "__dirname",
-    "__filename", "Bun", "Deno", "WebAssembly", "SharedArrayBuffer", "Blob", "File", "FormData",
+    "Buffer",
+    "URL",
+    "URLSearchParams",
+    "TextEncoder",
+    "TextDecoder",
+    "fetch",
+    "Headers",
+    "Request",
+    "Response",
+    "AbortController",
+    "structuredClone",
+    "crypto",
+    "Intl",
+    "WebSocket",
+    "XMLHttpRequest",
+    "window",
+    "document",
+    "self",
+    "module",
+    "exports",
+    "__dirname",
+    "__filename",
+    "Bun",
+    "Deno",
+    "WebAssembly",
+    "SharedArrayBuffer",
+    "Blob",
+    "File",
+    "FormData",
 ];
 /// Characters of a message or a stack that are kept.
 const MAX_TEXT: usize = 16 << 10;
@@ -44,10 +70,15 @@ pub(crate) struct Thrown {
 /// Line and column of a syntax error.
 pub(crate) fn syntax_place(error: &Exception<'_>) -> Option<(u32, u32)> {
     let object = error.as_object();
-    let name: String = text(object, "name")?;
-    let number = |key: &str| object.get::<_, u32>(key).ok();
-    (name == "SyntaxError")
-        .then(|| (number("lineNumber").unwrap_or(1), number("columnNumber").unwrap_or(1)))
+    if text(object, "name")? != "SyntaxError" {
+        return None;
+    }
+    // The first frame is the place in the text: `    at file:1:2`.
+    let stack = text(object, "stack").unwrap_or_default();
+    let mut numbers = stack.lines().next().unwrap_or_default().trim_end_matches(')').rsplit(':');
+    let mut number = || numbers.next().and_then(|digits| digits.parse().ok()).unwrap_or(1);
+    let (column, line) = (number(), number());
+    Some((line, column))
 }
 
 /// Reads may run getters of the script; the clock is still running.
@@ -88,12 +119,21 @@ pub(crate) fn other(error: CaughtError<'_>) -> Failure {
 }
 
 /// Why a file was not compiled, where `head` columns stand in front of its first line.
-pub(crate) fn compiling(error: CaughtError<'_>, head: u32) -> Failure {
+pub(crate) fn compiling(error: CaughtError<'_>, text: &str, head: u32) -> Failure {
     let CaughtError::Exception(exception) = &error else { return other(error) };
     let Some((line, column)) = syntax_place(exception) else { return other(error) };
     let column = if line == 1 { column.saturating_sub(head).max(1) } else { column };
     let message = exception.message().unwrap_or_default();
-    Failure::Known(ScriptError::Syntax { message, line, column })
+    Failure::Known(syntax(message, text, (line, column)))
+}
+
+/// Complaints about the end of the text stand behind it, where the engine's own text begins.
+pub(crate) fn syntax(message: String, text: &str, place: (u32, u32)) -> ScriptError {
+    let text = text.trim_end();
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    let end = (text.matches('\n').count() as u32 + 1, last.chars().count() as u32 + 1);
+    let (line, column) = place.min(end);
+    ScriptError::Syntax { message, line, column }
 }
 
 /// Something that is no error was thrown.
@@ -107,17 +147,23 @@ fn value_thrown(value: Js<'_>) -> Thrown {
     Thrown { message, null, ..Thrown::default() }
 }
 
-/// Has to know whether the time was up: whatever is thrown then, that is why.
+/// Whatever is thrown after the time was up, that is why.
 pub(crate) fn explain(
     ctx: &Ctx<'_>,
     failure: Failure,
     limits: &Limits,
-    over: bool,
+    clock: &Clock,
     source: &Source,
 ) -> ScriptError {
-    if over {
+    let error = reason(ctx, failure, limits, source);
+    // Also the way to the reason may have led through code of the script.
+    if clock.rang() {
         return ScriptError::TimedOut { after: limits.time };
     }
+    error
+}
+
+fn reason(ctx: &Ctx<'_>, failure: Failure, limits: &Limits, source: &Source) -> ScriptError {
     let out_of_memory = ScriptError::OutOfMemory { limit: limits.memory };
     let (failure, converting) = match failure {
         Failure::Conversion => (Failure::Error(Error::Exception), true),
@@ -126,11 +172,15 @@ pub(crate) fn explain(
     let thrown = match failure {
         Failure::Known(error) => return error,
         Failure::Thrown(thrown) => thrown,
-        Failure::Error(Error::Exception) => match other(CaughtError::from_error(ctx, Error::Exception)) {
-            Failure::Thrown(thrown) => thrown,
-            _ => return out_of_memory,
-        },
-        Failure::Error(Error::Allocation | Error::Unknown) | Failure::Conversion => return out_of_memory,
+        Failure::Error(Error::Exception) => {
+            match other(CaughtError::from_error(ctx, Error::Exception)) {
+                Failure::Thrown(thrown) => thrown,
+                _ => return out_of_memory,
+            }
+        }
+        Failure::Error(Error::Allocation | Error::Unknown) | Failure::Conversion => {
+            return out_of_memory;
+        }
         Failure::Error(Error::InvalidString(_)) => {
             let message = "a NUL character in the code".to_owned();
             return ScriptError::Syntax { message, line: 1, column: 1 };
@@ -139,9 +189,10 @@ pub(crate) fn explain(
     };
     // Without memory for an error object the engine throws `null`.
     let throws_null = || ["null", "reject"].iter().any(|word| source.text.contains(word));
-    if thrown.name == "InternalError" && thrown.message.contains("out of memory")
-        || thrown.null && !throws_null()
-    {
+    let exhausted = ["out of memory", "string too long"]
+        .iter()
+        .any(|reason| thrown.message.starts_with(reason));
+    if thrown.name == "InternalError" && exhausted || thrown.null && !throws_null() {
         return out_of_memory;
     }
     if let Some(what) = thrown.unavailable.or_else(|| elsewhere(&thrown.name, &thrown.message)) {

@@ -86,9 +86,7 @@ fn work(jobs: &mpsc::Receiver<Job>) {
         let Ok(Job { task, reply }) = jobs.recv() else { return };
         let report = match engine {
             Ok(engine) => engine.run(&task),
-            Err(error) => {
-                Report::failed(ScriptError::Engine { why: error.to_string() })
-            }
+            Err(error) => Report::failed(ScriptError::Engine { why: error.to_string() }),
         };
         // Nobody listens any more if the caller gave up.
         let _ = reply.send(report);

@@ -61,11 +61,7 @@ impl Script {
     }
 
     /// Inline code sees the names, functions get the values in this order.
-    pub fn run(
-        &self,
-        arguments: &[(&str, &Value)],
-        host: &Host,
-    ) -> Result<Value, ScriptError> {
+    pub fn run(&self, arguments: &[(&str, &Value)], host: &Host) -> Result<Value, ScriptError> {
         let arguments = arguments
             .iter()
             .map(|(name, value)| Ok(((*name).to_owned(), Argument::new(name, value)?)))

@@ -32,7 +32,7 @@ fn code_that_does_not_end_is_ended() {
         "while (true) {}",
         "for (;;) { try { throw 1 } catch {} finally { continue } }",
         "while (true) { try { while (true) {} } catch {} }",
-        "const f = () => Promise.resolve().then(f);\nreturn f()",
+        "const f = () => { Promise.resolve().then(f) };\nf();\nreturn new Promise(() => {})",
         "(async () => { for (;;) await null })()",
         "({ get x() { while (true) {} } })",
         "({ toJSON() { while (true) {} } })",
@@ -40,7 +40,7 @@ fn code_that_does_not_end_is_ended() {
         "throw { toString() { while (true) {} }, toJSON() { while (true) {} } }",
         "throw Object.defineProperty(new Error(), 'message', { get() { while (true) {} } })",
         "/(a+)+$/.test('a'.repeat(40) + 'b')",
-        "'x'.repeat(1e6).replace(/(x+x+)+y/g, '')",
+        "'x'.repeat(40).replace(/(x+x+)+y/g, '')",
         "new Proxy({}, { ownKeys() { for (;;) {} } })",
         "new Promise(() => setInterval(() => {}, 1))",
         "new Promise(r => setTimeout(r, 1e9))",
@@ -54,7 +54,7 @@ fn code_that_does_not_end_is_ended() {
 #[test]
 fn a_built_in_loop_that_cannot_be_interrupted_does_not_hold_its_caller() {
     // Ends by itself after a few seconds, so that the test leaves no busy thread behind.
-    let code = "Array.prototype.reverse.call({ length: 2e8 })";
+    let code = "Array.prototype.reverse.call({ length: 1e8 })";
     assert_eq!(run(code), Err(ScriptError::TimedOut { after: TIME }));
 }
 
@@ -73,6 +73,7 @@ fn code_that_takes_all_memory_is_ended() {
         "new Array(1e8).fill(0)",
         "'x'.repeat(1.2e7)",
         "'x'.repeat(1e7).split('')",
+        "'x'.repeat(1e6).replace(/(x+x+)+y/g, '')",
     ] {
         let result = within(code, long);
         assert_eq!(result, Err(ScriptError::OutOfMemory { limit: MEMORY }), "{code}");
@@ -105,7 +106,9 @@ fn endless_recursion_is_an_error_of_the_script() {
         let result = within(code, Limits { memory: 64 << 20, time: Duration::from_secs(5) });
         let fine = matches!(
             result,
-            Err(ScriptError::Thrown { .. } | ScriptError::Result { .. } | ScriptError::OutOfMemory { .. })
+            Err(ScriptError::Thrown { .. }
+                | ScriptError::Result { .. }
+                | ScriptError::OutOfMemory { .. })
         );
         assert!(fine, "{code}: {result:?}");
     }
@@ -113,7 +116,9 @@ fn endless_recursion_is_an_error_of_the_script() {
 
 #[test]
 fn nesting_in_the_code_itself_overflows_nothing() {
-    for code in ["(".repeat(200_000), "[".repeat(200_000), "a=>".repeat(200_000), "{".repeat(200_000)] {
+    for code in
+        ["(".repeat(200_000), "[".repeat(200_000), "a=>".repeat(200_000), "{".repeat(200_000)]
+    {
         let result = run(&code);
         assert!(result.is_err(), "{}", &code[..3]);
     }
