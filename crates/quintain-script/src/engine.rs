@@ -1,31 +1,27 @@
 //! One engine for one run: compiles, calls, waits for promises and takes the result.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rquickjs::context::EvalOptions;
 use rquickjs::function::Args;
 use rquickjs::promise::PromiseState;
 use rquickjs::{
-    CatchResultExt, CaughtError, Context, Ctx, Error, Function, Module, Object, Persistent,
-    Runtime, Value as Js,
+    CatchResultExt, CaughtError, Context, Ctx, Error, Function, Module, Object, Runtime,
+    Value as Js,
 };
 
 use crate::convert::{Argument, Refusal, Returned};
+use crate::exports;
 use crate::failure::{self, Failure};
+use crate::host::{self, Said, Tick};
 use crate::script::{Form, Source};
 use crate::{Limits, ScriptError};
 
 /// What the engine may use of its thread's stack.
 const STACK: usize = 1 << 20;
-/// What is kept of the script's `console`.
-const SAID_LINES: usize = 200;
-const SAID_BYTES: usize = 64 << 10;
-
-const PRELUDE: &str = include_str!("prelude.js");
-
 pub(crate) struct Task {
     pub(crate) source: Arc<Source>,
     pub(crate) arguments: Vec<(String, Argument)>,
@@ -47,13 +43,11 @@ impl Report {
     }
 }
 
-/// A fresh engine. Fields are dropped in this order, which the engine requires.
+/// A fresh engine.
 pub(crate) struct Engine {
-    prelude: Persistent<Object<'static>>,
     context: Context,
     runtime: Runtime,
     clock: Rc<Clock>,
-    said: Rc<RefCell<Vec<(String, String)>>>,
 }
 
 /// Knows when a run has to end, and whether it was ended.
@@ -86,49 +80,30 @@ impl Engine {
         let watched = Rc::clone(&clock);
         runtime.set_interrupt_handler(Some(Box::new(move || watched.is_over())));
         let context = Context::full(&runtime)?;
-        let said = Rc::new(RefCell::new(Vec::new()));
-        let prelude = context.with(|ctx| {
-            let setup: Function<'_> = ctx.eval(PRELUDE)?;
-            let heard = Rc::clone(&said);
-            let print = Function::new(ctx.clone(), move |level: String, text: String| {
-                keep(&mut heard.borrow_mut(), level, text);
-            })?;
-            let prelude: Object<'_> = setup.call((print,))?;
-            Ok::<_, Error>(Persistent::save(&ctx, prelude))
-        })?;
-        Ok(Self { prelude, context, runtime, clock, said })
+        Ok(Self { context, runtime, clock })
     }
 
     pub(crate) fn run(self, task: &Task) -> Report {
         let Limits { time, memory } = task.limits;
-        // Without a limit the engine takes zero for "no limit".
+        // Zero would mean that there is no limit.
         self.runtime.set_memory_limit(memory.max(1));
         self.clock.deadline.set(Instant::now().checked_add(time));
-        let outcome =
-            self.context.with(|ctx| {
-                let outcome =
-                    self.prelude.clone().restore(&ctx).map_err(Failure::from).and_then(|prelude| {
-                        Run { ctx: &ctx, prelude, clock: &self.clock, task }.go()
-                    });
-                outcome.map_err(|failure| {
+        let said = Said::default();
+        let outcome = self.context.with(|ctx| {
+            host::install(&ctx, &task.source.text, &task.env, &said)
+                .map_err(Failure::from)
+                .and_then(|tick| Run { ctx: &ctx, tick, clock: &self.clock, task }.go())
+                .map_err(|failure| {
                     failure::explain(&ctx, failure, &task.limits, &self.clock, &task.source)
                 })
-            });
-        let said = self.said.take();
-        Report { outcome, said }
-    }
-}
-
-fn keep(said: &mut Vec<(String, String)>, level: String, text: String) {
-    let bytes: usize = said.iter().map(|(_, text)| text.len()).sum();
-    if said.len() < SAID_LINES && bytes + text.len() <= SAID_BYTES {
-        said.push((level, text));
+        });
+        Report { outcome, said: said.take() }
     }
 }
 
 struct Run<'r, 'js> {
     ctx: &'r Ctx<'js>,
-    prelude: Object<'js>,
+    tick: Tick<'js>,
     clock: &'r Clock,
     task: &'r Task,
 }
@@ -144,13 +119,6 @@ impl<'js> Run<'_, 'js> {
         };
         if self.task.check {
             return Ok(Returned::Value(serde_json::Value::Null));
-        }
-        if !self.task.env.is_empty() {
-            let process: Object<'_> = self.ctx.globals().get("process")?;
-            let env: Object<'_> = process.get("env")?;
-            for (name, value) in &self.task.env {
-                env.set(name.as_str(), value.as_str())?;
-            }
         }
         let values = self
             .task
@@ -223,8 +191,7 @@ impl<'js> Run<'_, 'js> {
             match self.compile(name, format!("{HEAD}{text}\n}})")).catch(self.ctx) {
                 Ok(_) if self.task.check => return Ok(None),
                 Ok(function) => {
-                    let common: Function<'_> = self.prelude.get("common")?;
-                    return Ok(Some(common.call((function, name))?));
+                    return Ok(Some(exports::common(self.ctx, &function, name)?));
                 }
                 // Perhaps it is an ES module.
                 Err(CaughtError::Exception(error))
@@ -248,34 +215,26 @@ impl<'js> Run<'_, 'js> {
         file: &str,
         name: Option<&str>,
     ) -> Result<Function<'js>, Failure> {
-        let pick: Function<'_> = self.prelude.get("pick")?;
-        let found: Js<'_> = match name {
-            Some(name) => pick.call((module.clone(), name))?,
-            None => pick.call((module.clone(),))?,
-        };
-        if let Some(function) = found.into_function() {
+        if let Some(function) = exports::pick(module, name)? {
             return Ok(function);
         }
-        let names: Function<'_> = self.prelude.get("names")?;
-        let exports = names.call((module.clone(),))?;
+        let exports = exports::names(module)?;
         let (file, function) = (file.to_owned(), name.map(str::to_owned));
         Err(Failure::Known(ScriptError::NoFunction { file, function, exports }))
     }
 
     /// Waits for promises and everything else that has a `then`.
     fn settle(&self, value: Js<'js>) -> Result<Js<'js>, Failure> {
-        if !value.is_object() {
-            return Ok(value);
-        }
-        if !value.is_promise() {
-            let awaits: Function<'_> = self.prelude.get("awaits")?;
-            if !awaits.call::<_, bool>((value.clone(),))? {
-                return Ok(value);
+        let Some(object) = value.as_object() else { return Ok(value) };
+        let promise = match value.as_promise() {
+            Some(promise) => promise.clone(),
+            None if object.get::<_, Js<'_>>("then")?.is_function() => {
+                let (promise, resolve, _) = self.ctx.promise()?;
+                resolve.call::<_, ()>((value,))?;
+                promise
             }
-        }
-        let resolve: Function<'_> = self.prelude.get("resolve")?;
-        let promise: rquickjs::Promise<'_> = resolve.call((value,))?;
-        let tick: Function<'_> = self.prelude.get("tick")?;
+            None => return Ok(value),
+        };
         loop {
             while promise.state() == PromiseState::Pending && self.ctx.execute_pending_job() {
                 if self.clock.is_over() {
@@ -288,7 +247,9 @@ impl<'js> Run<'_, 'js> {
             if self.clock.is_over() {
                 return Err(Failure::Known(self.timed_out()));
             }
-            match tick.call::<_, u8>((milliseconds(self.task.limits.time),))? {
+            let limit = self.task.limits.time.as_secs_f64() * 1000.0;
+            let ticked = self.tick.as_ref().map(|tick| tick.call::<_, u8>((limit,)));
+            match ticked.transpose()?.unwrap_or(0) {
                 0 => return Err(Failure::Known(ScriptError::NeverSettles)),
                 1 => {}
                 _ => return Err(Failure::Known(self.timed_out())),
@@ -299,10 +260,6 @@ impl<'js> Run<'_, 'js> {
     fn timed_out(&self) -> ScriptError {
         ScriptError::TimedOut { after: self.task.limits.time }
     }
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
 }
 
 fn has_extension(name: &str, wanted: &str) -> bool {

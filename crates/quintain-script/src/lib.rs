@@ -4,7 +4,9 @@
 mod convert;
 mod engine;
 mod error;
+mod exports;
 mod failure;
+mod host;
 mod inline;
 mod pattern;
 mod pool;
