@@ -113,7 +113,7 @@ impl<'js> Run<'_, 'js> {
         let function = match &self.task.source.form {
             Form::Inline(_) => self.inline()?,
             Form::File { name, function } => match self.module(name)? {
-                Some(module) => self.export(&module, name, function.as_deref())?,
+                Some(module) => exported(&module, name, function.as_deref())?,
                 None => return Ok(Returned::Value(serde_json::Value::Null)),
             },
         };
@@ -209,20 +209,6 @@ impl<'js> Run<'_, 'js> {
         Ok(Some(module.namespace()?))
     }
 
-    fn export(
-        &self,
-        module: &Object<'js>,
-        file: &str,
-        name: Option<&str>,
-    ) -> Result<Function<'js>, Failure> {
-        if let Some(function) = exports::pick(module, name)? {
-            return Ok(function);
-        }
-        let exports = exports::names(module)?;
-        let (file, function) = (file.to_owned(), name.map(str::to_owned));
-        Err(Failure::Known(ScriptError::NoFunction { file, function, exports }))
-    }
-
     /// Waits for promises and everything else that has a `then`.
     fn settle(&self, value: Js<'js>) -> Result<Js<'js>, Failure> {
         let Some(object) = value.as_object() else { return Ok(value) };
@@ -260,6 +246,19 @@ impl<'js> Run<'_, 'js> {
     fn timed_out(&self) -> ScriptError {
         ScriptError::TimedOut { after: self.task.limits.time }
     }
+}
+
+fn exported<'js>(
+    module: &Object<'js>,
+    file: &str,
+    name: Option<&str>,
+) -> Result<Function<'js>, Failure> {
+    if let Some(function) = exports::pick(module, name)? {
+        return Ok(function);
+    }
+    let exports = exports::names(module)?;
+    let (file, function) = (file.to_owned(), name.map(str::to_owned));
+    Err(Failure::Known(ScriptError::NoFunction { file, function, exports }))
 }
 
 fn has_extension(name: &str, wanted: &str) -> bool {

@@ -188,7 +188,8 @@ fn reason(ctx: &Ctx<'_>, failure: Failure, limits: &Limits, source: &Source) -> 
         Failure::Error(error) => return ScriptError::Engine { why: error.to_string() },
     };
     // Without memory for an error object the engine throws `null`.
-    let throws_null = || ["null", "reject"].iter().any(|word| source.text.contains(word));
+    let throws_null =
+        || ["throw null", "reject(null"].iter().any(|word| source.text.contains(word));
     let exhausted = ["out of memory", "string too long"]
         .iter()
         .any(|reason| thrown.message.starts_with(reason));

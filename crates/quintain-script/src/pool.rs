@@ -2,6 +2,7 @@
 //! caller who has waited long enough can leave: most of the engine can be interrupted, but a few of
 //! its built-in loops cannot.
 
+use std::collections::VecDeque;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -17,7 +18,7 @@ const GRACE: Duration = Duration::from_millis(250);
 /// Threads that are kept for the next script.
 const KEPT: usize = 16;
 
-static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
+static IDLE: Mutex<VecDeque<Worker>> = Mutex::new(VecDeque::new());
 
 struct Worker {
     jobs: mpsc::Sender<Job>,
@@ -34,9 +35,15 @@ pub(crate) fn run(task: Task) -> Result<Report, ScriptError> {
     let (reply, report) = mpsc::channel();
     let mut job = Job { task, reply };
     let worker = loop {
-        let idle = idle().pop();
-        let fresh = idle.is_none();
-        let worker = idle.map_or_else(Worker::start, Ok)?;
+        let waiting = idle().pop_front();
+        let fresh = waiting.is_none();
+        let worker = if let Some(worker) = waiting {
+            worker
+        } else {
+            // Two, so that one prepares itself while the other runs.
+            keep(Worker::start()?);
+            Worker::start()?
+        };
         match worker.jobs.send(job) {
             Ok(()) => break worker,
             // The thread broke while it was idle; a new one that does is beyond help.
@@ -46,10 +53,7 @@ pub(crate) fn run(task: Task) -> Result<Report, ScriptError> {
     };
     match report.recv_timeout(time.saturating_add(GRACE)) {
         Ok(report) => {
-            let mut idle = idle();
-            if idle.len() < KEPT {
-                idle.push(worker);
-            }
+            keep(worker);
             Ok(report)
         }
         // The thread ends by itself as soon as the engine lets it.
@@ -58,7 +62,15 @@ pub(crate) fn run(task: Task) -> Result<Report, ScriptError> {
     }
 }
 
-fn idle() -> std::sync::MutexGuard<'static, Vec<Worker>> {
+/// For the next script. The one that has rested longest is next, for it is prepared.
+fn keep(worker: Worker) {
+    let mut idle = idle();
+    if idle.len() < KEPT {
+        idle.push_back(worker);
+    }
+}
+
+fn idle() -> std::sync::MutexGuard<'static, VecDeque<Worker>> {
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -67,9 +67,10 @@ impl Script {
             .map(|(name, value)| Ok(((*name).to_owned(), Argument::new(name, value)?)))
             .collect::<Result<_, ScriptError>>()?;
         // Copying a whole environment costs more than most scripts, and few look at it.
-        let env = match self.source.text.contains("env") {
-            true => host.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-            false => Vec::new(),
+        let env = if self.source.text.contains("env") {
+            host.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+        } else {
+            Vec::new()
         };
         let source = Arc::clone(&self.source);
         let task = Task { source, arguments, env, limits: host.limits, check: false };
