@@ -36,4 +36,9 @@ pub trait Check: Send + Sync {
     fn wants_errors(&self) -> bool {
         false
     }
+
+    /// Whether it looks at resources and prompts of the target, not only at its tools.
+    fn wants_survey(&self) -> bool {
+        false
+    }
 }

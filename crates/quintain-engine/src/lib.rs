@@ -1,7 +1,9 @@
 //! Orchestration: sessions with targets, and the translation of frames into evidence.
 
 pub mod exchange;
+pub mod run;
 pub mod sessions;
+pub mod store;
 pub mod world;
 
 pub use sessions::{OpenError, RouteError, Sessions};

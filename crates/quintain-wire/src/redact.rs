@@ -60,6 +60,11 @@ impl Redactor {
         }
     }
 
+    /// Whether it knows no secret at all.
+    pub fn is_empty(&self) -> bool {
+        self.known.read().unwrap_or_else(std::sync::PoisonError::into_inner).search.is_none()
+    }
+
     /// `text` with every known secret replaced by [`MASK`].
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let known = self.known.read().unwrap_or_else(std::sync::PoisonError::into_inner);

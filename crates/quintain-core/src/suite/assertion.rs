@@ -44,6 +44,14 @@ impl std::fmt::Debug for Assert {
 }
 
 impl Assert {
+    /// Whether this entry looks at more of the target than its tools.
+    pub fn wants_survey(&self) -> bool {
+        match &self.rule {
+            Rule::Check(check) => check.wants_survey(),
+            Rule::Set { asserts, .. } => asserts.iter().any(Self::wants_survey),
+        }
+    }
+
     /// Whether this entry has an opinion on answers that are errors.
     pub fn wants_errors(&self) -> bool {
         match &self.rule {

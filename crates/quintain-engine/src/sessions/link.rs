@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use quintain_core::suite::ToolFilter;
 use quintain_core::surface::Surface;
 use quintain_source::visible;
 use quintain_wire::connect::{Address, ConnectError, Options, connect};
@@ -85,6 +86,14 @@ impl Link {
     /// The names of its tools, unfiltered.
     pub fn tool_names(&self) -> Vec<String> {
         self.catalogue().names().into_iter().map(str::to_owned).collect()
+    }
+
+    /// A surface of nothing but the tools, as they were listed last.
+    pub(super) fn tools(&self, filter: &ToolFilter) -> Surface {
+        let catalogue = self.catalogue();
+        let tools = catalogue.tools().iter();
+        let allowed = tools.filter(|tool| filter.allows(tool.name().unwrap_or_default()));
+        Surface { tools: allowed.cloned().collect(), ..Surface::default() }
     }
 
     /// The input schema of a tool, if the server lists it with one.

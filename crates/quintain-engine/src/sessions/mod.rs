@@ -165,6 +165,16 @@ impl Sessions {
         arguments
     }
 
+    /// What the servers listed when they were connected, or everything they list.
+    pub async fn surfaces(&self, everything: bool) -> Vec<(String, Surface)> {
+        if everything {
+            let surveyed = self.survey().await.into_iter();
+            return surveyed.map(|(name, surface, _)| (name, surface)).collect();
+        }
+        let links = self.links.iter();
+        links.map(|link| (link.name().to_owned(), link.tools(&self.filter))).collect()
+    }
+
     /// Everything the servers list, tools as the filter leaves them.
     pub async fn survey(&self) -> Vec<(String, Surface, Vec<String>)> {
         join_all(self.links.iter().map(|link| async {

@@ -41,6 +41,10 @@ impl Catalogue {
         Self { tools, by_name, problems }
     }
 
+    pub(super) fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
         self.by_name.get(name).map(|at| &self.tools[*at])
     }

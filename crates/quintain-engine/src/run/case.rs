@@ -1,0 +1,228 @@
+//! One case from its template to its result.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quintain_core::evidence::{Evidence, Outcome};
+use quintain_core::jsonpath;
+use quintain_core::plan::{self, Case};
+use quintain_core::prepare::{Prepared, fill, prepare};
+use quintain_core::probe::{PlannedStep, Probe};
+use quintain_core::response::Response;
+use quintain_core::result::{CaseResult, CaseStatus, Grade, Place, PromptText};
+use quintain_core::suite::{Prompt, Test};
+use quintain_source::{Sources, Span};
+use serde_json::{Map, Value, json};
+
+use super::lanes::Lane;
+use super::mask::mask;
+use super::{Floor, within};
+
+/// What came of sending.
+pub(super) struct Answered {
+    pub(super) evidence: Evidence,
+    pub(super) response: Response,
+    attempts: u32,
+}
+
+impl Floor<'_> {
+    /// Runs one case. Whatever goes wrong is part of the result.
+    pub(super) async fn case(&self, case: &Case) -> CaseResult {
+        let lane = self.lanes.get(case.target);
+        let prompt = &self.job.suite.tests.prompts[case.prompt];
+        self.pace.turn().await;
+        let carried = self.memory.carried(case);
+        let prepared = prepare(case, prompt, &carried, lane.speaks_mcp(), &self.templates);
+        let mut draft = self.draft(case, lane, prompt);
+        match prepared {
+            Err(error) => draft.error = Some(error.to_string()),
+            Ok(prepared) => {
+                self.filled(case, lane, &prepared, &mut draft).await;
+                draft.prompt.raw = prepared.prompt;
+                draft.vars = prepared.vars;
+            }
+        }
+        mask(&mut draft, &self.job.world.redactor);
+        if let Some(delay) = self.job.settings.delay.or(lane.target.delay) {
+            tokio::time::sleep(delay).await;
+        }
+        draft
+    }
+
+    async fn filled(
+        &self,
+        case: &Case,
+        lane: &Lane<'_>,
+        prepared: &Prepared,
+        draft: &mut CaseResult,
+    ) {
+        let limit = case.test.options.timeout.or(self.job.settings.timeout);
+        let work = async {
+            let mut answered = self.answer(case, lane, prepared).await;
+            let graded = self.grade(case, lane, prepared, &mut answered).await;
+            (answered, graded)
+        };
+        let Some((answered, graded)) = within(limit, work).await else {
+            let millis = limit.unwrap_or_default().as_millis();
+            draft.error = Some(format!("Evaluation timed out after {millis}ms"));
+            return;
+        };
+        draft.latency_ms = latency(&answered.evidence);
+        draft.attempts = answered.attempts;
+        match graded {
+            Ok(grade) => settle(draft, grade),
+            Err(error) => draft.error = Some(error),
+        }
+        if draft.status != CaseStatus::Errored {
+            self.memory.keep(case, &prepared.prompt, &answered.response.output);
+        }
+        draft.evidence = answered.evidence;
+        draft.response = answered.response;
+    }
+
+    /// The target's answer, or the recorded one.
+    async fn answer(&self, case: &Case, lane: &Lane<'_>, prepared: &Prepared) -> Answered {
+        let plain = |response| Answered { evidence: Evidence::default(), response, attempts: 0 };
+        if let Some(output) = &case.test.provider_output {
+            return plain(Response { output: output.clone(), ..Response::default() });
+        }
+        if let Some(why) = lane.closed() {
+            return plain(Response::failed(why));
+        }
+        let probe = match &prepared.probe {
+            Ok(probe) => probe,
+            Err(error) => return plain(Response::failed(error.to_string())),
+        };
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let evidence = match self.send(lane, probe, &prepared.vars).await {
+                Ok(evidence) => evidence,
+                Err(why) => return plain(Response::failed(why)),
+            };
+            // Only what never reached the target or lost its way back may be sent again.
+            let lost = evidence
+                .last()
+                .is_some_and(|exchange| matches!(exchange.outcome, Outcome::Closed { .. }));
+            if !lost || attempts > self.job.settings.retries {
+                let mut response = lane.response(&evidence);
+                if self.job.settings.fail_on_tool_error {
+                    fail_on_tool_error(&evidence, &mut response);
+                }
+                return Answered { evidence, response, attempts };
+            }
+        }
+    }
+
+    async fn send(
+        &self,
+        lane: &Lane<'_>,
+        probe: &Probe,
+        vars: &Map<String, Value>,
+    ) -> Result<Evidence, String> {
+        let mut evidence = Evidence::default();
+        match probe {
+            Probe::Text(text) => evidence.exchanges.push(lane.ask(text).await),
+            Probe::Steps(steps) => {
+                let mut known = vars.clone();
+                for planned in steps {
+                    let step = fill(planned, &known, &self.templates).map_err(|e| e.to_string())?;
+                    let exchange = lane.step(&step).await;
+                    let result = exchange.outcome.result().cloned();
+                    evidence.exchanges.push(exchange);
+                    // Later steps would ask for what is not there.
+                    let Some(result) = result else { break };
+                    capture(planned, &result, &mut known)?;
+                }
+            }
+        }
+        Ok(evidence)
+    }
+
+    fn draft(&self, case: &Case, lane: &Lane<'_>, prompt: &Prompt) -> CaseResult {
+        CaseResult {
+            ordinal: case.ordinal,
+            test_idx: case.test_idx,
+            group: case.group,
+            prompt_idx: case.column,
+            repeat: case.repeat,
+            target: plan::name(lane.target),
+            prompt: PromptText { raw: String::new(), label: prompt.label.clone() },
+            description: case.test.description.clone(),
+            vars: case.vars().clone(),
+            test: test_json(&case.test, case.vars()),
+            place: place(self.job.sources, case.test.span),
+            status: CaseStatus::Errored,
+            score: 0.0,
+            named_scores: BTreeMap::new(),
+            response: Response::default(),
+            evidence: Evidence::default(),
+            grade: None,
+            error: None,
+            latency_ms: 0.0,
+            attempts: 0,
+        }
+    }
+}
+
+fn settle(draft: &mut CaseResult, grade: Grade) {
+    draft.status = if grade.pass { CaseStatus::Passed } else { CaseStatus::Failed };
+    draft.score = grade.score;
+    draft.named_scores.clone_from(&grade.named_scores);
+    draft.error = (!grade.pass).then(|| grade.reason.clone());
+    draft.grade = Some(grade);
+}
+
+/// Keeps values of a result under their names.
+fn capture(
+    planned: &PlannedStep,
+    result: &Value,
+    known: &mut Map<String, Value>,
+) -> Result<(), String> {
+    for (name, path) in &planned.capture {
+        let found = jsonpath::first(path, result).map_err(|error| error.to_string())?;
+        let found = found.ok_or_else(|| format!("`capture` found nothing at {path} for `{name}`"))?;
+        known.insert(name.clone(), found);
+    }
+    Ok(())
+}
+
+fn fail_on_tool_error(evidence: &Evidence, response: &mut Response) {
+    if let Some(Outcome::ToolError(_)) = evidence.last().map(|exchange| &exchange.outcome) {
+        let texts = evidence.last().map(|exchange| exchange.outcome.texts().join("\n"));
+        response.error = Some(format!("MCP tool error: {}", texts.unwrap_or_default()));
+    }
+}
+
+fn latency(evidence: &Evidence) -> f64 {
+    let took: Duration = evidence.exchanges.iter().map(|exchange| exchange.took).sum();
+    took.as_secs_f64() * 1e3
+}
+
+/// The place of a span, as people count.
+pub(super) fn place(sources: &Sources, span: Span) -> Option<Place> {
+    let file = sources.get(span.file).filter(|_| !span.is_empty())?;
+    let position = file.position(span.start);
+    Some(Place {
+        file: file.name().to_owned(),
+        line: position.line,
+        column: position.column,
+    })
+}
+
+/// promptfoo's `testCase`.
+fn test_json(test: &Test, vars: &Map<String, Value>) -> Value {
+    let mut json = Map::new();
+    if let Some(description) = &test.description {
+        json.insert("description".into(), description.clone().into());
+    }
+    json.insert("vars".into(), vars.clone().into());
+    let asserts = test.asserts.iter().map(|assert| assert.raw.clone());
+    json.insert("assert".into(), asserts.collect());
+    json.insert("options".into(), test.options.raw.clone().into());
+    json.insert("metadata".into(), test.metadata.clone().into());
+    if let Some(threshold) = test.threshold {
+        json.insert("threshold".into(), json!(threshold));
+    }
+    Value::Object(json)
+}

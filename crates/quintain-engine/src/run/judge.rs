@@ -1,0 +1,216 @@
+//! Judges one answered case: transforms, views, questions, verdicts.
+
+use std::borrow::Cow;
+
+use futures_util::future::{BoxFuture, FutureExt};
+use quintain_core::check::{Check, Scene, View};
+use quintain_core::evidence::{Evidence, Extra};
+use quintain_core::grade::{Judged, Set, combine};
+use quintain_core::plan::Case;
+use quintain_core::prepare::Prepared;
+use quintain_core::question::{Answer, Question};
+use quintain_core::response::Response;
+use quintain_core::result::Grade;
+use quintain_core::suite::{Assert, Rule};
+use quintain_core::verdict::{Proposal, Verdict};
+use serde_json::{Value, json};
+
+use super::Floor;
+use super::case::{Answered, place};
+use super::lanes::Lane;
+
+/// What all assertions of a case look at.
+struct Bench<'a> {
+    case: &'a Case,
+    lane: &'a Lane<'a>,
+    prepared: &'a Prepared,
+    response: &'a Response,
+    latency_ms: Option<f64>,
+}
+
+impl Floor<'_> {
+    /// The grade of a case; none if it cannot be judged, with the reason.
+    pub(super) async fn grade(
+        &self,
+        case: &Case,
+        lane: &Lane<'_>,
+        prepared: &Prepared,
+        answered: &mut Answered,
+    ) -> Result<Grade, String> {
+        let asserts = &case.test.asserts;
+        let Answered { evidence, response, .. } = answered;
+        if let Some(error) = &response.error {
+            if !asserts.iter().any(|assert| assert.wants_errors()) {
+                return Err(error.clone());
+            }
+        } else {
+            if response.output.is_null() {
+                return Err("No output".to_owned());
+            }
+            let transforms = [&lane.target.transform, &case.test.options.transform];
+            for code in transforms.into_iter().flatten() {
+                let context = context(prepared, response);
+                response.output = self.answers.code(code, &response.output, &context).await?;
+            }
+        }
+        let took: f64 =
+            evidence.exchanges.iter().map(|exchange| exchange.took.as_secs_f64() * 1e3).sum();
+        let bench = Bench {
+            case,
+            lane,
+            prepared,
+            response,
+            latency_ms: (!evidence.exchanges.is_empty()).then_some(took),
+        };
+        let mut judged = Vec::with_capacity(asserts.len());
+        for assert in asserts {
+            judged.push(self.entry(assert, &bench, evidence).await);
+        }
+        let threshold = case.test.threshold;
+        let grade = combine(judged, threshold)?;
+        match &case.test.scoring {
+            Some(code) => self.answers.scoring(code, grade, threshold).await,
+            None => Ok(grade),
+        }
+    }
+
+    async fn entry(&self, assert: &Assert, bench: &Bench<'_>, evidence: &mut Evidence) -> Judged {
+        let (verdict, set) = match &assert.rule {
+            Rule::Check(check) => {
+                (self.check(assert, check.as_ref(), bench, evidence).await, None)
+            }
+            Rule::Set { asserts, threshold } => {
+                let members = self.members(asserts, bench, evidence).await;
+                (Verdict::pass(""), Some(Set { members, threshold: *threshold }))
+            }
+        };
+        let metric = assert.metric.as_ref().map(|name| {
+            self.templates.render(name, &bench.prepared.vars).unwrap_or_else(|_| name.clone())
+        });
+        Judged {
+            verdict,
+            weight: assert.weight,
+            metric,
+            assertion: assert.raw.clone(),
+            place: place(self.job.sources, assert.span),
+            set,
+        }
+    }
+
+    /// Boxed, since sets may contain sets.
+    fn members<'f>(
+        &'f self,
+        asserts: &'f [Assert],
+        bench: &'f Bench<'_>,
+        evidence: &'f mut Evidence,
+    ) -> BoxFuture<'f, Vec<Judged>> {
+        async move {
+            let mut judged = Vec::with_capacity(asserts.len());
+            for assert in asserts {
+                judged.push(self.entry(assert, bench, evidence).await);
+            }
+            judged
+        }
+        .boxed()
+    }
+
+    async fn check(
+        &self,
+        assert: &Assert,
+        check: &dyn Check,
+        bench: &Bench<'_>,
+        evidence: &mut Evidence,
+    ) -> Verdict {
+        let view = assert.view.or(bench.case.test.options.view).unwrap_or(View::Output);
+        let mut output = match view.of(&bench.response.output, bench.response, evidence) {
+            Ok(output) => output,
+            Err(why) => return Verdict::fail(why),
+        };
+        if let Some(code) = &assert.transform {
+            let context = context(bench.prepared, bench.response);
+            output = match self.answers.code(code, &output, &context).await {
+                Ok(output) => Cow::Owned(output),
+                Err(error) => return Verdict::error(error),
+            };
+        }
+        let script_value = match &assert.script {
+            Some(code) => {
+                let context = context(bench.prepared, bench.response);
+                match self.answers.code(code, &output, &context).await {
+                    Ok(value) => Some(value),
+                    Err(error) => return Verdict::fail(error),
+                }
+            }
+            None => None,
+        };
+        let questions = check.questions(&self.scene(bench, &output, script_value.as_ref(), evidence));
+        let mut answers = Vec::with_capacity(questions.len());
+        for question in questions {
+            answers.push(self.ask(bench, question, evidence).await);
+        }
+        let scene = self.scene(bench, &output, script_value.as_ref(), evidence);
+        let mut verdict = check.judge(&scene, &answers);
+        if let Some(proposal) = verdict.proposal.take() {
+            verdict = self.propose(proposal, verdict);
+        }
+        verdict
+    }
+
+    fn scene<'s>(
+        &'s self,
+        bench: &'s Bench<'_>,
+        output: &'s Value,
+        script_value: Option<&'s Value>,
+        evidence: &'s Evidence,
+    ) -> Scene<'s> {
+        Scene {
+            output,
+            response: bench.response,
+            evidence,
+            surfaces: &bench.lane.surfaces,
+            vars: &bench.prepared.vars,
+            prompt: &bench.prepared.prompt,
+            test: &bench.case.test,
+            target: bench.lane.target.name(),
+            latency_ms: bench.latency_ms,
+            templates: &self.templates,
+            script_value,
+        }
+    }
+
+    /// Calls are made once and become evidence; everything else is asked elsewhere.
+    async fn ask(&self, bench: &Bench<'_>, question: Question, evidence: &mut Evidence) -> Answer {
+        let Question::Call(step) = question else { return self.answers.answer(&question).await };
+        if let Some(exchange) = evidence.of_step(&step) {
+            return Answer::Exchange(Box::new(exchange.clone()));
+        }
+        let exchange = bench.lane.step(&step).await;
+        evidence.extra.push(Extra { step, exchange: exchange.clone() });
+        Answer::Exchange(Box::new(exchange))
+    }
+
+    /// Writes what a check would like to have on disk, if this run may.
+    fn propose(&self, proposal: Proposal, verdict: Verdict) -> Verdict {
+        let settings = self.job.settings;
+        let allowed = settings.update_snapshots || (proposal.fresh && settings.write_new_snapshots);
+        if !allowed {
+            return verdict;
+        }
+        let folder = proposal.path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        match folder.and_then(|()| std::fs::write(&proposal.path, &proposal.text)) {
+            Ok(()) => Verdict::pass(format!("wrote {}", proposal.path.display())),
+            Err(error) => {
+                Verdict::error(format!("cannot write {}: {error}", proposal.path.display()))
+            }
+        }
+    }
+}
+
+/// What the code of the user is told besides the output.
+fn context(prepared: &Prepared, response: &Response) -> Value {
+    json!({
+        "vars": prepared.vars,
+        "prompt": {"raw": prepared.prompt, "label": prepared.prompt},
+        "metadata": response.metadata,
+    })
+}

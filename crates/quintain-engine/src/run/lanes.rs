@@ -1,0 +1,174 @@
+//! The open targets of a run, one lane each.
+
+use futures_util::future::join_all;
+use quintain_core::evidence::{Evidence, Exchange, Outcome};
+use quintain_core::probe::Step;
+use quintain_core::response::Response;
+use quintain_core::suite::{Target, TargetKind};
+use quintain_core::surface::Surface;
+use serde_json::{Map, Value, json};
+
+use super::Job;
+use crate::sessions::{RouteError, Sessions};
+
+/// All targets of a run, by their position in the suite.
+pub(super) struct Lanes<'a> {
+    lanes: Vec<Lane<'a>>,
+}
+
+/// One target.
+pub(super) struct Lane<'a> {
+    pub(super) target: &'a Target,
+    pub(super) surfaces: Vec<(String, Surface)>,
+    way: Way,
+}
+
+enum Way {
+    Mcp(Sessions),
+    Echo,
+    /// It could not be opened; every case of it ends with these words.
+    Closed(String),
+    /// No case needs it.
+    Unused,
+}
+
+impl<'a> Lanes<'a> {
+    /// Opens every target that a case needs, all at once.
+    pub(super) async fn open(job: &Job<'a>) -> Self {
+        let open = |case: &&quintain_core::plan::Case| !job.done.contains(&case.ordinal);
+        let needed = |at: usize| job.plan.cases.iter().filter(open).any(|case| case.target == at);
+        let opening = job.suite.targets.iter().enumerate();
+        let lanes = opening.map(|(at, target)| Lane::open(target, needed(at), job));
+        Self { lanes: join_all(lanes).await }
+    }
+
+    pub(super) fn get(&self, target: usize) -> &Lane<'a> {
+        &self.lanes[target]
+    }
+
+    /// What could not be opened, in words.
+    pub(super) fn unreachable(&self) -> Vec<String> {
+        let closed = self.lanes.iter().filter_map(|lane| match &lane.way {
+            Way::Closed(why) => Some(why.clone()),
+            _ => None,
+        });
+        closed.collect()
+    }
+
+    pub(super) async fn close(&self) {
+        join_all(self.lanes.iter().map(|lane| async {
+            if let Way::Mcp(sessions) = &lane.way {
+                sessions.close().await;
+            }
+        }))
+        .await;
+    }
+}
+
+impl<'a> Lane<'a> {
+    async fn open(target: &'a Target, needed: bool, job: &Job<'_>) -> Self {
+        let lane = |way, surfaces| Self { target, surfaces, way };
+        if !needed {
+            return lane(Way::Unused, Vec::new());
+        }
+        match &target.kind {
+            TargetKind::Mcp(mcp) => match Sessions::open(mcp, job.world).await {
+                Ok(sessions) => {
+                    let surfaces = sessions.surfaces(surveys(job)).await;
+                    lane(Way::Mcp(sessions), surfaces)
+                }
+                Err(error) => lane(Way::Closed(error.to_string()), Vec::new()),
+            },
+            TargetKind::Other { id } if id == "echo" => lane(Way::Echo, Vec::new()),
+            TargetKind::Other { id } => {
+                let why = format!(
+                    "the provider `{id}` needs a model; models are not available in this version"
+                );
+                lane(Way::Closed(why), Vec::new())
+            }
+        }
+    }
+
+    pub(super) fn speaks_mcp(&self) -> bool {
+        matches!(self.target.kind, TargetKind::Mcp(_))
+    }
+
+    /// Why nothing can be sent, if so.
+    pub(super) fn closed(&self) -> Option<&str> {
+        match &self.way {
+            Way::Closed(why) => Some(why),
+            Way::Unused => Some("the target was not opened"),
+            Way::Mcp(_) | Way::Echo => None,
+        }
+    }
+
+    /// Sends text.
+    pub(super) async fn ask(&self, prompt: &str) -> Exchange {
+        Exchange {
+            server: self.target.name().to_owned(),
+            method: "echo".to_owned(),
+            sent: json!({"prompt": prompt}),
+            outcome: Outcome::Reply(Value::String(prompt.to_owned())),
+            took: std::time::Duration::ZERO,
+            notices: Vec::new(),
+        }
+    }
+
+    /// Sends one step to an MCP server.
+    pub(super) async fn step(&self, step: &Step) -> Exchange {
+        let Way::Mcp(sessions) = &self.way else {
+            return unsent(step, self.closed().unwrap_or("the target is no MCP server").to_owned());
+        };
+        let sent = match step {
+            Step::Call(call) => sessions.call(call).await,
+            Step::Request { method, params, server } => match sessions.link(server.as_deref()) {
+                Ok(link) => Ok(link.exchange(method, params.clone()).await),
+                Err(error) => Err(error),
+            },
+        };
+        sent.unwrap_or_else(|error| unsent(step, route_words(&error)))
+    }
+
+    /// What the target answered, from what was recorded.
+    pub(super) fn response(&self, evidence: &Evidence) -> Response {
+        match &self.way {
+            Way::Echo => match evidence.last().and_then(|exchange| exchange.outcome.result()) {
+                Some(Value::String(text)) => Response::text(text.clone()),
+                _ => Response::default(),
+            },
+            _ => Response::of_mcp(evidence),
+        }
+    }
+}
+
+/// Reports add the prefix again.
+fn route_words(error: &RouteError) -> String {
+    let words = error.to_string();
+    words.strip_prefix("MCP tool error: ").unwrap_or(&words).to_owned()
+}
+
+fn unsent(step: &Step, why: String) -> Exchange {
+    let (method, sent) = match step {
+        Step::Call(call) => {
+            let mut sent = Map::new();
+            sent.insert("name".into(), call.tool.clone().into());
+            sent.insert("arguments".into(), call.args.clone().into());
+            ("tools/call".to_owned(), sent)
+        }
+        Step::Request { method, params, .. } => (method.clone(), params.clone()),
+    };
+    Exchange {
+        server: String::new(),
+        method,
+        sent: Value::Object(sent),
+        outcome: Outcome::Refused { why },
+        took: std::time::Duration::ZERO,
+        notices: Vec::new(),
+    }
+}
+
+/// Whether a check looks at more than the tools.
+fn surveys(job: &Job<'_>) -> bool {
+    let mut asserts = job.suite.tests.tests.iter().flat_map(|test| &test.asserts);
+    asserts.any(|assert| assert.wants_survey())
+}

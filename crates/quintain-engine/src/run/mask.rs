@@ -1,0 +1,87 @@
+//! Masks secrets in a result before anybody sees or keeps it.
+
+use quintain_core::evidence::{Exchange, Outcome};
+use quintain_core::result::CaseResult;
+use quintain_wire::redact::Redactor;
+use serde_json::{Map, Value};
+
+/// Replaces every known secret, wherever it stands.
+pub(super) fn mask(result: &mut CaseResult, redactor: &Redactor) {
+    if redactor.is_empty() {
+        return;
+    }
+    text(&mut result.prompt.raw, redactor);
+    map(&mut result.vars, redactor);
+    value(&mut result.test, redactor);
+    value(&mut result.response.output, redactor);
+    map(&mut result.response.metadata, redactor);
+    for part in result.response.raw.iter_mut() {
+        value(part, redactor);
+    }
+    for part in [&mut result.response.error, &mut result.error, &mut result.description] {
+        part.iter_mut().for_each(|part| text(part, redactor));
+    }
+    let extra = result.evidence.extra.iter_mut().map(|extra| &mut extra.exchange);
+    for part in result.evidence.exchanges.iter_mut().chain(extra) {
+        exchange(part, redactor);
+    }
+    if let Some(grade) = &mut result.grade {
+        text(&mut grade.reason, redactor);
+        for component in &mut grade.components {
+            value(&mut component.assertion, redactor);
+            text(&mut component.verdict.reason, redactor);
+            for part in component.verdict.metadata.iter_mut() {
+                value(part, redactor);
+            }
+            for part in &mut component.verdict.components {
+                text(&mut part.reason, redactor);
+            }
+        }
+    }
+}
+
+fn exchange(exchange: &mut Exchange, redactor: &Redactor) {
+    value(&mut exchange.sent, redactor);
+    exchange.notices.iter_mut().for_each(|notice| value(notice, redactor));
+    match &mut exchange.outcome {
+        Outcome::Reply(result) | Outcome::ToolError(result) => value(result, redactor),
+        Outcome::RpcError { message, data, .. } => {
+            text(message, redactor);
+            data.iter_mut().for_each(|data| value(data, redactor));
+        }
+        Outcome::Closed { why } | Outcome::Refused { why } => text(why, redactor),
+        Outcome::Garbled { why, bytes } => {
+            text(why, redactor);
+            *bytes = redactor.bytes(&std::mem::take(bytes).into()).into();
+        }
+        Outcome::TimedOut { .. } => {}
+    }
+}
+
+fn text(text: &mut String, redactor: &Redactor) {
+    if let std::borrow::Cow::Owned(masked) = redactor.text(text) {
+        *text = masked;
+    }
+}
+
+fn map(entries: &mut Map<String, Value>, redactor: &Redactor) {
+    entries.values_mut().for_each(|entry| value(entry, redactor));
+}
+
+fn value(part: &mut Value, redactor: &Redactor) {
+    match part {
+        Value::String(part) => text(part, redactor),
+        Value::Array(items) => items.iter_mut().for_each(|item| value(item, redactor)),
+        Value::Object(entries) => {
+            // A hostile answer may carry a secret as a key.
+            if entries.keys().any(|key| matches!(redactor.text(key), std::borrow::Cow::Owned(_))) {
+                let masked = std::mem::take(entries)
+                    .into_iter()
+                    .map(|(key, value)| (redactor.text(&key).into_owned(), value));
+                *entries = masked.collect();
+            }
+            map(entries, redactor);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,92 @@
+//! What one case leaves for the next: stored outputs and the conversation so far.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use quintain_core::plan::Case;
+use quintain_core::suite::{PromptBody, Suite};
+use serde_json::{Map, Value, json};
+
+/// Values that cases carry over.
+pub(super) struct Memory {
+    /// Whether any test keeps its output; then all cases run one after the other.
+    stores: bool,
+    /// Prompts that mention the conversation.
+    talks: Vec<bool>,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    registers: Map<String, Value>,
+    conversations: HashMap<(usize, String), Vec<Value>>,
+}
+
+impl Memory {
+    pub(super) fn of(suite: &Suite) -> Self {
+        let stores = suite.tests.tests.iter().any(|test| test.options.store_output_as.is_some());
+        let talks = suite.tests.prompts.iter().map(|prompt| match &prompt.body {
+            PromptBody::Text(text) => text.contains("_conversation"),
+            PromptBody::Call(call) => call.to_string().contains("_conversation"),
+            PromptBody::Code(_) => false,
+        });
+        Self { stores, talks: talks.collect(), held: Mutex::default() }
+    }
+
+    /// Whether this case depends on what other cases leave.
+    pub(super) fn orders(&self, case: &Case) -> bool {
+        self.stores || self.has_conversation(case)
+    }
+
+    fn has_conversation(&self, case: &Case) -> bool {
+        self.talks[case.prompt] && !case.test.options.disable_conversation_var
+    }
+
+    /// The variables that a case gets from earlier ones.
+    pub(super) fn carried(&self, case: &Case) -> Map<String, Value> {
+        let mut carried = Map::new();
+        if case.repeat > 0 || self.stores || self.has_conversation(case) {
+            let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            carried.extend(held.registers.clone());
+            if self.has_conversation(case) {
+                let turns = held.conversations.get(&key(case)).cloned().unwrap_or_default();
+                carried.insert("_conversation".into(), turns.into());
+            }
+        }
+        carried
+    }
+
+    /// Keeps what later cases may ask for.
+    pub(super) fn keep(&self, case: &Case, prompt: &str, output: &Value) {
+        let name = &case.test.options.store_output_as;
+        if name.is_none() && !self.has_conversation(case) {
+            return;
+        }
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(name) = name {
+            held.registers.insert(name.clone(), output.clone());
+        }
+        if self.has_conversation(case) {
+            let input = last_message(prompt);
+            let turn = json!({"prompt": as_json(prompt), "input": input, "output": output});
+            held.conversations.entry(key(case)).or_default().push(turn);
+        }
+    }
+}
+
+/// Conversations are told apart by column and by the id that a test gives them.
+fn key(case: &Case) -> (usize, String) {
+    let id = case.test.metadata.get("conversationId").map(ToString::to_string);
+    (case.column, id.unwrap_or_default())
+}
+
+fn as_json(prompt: &str) -> Value {
+    serde_json::from_str(prompt).unwrap_or_else(|_| prompt.into())
+}
+
+/// The content of the last message of a chat, else the prompt itself.
+fn last_message(prompt: &str) -> Value {
+    let parsed: Option<Value> = serde_json::from_str(prompt).ok();
+    let content = parsed.as_ref().and_then(|chat| chat.as_array()?.last()?.get("content"));
+    content.cloned().unwrap_or_else(|| prompt.into())
+}
