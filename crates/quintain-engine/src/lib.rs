@@ -1,8 +1,10 @@
 //! Orchestration: sessions with targets, and the translation of frames into evidence.
 
 pub mod exchange;
+mod files;
 pub mod sessions;
 pub mod world;
 
+pub use files::Disk;
 pub use sessions::{OpenError, RouteError, Sessions};
 pub use world::World;
