@@ -21,7 +21,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("quintain-report", &["quintain-source", "quintain-core"]),
     (
         "quintain-engine",
-        &["quintain-source", "quintain-script", "quintain-core", "quintain-wire", "quintain-observe"],
+        &[
+            "quintain-source",
+            "quintain-script",
+            "quintain-core",
+            "quintain-wire",
+            "quintain-observe",
+        ],
     ),
     (
         "quintain-serve",

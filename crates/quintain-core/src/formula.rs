@@ -124,9 +124,9 @@ impl Reader<'_> {
     fn demand(&mut self, sign: &'static str) -> Result<(), FormulaError> {
         match self.take(&[sign]) {
             Some(_) => Ok(()),
-            None => Err(self.peek().map_or(FormulaError::Ended, |token| {
-                FormulaError::Unexpected(token.to_string())
-            })),
+            None => Err(self
+                .peek()
+                .map_or(FormulaError::Ended, |token| FormulaError::Unexpected(token.to_string()))),
         }
     }
 

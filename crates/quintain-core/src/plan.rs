@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::event::Column;
 use crate::result::TargetName;
-use crate::suite::{Prompt, Suite, Target, Test, vars};
+use crate::suite::{Prompt, Suite, Target, Test, expand};
 
 pub use select::{SelectError, Selection};
 
@@ -66,10 +66,10 @@ pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
     let (mut test_idx, mut first_group) = (0, 0);
     for test in selection.tests(&tests) {
         let combinations: Vec<Option<Arc<Map<String, Value>>>> =
-            if test.options.disable_var_expansion || !vars::expands(&test.vars) {
+            if test.options.disable_var_expansion || !test.vars.values().any(Value::is_array) {
                 vec![None]
             } else {
-                vars::expand(&test.vars).into_iter().map(|vars| Some(Arc::new(vars))).collect()
+                expand(&test.vars).into_iter().map(|vars| Some(Arc::new(vars))).collect()
             };
         for repeat in 0..test.options.repeat.unwrap_or(repeat).max(1) {
             for (offset, vars) in combinations.iter().enumerate() {

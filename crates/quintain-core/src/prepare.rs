@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::js;
 use crate::plan::Case;
 use crate::probe::{self, PlannedStep, Probe, Step};
-use crate::suite::{Prompt, PromptBody, vars};
+use crate::suite::{Prompt, PromptBody, resolve};
 use crate::tool_call::ToolCallError;
 
 /// A case with everything known filled in.
@@ -33,7 +33,7 @@ pub fn prepare(
 ) -> Result<Prepared, RenderError> {
     let mut given = case.vars().clone();
     given.extend(carried.iter().map(|(name, value)| (name.clone(), value.clone())));
-    let vars = vars::resolve(&given, templates)?;
+    let vars = resolve(&given, templates)?;
     let options = &case.test.options;
     let (prefix, suffix) = (options.prefix.as_deref(), options.suffix.as_deref());
     let shown = match &prompt.body {

@@ -14,13 +14,13 @@ pub struct Target {
     /// As written: `mcp`, `mcp:payments`, `openai:gpt-5`, ...
     pub id: String,
     pub label: Option<String>,
-    /// The prompts it is asked, by label or id; all if none are named.
-    pub prompts: Option<Vec<String>>,
-    /// Applied to every output.
-    pub transform: Option<Code>,
-    /// Pause after each call.
-    pub delay: Option<Duration>,
     pub kind: TargetKind,
+    /// Labels or ids of the prompts it is meant for; all if none.
+    pub prompts: Option<Vec<String>>,
+    /// Applied to every output before anything else.
+    pub transform: Option<Code>,
+    /// To wait before every call.
+    pub delay: Option<Duration>,
     pub span: Span,
 }
 
@@ -41,6 +41,8 @@ pub enum TargetKind {
     /// A provider that something else may understand.
     Other {
         id: String,
+        /// `config` as written.
+        config: Option<Node>,
     },
 }
 

@@ -181,7 +181,8 @@ fn capture(
 ) -> Result<(), String> {
     for (name, path) in &planned.capture {
         let found = jsonpath::first(path, result).map_err(|error| error.to_string())?;
-        let found = found.ok_or_else(|| format!("`capture` found nothing at {path} for `{name}`"))?;
+        let found =
+            found.ok_or_else(|| format!("`capture` found nothing at {path} for `{name}`"))?;
         known.insert(name.clone(), found);
     }
     Ok(())
@@ -203,11 +204,7 @@ fn latency(evidence: &Evidence) -> f64 {
 pub(super) fn place(sources: &Sources, span: Span) -> Option<Place> {
     let file = sources.get(span.file).filter(|_| !span.is_empty())?;
     let position = file.position(span.start);
-    Some(Place {
-        file: file.name().to_owned(),
-        line: position.line,
-        column: position.column,
-    })
+    Some(Place { file: file.name().to_owned(), line: position.line, column: position.column })
 }
 
 /// promptfoo's `testCase`.

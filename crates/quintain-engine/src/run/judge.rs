@@ -76,9 +76,7 @@ impl Floor<'_> {
 
     async fn entry(&self, assert: &Assert, bench: &Bench<'_>, evidence: &mut Evidence) -> Judged {
         let (verdict, set) = match &assert.rule {
-            Rule::Check(check) => {
-                (self.check(assert, check.as_ref(), bench, evidence).await, None)
-            }
+            Rule::Check(check) => (self.check(assert, check.as_ref(), bench, evidence).await, None),
             Rule::Set { asserts, threshold } => {
                 let members = self.members(asserts, bench, evidence).await;
                 (Verdict::pass(""), Some(Set { members, threshold: *threshold }))
@@ -143,7 +141,8 @@ impl Floor<'_> {
             }
             None => None,
         };
-        let questions = check.questions(&self.scene(bench, &output, script_value.as_ref(), evidence));
+        let questions =
+            check.questions(&self.scene(bench, &output, script_value.as_ref(), evidence));
         let mut answers = Vec::with_capacity(questions.len());
         for question in questions {
             answers.push(self.ask(bench, question, evidence).await);

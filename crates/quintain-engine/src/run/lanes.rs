@@ -79,8 +79,8 @@ impl<'a> Lane<'a> {
                 }
                 Err(error) => lane(Way::Closed(error.to_string()), Vec::new()),
             },
-            TargetKind::Other { id } if id == "echo" => lane(Way::Echo, Vec::new()),
-            TargetKind::Other { id } => {
+            TargetKind::Other { id, .. } if id == "echo" => lane(Way::Echo, Vec::new()),
+            TargetKind::Other { id, .. } => {
                 let why = format!(
                     "the provider `{id}` needs a model; models are not available in this version"
                 );
