@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use quintain_source::Diagnostic;
+use quintain_source::{Diagnostic, Span};
 use serde_json::Value;
 
 use super::{Param, Scene, Spec};
@@ -68,10 +68,21 @@ impl Spec<'_, '_> {
             (None, None) => State::Ready(read(None)),
         };
         if let State::Ready(Err(why)) = &state {
-            let span = node.unwrap_or(self.node).span;
-            let diagnostic = Diagnostic::new(self.strictness, "config::unusable-value", why);
-            self.dx.push(diagnostic.at(span, "this assertion cannot be judged"));
+            self.unusable(node.unwrap_or(self.node).span, why);
         }
         Expected { read: Box::new(read), state }
+    }
+
+    /// `threshold` that has to be there; otherwise the verdict of all cases.
+    pub fn required_threshold(&mut self, or: &str) -> Result<f64, Box<Verdict>> {
+        self.threshold().ok_or_else(|| {
+            self.unusable(self.node.span, or);
+            Box::new(Verdict::error(or))
+        })
+    }
+
+    fn unusable(&mut self, span: Span, why: &str) {
+        let diagnostic = Diagnostic::new(self.strictness, "config::unusable-value", why);
+        self.dx.push(diagnostic.at(span, "this assertion cannot be judged"));
     }
 }
