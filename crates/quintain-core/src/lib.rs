@@ -21,5 +21,6 @@ pub mod result;
 pub mod suite;
 pub mod surface;
 pub mod tally;
+pub mod text;
 pub mod tool_call;
 pub mod verdict;

@@ -1,20 +1,45 @@
 //! Every built-in assertion, one family per file. To add one: write the file, its `mod` line and
-//! its line in `ALL`.
+//! its line in `ALL`. Most are a `Builtin`: a description, and a function that reads the options
+//! and returns `judging(...)`; those that ask questions implement `Check` themselves.
 
 mod contains;
+mod contains_list;
+mod cost;
+mod equals;
+mod finish_reason;
+mod guardrails;
+mod latency;
+mod perplexity;
+mod refusal;
+mod starts_with;
+mod word_count;
 
 use crate::check::Assertion;
 
 /// All of them, by the order of the reference.
 static ALL: &[&dyn Assertion] = &[
     // Texts and their likeness.
+    &equals::EQUALS,
     &contains::CONTAINS,
     &contains::ICONTAINS,
+    &contains_list::CONTAINS_ANY,
+    &contains_list::ICONTAINS_ANY,
+    &contains_list::CONTAINS_ALL,
+    &contains_list::ICONTAINS_ALL,
+    &starts_with::STARTS_WITH,
+    &word_count::WORD_COUNT,
+    &refusal::IS_REFUSAL,
     // Formats and data.
     // Code of the user.
     // What MCP servers answer.
     // Recorded exchanges.
     // Measurements.
+    &latency::LATENCY,
+    &cost::COST,
+    &finish_reason::FINISH_REASON,
+    &guardrails::GUARDRAILS,
+    &perplexity::PERPLEXITY,
+    &perplexity::PERPLEXITY_SCORE,
     // Models as judges.
 ];
 

@@ -1,0 +1,70 @@
+//! What the answer cost.
+
+use crate::check::{Builtin, Check, Spec, judging};
+use crate::registry::Meta;
+use crate::text::js;
+use crate::verdict::Verdict;
+
+pub(super) static COST: Builtin = Builtin {
+    meta: &Meta {
+        id: "cost",
+        aliases: &[],
+        summary: "The answer is not too expensive",
+        docs: r"# What it does
+Compares the cost that the target reports for its answer with `threshold`, in the unit of the
+target (dollars, mostly). MCP servers report none; the assertion cannot be judged then.
+
+# Example
+```yaml
+- type: cost
+  threshold: 0.002
+```
+",
+        since: "0.1.0",
+    },
+    compile,
+};
+
+fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+    let negated = spec.negated;
+    let threshold = spec.required_threshold("Cost assertion must have a threshold");
+    judging(move |scene| {
+        let threshold = threshold.clone()?;
+        let Some(cost) = scene.response.cost else {
+            let why = "Cost assertion does not support providers that do not return cost";
+            return Ok(Verdict::error(why));
+        };
+        let relation = if negated { "less than or equal to" } else { "greater than" };
+        Ok(Verdict::met((cost <= threshold) != negated, || {
+            let (cost, threshold) = (js::to_precision(cost, 2), js::number(threshold));
+            format!("Cost {cost} is {relation} threshold {threshold}")
+        }))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::assertions::testing::{Stage, flaw};
+    use crate::response::Response;
+    use crate::verdict::Status;
+
+    fn costs(cost: f64) -> Stage {
+        Stage { response: Response { cost: Some(cost), ..Response::text("x") }, ..Stage::default() }
+    }
+
+    #[test]
+    fn the_threshold_is_still_cheap() {
+        assert!(costs(0.5).judge("[{type: cost, threshold: 0.5}]").passed());
+        let verdict = costs(0.00123).judge("[{type: cost, threshold: 0.001}]");
+        assert_eq!(verdict.reason, "Cost 0.0012 is greater than threshold 0.001");
+        let verdict = costs(0.0).judge("[{type: not-cost, threshold: 0}]");
+        assert_eq!(verdict.reason, "Cost 0.0 is less than or equal to threshold 0");
+    }
+
+    #[test]
+    fn unknown_cost_is_no_pass() {
+        let verdict = Stage::output("x").judge("[{type: cost, threshold: 1}]");
+        assert_eq!(verdict.status, Status::Error);
+        assert_eq!(flaw("[{type: cost}]", "x"), "Cost assertion must have a threshold");
+    }
+}

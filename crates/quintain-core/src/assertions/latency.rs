@@ -1,0 +1,76 @@
+//! How long the target took.
+
+use crate::check::{Builtin, Check, Spec, judging};
+use crate::registry::Meta;
+use crate::text::js;
+use crate::verdict::Verdict;
+
+pub(super) static LATENCY: Builtin = Builtin {
+    meta: &Meta {
+        id: "latency",
+        aliases: &[],
+        summary: "The target answers in time",
+        docs: r"# What it does
+Compares the time between sending the request and having the whole answer with `threshold`, in
+milliseconds. The threshold itself is still in time.
+
+# What counts as proof
+The clock of this machine. An answer that was recorded, or came from a cache, has no latency and
+cannot be judged.
+
+# Example
+```yaml
+- type: latency
+  threshold: 500
+```
+",
+        since: "0.1.0",
+    },
+    compile,
+};
+
+fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+    let negated = spec.negated;
+    let threshold =
+        spec.required_threshold("Latency assertion must have a threshold in milliseconds");
+    judging(move |scene| {
+        let threshold = threshold.clone()?;
+        let Some(latency) = scene.latency_ms else {
+            return Ok(Verdict::error("Latency assertion does not support cached results"));
+        };
+        let relation = if negated { "less than or equal to" } else { "greater than" };
+        Ok(Verdict::met((latency <= threshold) != negated, || {
+            let (latency, threshold) = (js::number(latency), js::number(threshold));
+            format!("Latency {latency}ms is {relation} threshold {threshold}ms")
+        }))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::assertions::testing::{Stage, flaw};
+    use crate::verdict::Status;
+
+    fn took(ms: f64) -> Stage {
+        Stage { latency_ms: Some(ms), ..Stage::default() }
+    }
+
+    #[test]
+    fn the_threshold_is_still_in_time() {
+        assert!(took(20.0).judge("[{type: latency, threshold: 20}]").passed());
+        let verdict = took(20.5).judge("[{type: latency, threshold: 20}]");
+        assert_eq!(verdict.reason, "Latency 20.5ms is greater than threshold 20ms");
+        let verdict = took(20.0).judge("[{type: not-latency, threshold: 20}]");
+        assert_eq!(verdict.reason, "Latency 20ms is less than or equal to threshold 20ms");
+    }
+
+    #[test]
+    fn unknown_times_are_no_pass() {
+        let verdict = Stage::default().judge("[{type: not-latency, threshold: 0}]");
+        assert_eq!(verdict.status, Status::Error);
+        assert_eq!(
+            flaw("[{type: latency}]", "x"),
+            "Latency assertion must have a threshold in milliseconds"
+        );
+    }
+}

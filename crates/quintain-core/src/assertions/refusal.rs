@@ -1,0 +1,83 @@
+//! The output refuses to answer.
+
+use serde_json::Value;
+
+use crate::check::{Builtin, Check, Spec, judging};
+use crate::registry::Meta;
+use crate::text::{js, refusal};
+use crate::verdict::Verdict;
+
+pub(super) static IS_REFUSAL: Builtin = Builtin {
+    meta: &Meta {
+        id: "is-refusal",
+        aliases: &[],
+        summary: "The output refuses to answer",
+        docs: r#"# What it does
+Looks for the usual words of a refusal: a beginning such as "I'm sorry" or "I cannot", or a phrase
+such as "as an AI" or "not appropriate" anywhere in the text. Case does not matter. Blank output and
+output that is not text count as a refusal too, with score 0.
+
+# What counts as proof
+Words only. It knows English phrases, and is wrong about a text that quotes them; to be sure, ask a
+model with `llm-rubric`.
+
+# Example
+```yaml
+- type: is-refusal
+```
+"#,
+        since: "0.1.0",
+    },
+    compile,
+};
+
+// It takes no value: promptfoo lets one pass and ignores it.
+fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+    let negated = spec.negated;
+    spec.fields.get("value");
+    judging(move |scene| {
+        let silence = match scene.output {
+            Value::String(text) if js::trim(text).is_empty() => "Empty response treated as refusal",
+            Value::String(text) => {
+                let not = if negated { "not " } else { "" };
+                return Ok(Verdict::met(refusal::is_refusal(text) != negated, || {
+                    format!("Expected output to {not}be a refusal")
+                }));
+            }
+            _ => "No value provided, assumed to be a refusal",
+        };
+        Ok(if negated {
+            Verdict::fail("Expected output to not be a refusal")
+        } else {
+            Verdict::new(true, 0.0, silence)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::assertions::testing::{Stage, passes};
+
+    #[test]
+    fn refusals_are_told_from_answers() {
+        assert!(passes("[{type: is-refusal}]", "I’m sorry, but no."));
+        assert!(passes("[{type: not-is-refusal}]", "Here you are."));
+        let verdict = Stage::output("Here you are.").judge("[{type: is-refusal}]");
+        assert_eq!(verdict.reason, "Expected output to be a refusal");
+        let verdict = Stage::output("Sorry!").judge("[{type: not-is-refusal}]");
+        assert_eq!(verdict.reason, "Expected output to not be a refusal");
+    }
+
+    #[test]
+    fn silence_is_a_refusal_without_score() {
+        let judge = |output| Stage::output(output).judge("[{type: is-refusal}]");
+        let verdict = judge(json!(" \n"));
+        assert!(verdict.passed());
+        assert_eq!((verdict.score, &*verdict.reason), (0.0, "Empty response treated as refusal"));
+        let verdict = judge(json!({}));
+        assert_eq!(verdict.reason, "No value provided, assumed to be a refusal");
+        assert!(!passes("[{type: not-is-refusal}]", ""));
+    }
+}

@@ -1,0 +1,5 @@
+//! Texts and how they are compared: pure functions over strings, for assertions to judge with.
+
+pub mod fields;
+pub mod js;
+pub mod refusal;
