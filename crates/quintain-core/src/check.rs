@@ -1,10 +1,14 @@
 //! Assertions and the checks they compile to: the extension point for everything that is asserted
 //! in a suite.
 
+mod builtin;
+mod expected;
 mod param;
 mod scene;
 mod spec;
 
+pub use builtin::{Builtin, judging};
+pub use expected::Expected;
 pub use param::Param;
 pub use scene::{Scene, View, as_text};
 pub use spec::Spec;

@@ -1,12 +1,15 @@
 //! The domain of Quintain: suites, surfaces, evidence. Pure and synchronous; no network, no clock,
 //! no environment. Whatever comes from a target is hostile and never makes this crate panic.
 
+pub mod ajv;
 pub mod arguments;
 pub mod assertions;
 pub mod check;
 pub mod code;
 pub mod event;
 pub mod evidence;
+pub mod glob;
+pub mod json_text;
 pub mod probe;
 pub mod question;
 pub mod registry;
@@ -15,5 +18,6 @@ pub mod result;
 pub mod suite;
 pub mod surface;
 pub mod tally;
+pub mod text;
 pub mod tool_call;
 pub mod verdict;

@@ -86,6 +86,11 @@ impl Verdict {
         Self::new(pass, f64::from(u8::from(pass)), reason)
     }
 
+    /// All or nothing, in promptfoo's words if it passed.
+    pub fn met(pass: bool, why_not: impl FnOnce() -> String) -> Self {
+        if pass { Self::pass("Assertion passed") } else { Self::fail(why_not()) }
+    }
+
     pub fn error(reason: impl Into<String>) -> Self {
         Self { status: Status::Error, ..Self::fail(reason) }
     }

@@ -2,6 +2,7 @@
 //! its line in `ALL`.
 
 mod contains;
+mod json;
 
 use crate::check::Assertion;
 
@@ -11,6 +12,8 @@ static ALL: &[&dyn Assertion] = &[
     &contains::CONTAINS,
     &contains::ICONTAINS,
     // Formats and data.
+    &json::IS_JSON,
+    &json::CONTAINS_JSON,
     // Code of the user.
     // What MCP servers answer.
     // Recorded exchanges.

@@ -11,7 +11,7 @@ use crate::question::Answer;
 use crate::response::Response;
 use crate::suite::{Assert, AssertReader, Files, NoFiles, Rule, Test};
 use crate::surface::Surface;
-use crate::verdict::Verdict;
+use crate::verdict::{Status, Verdict};
 
 /// Compiles a list of assertions; panics with the diagnostics if there are any.
 pub(crate) fn compile(yaml: &str) -> Vec<Assert> {
@@ -77,6 +77,15 @@ impl Stage {
         let check = only_check(&asserts);
         self.with(|scene| check.judge(scene, answers))
     }
+}
+
+/// What an assertion says that cannot be judged. It is reported when the suite is loaded, too.
+pub(crate) fn flaw(yaml: &str, output: impl Into<Value>) -> String {
+    let (asserts, complaints) = compile_with(yaml, &NoFiles);
+    let verdict = Stage::output(output).with(|scene| only_check(&asserts).judge(scene, &[]));
+    assert_eq!(verdict.status, Status::Error);
+    assert!(complaints.contains("this assertion cannot be judged"), "{complaints}");
+    verdict.reason
 }
 
 pub(crate) fn only_check(asserts: &[Assert]) -> &dyn Check {

@@ -16,8 +16,8 @@ pub enum Param {
     Fixed(Value),
     /// Text, or a list with texts, to be filled in with the variables of the case.
     Template(Value),
-    /// What the script of `value: file://...` returns.
-    Script,
+    /// What the script of `value: file://...` returns; for an assertion of this type.
+    Script { kind: String },
 }
 
 impl Param {
@@ -48,10 +48,10 @@ impl Param {
                 Ok(Cow::Owned(filled.collect::<Result<Value, _>>()?))
             }
             Self::Template(other) => Ok(Cow::Borrowed(other)),
-            Self::Script => scene
-                .script_value
-                .map(Cow::Borrowed)
-                .ok_or_else(|| Verdict::error("the script for `value` returned nothing")),
+            Self::Script { kind } => match scene.script_value {
+                Some(value) => usable(kind, value).map(Cow::Borrowed),
+                None => Err(Verdict::error("the script for `value` returned nothing")),
+            },
         }
     }
 
@@ -61,7 +61,25 @@ impl Param {
         Ok(match self.resolve(scene)? {
             Cow::Borrowed(value) => as_text(value),
             Cow::Owned(Value::String(text)) => Cow::Owned(text),
-            Cow::Owned(other) => Cow::Owned(other.to_string()),
+            Cow::Owned(other) => Cow::Owned(as_text(&other).into_owned()),
         })
     }
+}
+
+/// A script for `value` gives something to compare with. An opinion of its own is a mistake: the
+/// user took this for an assertion of type `javascript`.
+#[expect(clippy::result_large_err, reason = "the error is the verdict of the check")]
+fn usable<'a>(kind: &str, value: &'a Value) -> Result<&'a Value, Verdict> {
+    let (what, many) = match value {
+        Value::Bool(_) => ("boolean", "boolean values"),
+        Value::Object(map) if map.contains_key("pass") => {
+            ("GradingResult", "GradingResult objects")
+        }
+        _ => return Ok(value),
+    };
+    Err(Verdict::error(format!(
+        "Script for \"{kind}\" assertion returned a {what}. Only javascript/python/ruby assertion \
+         types can return {many}. For other assertion types, return the expected value (string, \
+         number, array, or object)."
+    )))
 }

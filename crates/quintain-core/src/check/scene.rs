@@ -9,6 +9,7 @@ use crate::evidence::{Evidence, Outcome};
 use crate::response::Response;
 use crate::suite::Test;
 use crate::surface::Surface;
+use crate::text::js;
 
 /// One answered case.
 #[derive(Clone, Copy)]
@@ -43,11 +44,11 @@ impl Scene<'_> {
     }
 }
 
-/// Text as it is, anything else as JSON.
+/// Text as it is, anything else as JSON, with numbers as JavaScript writes them.
 pub fn as_text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
-        other => Cow::Owned(other.to_string()),
+        other => Cow::Owned(js::stringify(other)),
     }
 }
 

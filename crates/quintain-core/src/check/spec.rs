@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, wrong_type};
 
+use serde_json::Value;
+
 use super::Param;
 use crate::code::Code;
 use crate::suite::{FileValue, Files};
@@ -45,23 +47,43 @@ impl Spec<'_, '_> {
     /// Another option with the same rights as `value`.
     pub fn param(&mut self, name: &'static str) -> Option<Param> {
         let node = self.fields.get(name)?;
-        let Some(reference) = node.as_str().and_then(|text| text.strip_prefix("file://")) else {
+        if let Some(items) = node.as_seq() {
+            let items = items.iter().map(|item| self.item(item)).collect::<Option<Vec<_>>>()?;
+            return Some(Param::new(Value::Array(items)));
+        }
+        let Some(reference) = file_reference(node) else {
             return Some(Param::new(node.to_json()));
         };
-        match FileValue::read(reference, self.base_dir, self.files) {
-            Ok(FileValue::Data(value)) => Some(Param::new(value)),
-            Ok(FileValue::Code(code)) => {
+        match self.file(reference, node)? {
+            FileValue::Data(value) => Some(Param::new(value)),
+            FileValue::Code(code) => {
                 self.script = Some(code);
-                Some(Param::Script)
+                let not = if self.negated { "not-" } else { "" };
+                Some(Param::Script { kind: format!("{not}{}", self.kind) })
             }
-            Err(why) => {
-                self.dx.push(
-                    Diagnostic::error("config::unreadable-file", "this file cannot be used")
-                        .at(node.span, why),
-                );
+        }
+    }
+
+    /// One element of a list; files hold data there, never scripts.
+    fn item(&mut self, node: &Node) -> Option<Value> {
+        let Some(reference) = file_reference(node) else { return Some(node.to_json()) };
+        match self.file(reference, node)? {
+            FileValue::Data(value) => Some(value),
+            FileValue::Code(_) => {
+                self.unreadable(node, "a script cannot stand in a list");
                 None
             }
         }
+    }
+
+    fn file(&mut self, reference: &str, node: &Node) -> Option<FileValue> {
+        let read = FileValue::read(reference, self.base_dir, self.files);
+        read.map_err(|why| self.unreadable(node, why)).ok()
+    }
+
+    fn unreadable(&mut self, node: &Node, why: impl Into<String>) {
+        let title = "this file cannot be used";
+        self.dx.push(Diagnostic::error("config::unreadable-file", title).at(node.span, why));
     }
 
     pub fn threshold(&mut self) -> Option<f64> {
@@ -81,4 +103,8 @@ impl Spec<'_, '_> {
     pub fn path(&self, text: &str) -> PathBuf {
         self.base_dir.join(text).components().collect()
     }
+}
+
+fn file_reference(node: &Node) -> Option<&str> {
+    node.as_str().and_then(|text| text.strip_prefix("file://"))
 }

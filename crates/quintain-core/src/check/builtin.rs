@@ -1,0 +1,42 @@
+//! The short way to write an assertion: a description and a function that makes the check.
+
+use super::{Assertion, Check, Scene, Spec};
+use crate::question::Answer;
+use crate::registry::Meta;
+use crate::verdict::Verdict;
+
+/// A type of assertion without a type of its own.
+pub struct Builtin {
+    pub meta: &'static Meta,
+    pub compile: fn(&mut Spec<'_, '_>) -> Option<Box<dyn Check>>,
+}
+
+impl Assertion for Builtin {
+    fn meta(&self) -> &'static Meta {
+        self.meta
+    }
+
+    fn compile(&self, spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+        (self.compile)(spec)
+    }
+}
+
+/// A check that asks nothing. What keeps it from judging is the verdict as well, hence the `?` in
+/// such functions.
+pub fn judging<F>(judge: F) -> Option<Box<dyn Check>>
+where
+    F: Fn(&Scene<'_>) -> Result<Verdict, Box<Verdict>> + Send + Sync + 'static,
+{
+    Some(Box::new(Judging(judge)))
+}
+
+struct Judging<F>(F);
+
+impl<F> Check for Judging<F>
+where
+    F: Fn(&Scene<'_>) -> Result<Verdict, Box<Verdict>> + Send + Sync,
+{
+    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
+        (self.0)(scene).unwrap_or_else(|verdict| *verdict)
+    }
+}

@@ -1,0 +1,77 @@
+//! A value of an assertion in the form that the assertion works with.
+
+use std::borrow::Cow;
+
+use quintain_source::Diagnostic;
+use serde_json::Value;
+
+use super::{Param, Scene, Spec};
+use crate::verdict::Verdict;
+
+/// What makes the form out of a value; none if the suite gives none. The error is for the user.
+type Read<T> = Box<dyn Fn(Option<&Value>) -> Result<T, String> + Send + Sync>;
+
+/// `value` after reading. What does not change from case to case is read once, when the suite is
+/// loaded; anything else when the variables are known.
+pub struct Expected<T> {
+    read: Read<T>,
+    state: State<T>,
+}
+
+enum State<T> {
+    Ready(Result<T, String>),
+    Open(Param),
+}
+
+impl<T> Expected<T> {
+    fn broken(read: Read<T>) -> Self {
+        Self { read, state: State::Ready(Err("`value` cannot be read".to_owned())) }
+    }
+}
+
+impl<T: Clone> Expected<T> {
+    /// The value for this case. If it has the wrong form, that is the verdict.
+    pub fn get<'a>(&'a self, scene: &Scene<'a>) -> Result<Cow<'a, T>, Box<Verdict>> {
+        let error = |why: &String| Box::new(Verdict::error(why));
+        match &self.state {
+            State::Ready(ready) => ready.as_ref().map(Cow::Borrowed).map_err(error),
+            State::Open(param) => {
+                let value = param.resolve(scene).map_err(Box::new)?;
+                (self.read)(Some(&value)).map(Cow::Owned).map_err(|why| error(&why))
+            }
+        }
+    }
+
+    /// The value, if it is the same for all cases and of the right form.
+    pub fn constant(&self) -> Option<&T> {
+        match &self.state {
+            State::Ready(Ok(ready)) => Some(ready),
+            _ => None,
+        }
+    }
+}
+
+impl Spec<'_, '_> {
+    /// `value` in the form that `read` makes of it. promptfoo notices what is wrong with a value
+    /// while it runs; here it is reported when the suite is loaded as well.
+    pub fn expect<T>(
+        &mut self,
+        read: impl Fn(Option<&Value>) -> Result<T, String> + Send + Sync + 'static,
+    ) -> Expected<T> {
+        let node = self.node.get("value");
+        let state = match (self.value(), node) {
+            (Some(Param::Fixed(value)), _) => State::Ready(read(Some(&value))),
+            (Some(param), _) => State::Open(param),
+            (None, Some(null)) if null.is_null() => State::Ready(read(Some(&Value::Null))),
+            // Reported already: a file that cannot be read.
+            (None, Some(_)) => return Expected::broken(Box::new(read)),
+            (None, None) => State::Ready(read(None)),
+        };
+        if let State::Ready(Err(why)) = &state {
+            let span = node.unwrap_or(self.node).span;
+            let diagnostic = Diagnostic::new(self.strictness, "config::unusable-value", why);
+            self.dx.push(diagnostic.at(span, "this assertion cannot be judged"));
+        }
+        Expected { read: Box::new(read), state }
+    }
+}
