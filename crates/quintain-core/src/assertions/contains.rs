@@ -1,18 +1,20 @@
 //! The output contains a text.
 
-use crate::check::{Assertion, Check, Param, Scene, Spec};
-use crate::question::Answer;
+use serde_json::Value;
+
+use crate::check::{Builtin, Check, Spec, judging};
 use crate::registry::Meta;
+use crate::text::js;
 use crate::verdict::Verdict;
 
-pub(super) static CONTAINS: Contains = Contains {
-    fold: false,
-    meta: Meta {
+pub(super) static CONTAINS: Builtin = Builtin {
+    meta: &Meta {
         id: "contains",
         aliases: &[],
         summary: "The output contains a text",
         docs: r"# What it does
 Looks for `value` in the output, letter by letter. A number is looked for as it is written.
+Output that is not text is looked at as compact JSON.
 
 # Example
 ```yaml
@@ -22,11 +24,11 @@ Looks for `value` in the output, letter by letter. A number is looked for as it 
 ",
         since: "0.1.0",
     },
+    compile: |spec| contains(spec, false),
 };
 
-pub(super) static ICONTAINS: Contains = Contains {
-    fold: true,
-    meta: Meta {
+pub(super) static ICONTAINS: Builtin = Builtin {
+    meta: &Meta {
         id: "icontains",
         aliases: &[],
         summary: "The output contains a text, in upper or lower case",
@@ -41,53 +43,40 @@ Looks for `value` in the output and ignores the case of letters.
 ",
         since: "0.1.0",
     },
+    compile: |spec| contains(spec, true),
 };
 
-pub(super) struct Contains {
-    fold: bool,
-    meta: Meta,
-}
-
-struct ContainsCheck {
-    needle: Param,
-    fold: bool,
-    negated: bool,
-}
-
-impl Assertion for Contains {
-    fn meta(&self) -> &'static Meta {
-        if self.fold { &ICONTAINS.meta } else { &CONTAINS.meta }
-    }
-
-    fn compile(&self, spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
-        let needle = spec.required_value()?;
-        Some(Box::new(ContainsCheck { needle, fold: self.fold, negated: spec.negated }))
-    }
-}
-
-impl Check for ContainsCheck {
-    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
-        let needle = match self.needle.text(scene) {
-            Ok(needle) => needle,
-            Err(verdict) => return verdict,
-        };
+fn contains(spec: &mut Spec<'_, '_>, fold: bool) -> Option<Box<dyn Check>> {
+    let (kind, negated) = (spec.kind.to_owned(), spec.negated);
+    let needle = spec.expect(move |value| needle(&kind, value));
+    judging(move |scene| {
+        let needle = needle.get(scene)?;
         let output = scene.text();
-        let found = if self.fold {
+        let found = if fold {
             output.to_lowercase().contains(&needle.to_lowercase())
         } else {
-            output.contains(&*needle)
+            output.contains(&**needle)
         };
-        if found != self.negated {
-            return Verdict::pass("Assertion passed");
-        }
-        let not = if self.negated { "not " } else { "" };
-        Verdict::fail(format!("Expected output to {not}contain \"{needle}\""))
+        let not = if negated { "not " } else { "" };
+        Ok(Verdict::met(found != negated, || {
+            format!("Expected output to {not}contain \"{needle}\"")
+        }))
+    })
+}
+
+fn needle(kind: &str, value: Option<&Value>) -> Result<String, String> {
+    match value {
+        Some(Value::String(text)) if !text.is_empty() => Ok(text.clone()),
+        Some(number @ Value::Number(_)) => Ok(js::string(number)),
+        _ => Err(format!("\"{kind}\" assertion type must have a string or number value")),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::passes;
+    use serde_json::json;
+
+    use crate::assertions::testing::{Stage, flaw, passes};
 
     #[test]
     fn letters_count_unless_case_is_ignored() {
@@ -95,5 +84,47 @@ mod tests {
         assert!(!passes("[{type: contains, value: LO}]", "Hello"));
         assert!(passes("[{type: icontains, value: LO}]", "Hello"));
         assert!(passes("[{type: not-contains, value: LO}]", "Hello"));
+    }
+
+    #[test]
+    fn numbers_and_data_are_text() {
+        assert!(passes("[{type: contains, value: 42}]", "42 times"));
+        assert!(passes("[{type: contains, value: 0}]", "10"));
+        assert!(passes("[{type: contains, value: 1.50}]", "1.5"));
+        assert!(passes(r#"[{type: contains, value: '"a":1'}]"#, json!({"a": 1.0})));
+    }
+
+    #[test]
+    fn case_is_ignored_beyond_ascii() {
+        let text = "STRASSE straße İstanbul ΑΣ";
+        for needle in ["STRAßE", "İSTANBUL", "ας"] {
+            assert!(passes(&format!("[{{type: icontains, value: {needle}}}]"), text), "{needle}");
+        }
+        assert!(passes("[{type: not-icontains, value: istanbul}]", text));
+    }
+
+    #[test]
+    fn the_reason_names_what_was_looked_for() {
+        let stage = Stage::output("The quick brown Fox");
+        let reason = |yaml| stage.judge(yaml).reason;
+        assert_eq!(reason("[{type: contains, value: fox}]"), "Expected output to contain \"fox\"");
+        assert_eq!(
+            reason("[{type: not-icontains, value: FOX}]"),
+            "Expected output to not contain \"FOX\""
+        );
+    }
+
+    #[test]
+    fn values_that_are_no_text_are_mistakes() {
+        for value in ["", ", value: ''", ", value: [a]", ", value: true", ", value: null"] {
+            let message = "\"icontains\" assertion type must have a string or number value";
+            assert_eq!(flaw(&format!("[{{type: icontains{value}}}]"), "true"), message);
+        }
+        let mut stage = Stage::output("abc");
+        stage.vars.insert("blank".into(), "".into());
+        assert_eq!(
+            stage.judge("[{type: contains, value: '{{blank}}'}]").reason,
+            "\"contains\" assertion type must have a string or number value"
+        );
     }
 }

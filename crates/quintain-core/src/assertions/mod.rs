@@ -1,5 +1,6 @@
 //! Every built-in assertion, one family per file. To add one: write the file, its `mod` line and
-//! its line in `ALL`.
+//! its line in `ALL`. Most are a `Builtin`: a description, and a function that reads the options
+//! and returns `judging(...)`; those that ask questions implement `Check` themselves.
 
 mod contains;
 mod json;
