@@ -1,12 +1,12 @@
-//! Whether arguments fit a tool's input schema. The schema comes from the target and is hostile: it
-//! must not make us fetch anything, backtrack, recurse without end or crash.
+//! Whether data fits a JSON schema, a tool's arguments above all. The schema may come from the target
+//! and is hostile: it must not make us fetch anything, backtrack, recurse without end or crash.
 
 mod bounds;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{Draft, PatternOptions, ReferencingError, Validator};
+use jsonschema::{Draft, PatternOptions, ReferencingError, ValidationOptions, Validator};
 use serde_json::Value;
 
 /// Bytes of one compiled pattern.
@@ -44,27 +44,54 @@ impl Problem {
 
 /// Checks `args` against `schema` (draft 2020-12 unless it names another). Empty means they fit.
 pub fn validate(schema: &Value, args: &Value) -> Vec<Problem> {
-    if let Err(problem) = bounds::check(schema, args) {
-        return vec![problem];
-    }
-    // The validator is a library fed with hostile input: a panic in it is the schema's fault.
-    let result = catch_unwind(AssertUnwindSafe(|| match compile(schema) {
-        Ok(validator) => problems(&validator, args),
-        Err(problem) => vec![problem],
-    }));
-    result.unwrap_or_else(|_| {
-        vec![Problem::new(Fault::Schema, "", "the schema crashed the validator")]
-    })
-}
-
-fn compile(schema: &Value) -> Result<Validator, Problem> {
     let options = jsonschema::options()
         .with_draft(draft(schema))
         .with_pattern_options(
             PatternOptions::regex().size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE),
         )
-        .should_validate_formats(false)
-        .offline();
+        .should_validate_formats(false);
+    let validator = match compile(schema, options) {
+        Ok(validator) => validator,
+        Err(problem) => return vec![problem],
+    };
+    apply(schema, &validator, args, |validator| problems(validator, args))
+        .unwrap_or_else(|problem| vec![problem])
+}
+
+/// Makes a validator of a schema that is not too large for one.
+///
+/// # Errors
+/// What is wrong with the schema.
+pub(crate) fn compile(
+    schema: &Value,
+    options: ValidationOptions<'static>,
+) -> Result<Validator, Problem> {
+    bounds::check(schema, &Value::Null)?;
+    guarded(|| build(schema, &options.offline()))
+}
+
+/// Hands the validator of a schema over, if it can be applied to the data in bearable time.
+///
+/// # Errors
+/// Why it cannot.
+pub(crate) fn apply<T>(
+    schema: &Value,
+    validator: &Validator,
+    data: &Value,
+    look: impl FnOnce(&Validator) -> T,
+) -> Result<T, Problem> {
+    bounds::check(schema, data)?;
+    guarded(|| Ok(look(validator)))
+}
+
+/// The validator is a library fed with hostile input: a panic in it is the schema's fault.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(Problem::new(Fault::Schema, "", "the schema crashed the validator"))
+    })
+}
+
+fn build(schema: &Value, options: &ValidationOptions<'_>) -> Result<Validator, Problem> {
     options.build(schema).map_err(|error| {
         let message = match error.kind() {
             // Which of several comes first differs from run to run, so none is named.

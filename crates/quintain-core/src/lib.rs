@@ -1,6 +1,7 @@
 //! The domain of Quintain: suites, surfaces, evidence. Pure and synchronous; no network, no clock,
 //! no environment. Whatever comes from a target is hostile and never makes this crate panic.
 
+pub mod ajv;
 pub mod arguments;
 pub mod assertions;
 pub mod check;
@@ -8,8 +9,10 @@ pub mod code;
 pub mod event;
 pub mod evidence;
 pub mod formula;
+pub mod glob;
 pub mod grade;
 pub mod js;
+pub mod json_text;
 pub mod jsonpath;
 pub mod plan;
 pub mod prepare;

@@ -8,6 +8,7 @@ mod cost;
 mod equals;
 mod finish_reason;
 mod guardrails;
+mod json;
 mod latency;
 mod perplexity;
 mod refusal;
@@ -30,6 +31,8 @@ static ALL: &[&dyn Assertion] = &[
     &word_count::WORD_COUNT,
     &refusal::IS_REFUSAL,
     // Formats and data.
+    &json::IS_JSON,
+    &json::CONTAINS_JSON,
     // Code of the user.
     // What MCP servers answer.
     // Recorded exchanges.

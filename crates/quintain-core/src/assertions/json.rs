@@ -1,0 +1,199 @@
+//! The output is JSON or contains JSON, perhaps of a certain form.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::ajv::{Schema, errors_text};
+use crate::check::{Builtin, Check, Expected, Spec, judging};
+use crate::json_text;
+use crate::registry::Meta;
+use crate::text::js;
+use crate::verdict::Verdict;
+
+pub(super) static IS_JSON: Builtin = Builtin {
+    meta: &Meta {
+        id: "is-json",
+        aliases: &[],
+        summary: "The output is JSON, perhaps of a certain form",
+        docs: r#"# What it does
+Reads the whole output as JSON. With `value` it must also fit a JSON schema: a map, YAML or JSON text
+(in which templates are filled in), or a `file://` of either.
+
+Schemas are those of draft 7, read as strictly as promptfoo reads them: unknown keywords and formats
+are mistakes. The reason of a failure names the first fault and where in the data it is.
+
+# Example
+```yaml
+- type: is-json
+  value:
+    type: object
+    required: [id]
+    properties:
+      id: { type: integer }
+```
+"#,
+        since: "0.1.0",
+    },
+    compile: is_json,
+};
+
+pub(super) static CONTAINS_JSON: Builtin = Builtin {
+    meta: &Meta {
+        id: "contains-json",
+        aliases: &[],
+        summary: "Somewhere in the output there is a JSON object, perhaps of a certain form",
+        docs: r#"# What it does
+Looks for objects in the output, be it prose or a fenced block. With `value`, one of them must fit
+that JSON schema; see `is-json`.
+
+What counts as an object is generous: keys without quotes, comments, and a text that was cut off are
+understood. Lists and single values are not found.
+
+# Example
+```yaml
+- type: contains-json
+  value:
+    type: object
+    required: [total]
+```
+"#,
+        since: "0.1.0",
+    },
+    compile: contains_json,
+};
+
+/// The schema, if there is one.
+type Wanted = Option<Arc<Schema>>;
+
+fn schema(spec: &mut Spec<'_, '_>) -> Expected<Wanted> {
+    let kind = spec.kind.to_owned();
+    spec.expect(move |value| {
+        let schema = match value {
+            None => return Ok(None),
+            Some(value) if js::is_falsy(value) => return Ok(None),
+            Some(Value::String(text)) => json_text::yaml(text)
+                .ok_or_else(|| "the schema is neither YAML nor JSON".to_owned())?,
+            Some(value @ (Value::Object(_) | Value::Array(_))) => value.clone(),
+            Some(_) => return Err(format!("{kind} assertion must have a string or object value")),
+        };
+        Schema::new(&schema).map(|schema| Some(Arc::new(schema)))
+    })
+}
+
+fn is_json(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+    let (wanted, negated) = (schema(spec), spec.negated);
+    judging(move |scene| {
+        let text = scene.text();
+        if !json_text::is_json(&text) {
+            return Ok(Verdict::met(negated, || "Expected output to be valid JSON".to_owned()));
+        }
+        let Some(schema) = wanted.get(scene)?.into_owned() else {
+            return Ok(Verdict::met(!negated, || {
+                "Expected output to not be valid JSON".to_owned()
+            }));
+        };
+        let data = json_text::parse(&text)
+            .map_err(|error| unchecked(&format!("the JSON cannot be checked: {error}")))?;
+        let faults = schema.check(&data).map_err(|why| unchecked(&why))?;
+        Ok(Verdict::met(faults.is_empty() != negated, || match negated {
+            true => "Output is JSON that conforms to the provided schema".to_owned(),
+            false => misfit(&errors_text(&faults)),
+        }))
+    })
+}
+
+fn contains_json(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+    let (wanted, negated) = (schema(spec), spec.negated);
+    judging(move |scene| {
+        let objects = json_text::objects(&scene.text());
+        let schema = match objects.is_empty() {
+            true => None,
+            false => wanted.get(scene)?.into_owned(),
+        };
+        let Some(schema) = schema else { return Ok(any(!objects.is_empty(), negated)) };
+        fitting(&schema, &objects, negated)
+    })
+}
+
+fn any(found: bool, negated: bool) -> Verdict {
+    let not = if negated { "not " } else { "" };
+    Verdict::met(found != negated, || format!("Expected output to {not}contain valid JSON"))
+}
+
+fn fitting(schema: &Schema, objects: &[Value], negated: bool) -> Result<Verdict, Box<Verdict>> {
+    let mut last = Vec::new();
+    for object in objects {
+        last = schema.check(object).map_err(|why| unchecked(&why))?;
+        if last.is_empty() {
+            break;
+        }
+    }
+    Ok(Verdict::met(last.is_empty() != negated, || match negated {
+        true => "Output contains JSON conforming to the provided schema".to_owned(),
+        false => misfit(&errors_text(&last)),
+    }))
+}
+
+fn misfit(errors: &str) -> String {
+    format!("JSON does not conform to the provided schema. Errors: {errors}")
+}
+
+fn unchecked(why: &str) -> Box<Verdict> {
+    Box::new(Verdict::error(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::assertions::testing::{Stage, flaw, passes};
+
+    fn reason(yaml: &str, output: &str) -> String {
+        Stage::output(output).judge(yaml).reason
+    }
+
+    #[test]
+    fn the_whole_output_has_to_be_json() {
+        assert!(passes("[{type: is-json}]", "[1, 2]"));
+        assert!(!passes("[{type: is-json}]", "see: [1, 2]"));
+        assert!(passes("[{type: not-is-json}]", "see"));
+        assert_eq!(reason("[{type: not-is-json}]", "1"), "Expected output to not be valid JSON");
+    }
+
+    #[test]
+    fn a_schema_is_applied_in_every_notation() {
+        for value in ["{required: [a]}", "'required: [a]'", "'{\"required\": [\"a\"]}'"] {
+            let yaml = format!("[{{type: is-json, value: {value}}}]");
+            assert!(passes(&yaml, "{\"a\": 1}"));
+            assert_eq!(
+                reason(&yaml, "{}"),
+                "JSON does not conform to the provided schema. Errors: data must have required \
+                 property 'a'"
+            );
+        }
+        let negated = "[{type: not-is-json, value: {required: [a]}}]";
+        assert!(passes(negated, "{}"));
+        assert!(passes(negated, "prose"));
+        assert!(!passes(negated, "{\"a\": 1}"));
+    }
+
+    #[test]
+    fn a_schema_that_is_none_is_reported() {
+        let why = flaw("[{type: is-json, value: {foo: 1}}]", "{}");
+        assert_eq!(why, "strict mode: unknown keyword: \"foo\"");
+        let why = flaw("[{type: is-json, value: 5}]", "{}");
+        assert_eq!(why, "is-json assertion must have a string or object value");
+    }
+
+    #[test]
+    fn one_of_several_objects_has_to_fit() {
+        let yaml = "[{type: contains-json, value: {required: [b]}}]";
+        assert!(passes(yaml, "{\"a\": 1} and {\"b\": 2}"));
+        assert!(!passes(yaml, "{\"a\": 1} and {\"c\": 2}"));
+        assert!(passes("[{type: contains-json}]", "x {a: 1}"));
+        assert_eq!(
+            reason("[{type: not-contains-json}]", "{}"),
+            "Expected output to not contain valid JSON"
+        );
+        assert!(!passes("[{type: not-contains-json, value: {required: [b]}}]", "{\"b\": 1}"));
+    }
+}
