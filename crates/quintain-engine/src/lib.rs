@@ -2,7 +2,9 @@
 
 pub mod exchange;
 pub mod sessions;
+pub mod store;
 pub mod world;
 
 pub use sessions::{OpenError, RouteError, Sessions};
+pub use store::{Store, StoreError};
 pub use world::World;
