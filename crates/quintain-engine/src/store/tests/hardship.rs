@@ -172,7 +172,7 @@ async fn a_run_that_is_deleted_while_it_goes_on_stays_deleted() {
     let other = stored(&store, "eval-b", "2026-01-02T00:00:00Z", 1).await;
     writer.case(&case(7, CaseStatus::Passed)).await;
     writer.finish(&summary()).await.unwrap();
-    assert_eq!(store.runs(&RunFilter::default()).await.unwrap(), [other.clone()]);
+    assert_eq!(store.runs(&RunFilter::default()).await.unwrap(), std::slice::from_ref(&other));
     assert_eq!(store.finished(&other).await.unwrap().len(), 1);
 }
 
