@@ -1,10 +1,12 @@
 //! Orchestration: sessions with targets, and the translation of frames into evidence.
 
 pub mod exchange;
+mod files;
 pub mod sessions;
 pub mod store;
 pub mod world;
 
+pub use files::Disk;
 pub use sessions::{OpenError, RouteError, Sessions};
 pub use store::{Store, StoreError};
 pub use world::World;

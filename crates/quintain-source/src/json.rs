@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::builder::{Fatal, MAX_DEPTH, duplicate, too_deep};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::file::{FileId, Span};
+use crate::file::{FileId, Sources, Span};
 use crate::node::{Key, Node, NodeKind, Origin, Scalar, ScalarValue, Style};
 use crate::scalar::resolve;
 
@@ -18,6 +18,25 @@ pub(crate) fn read(text: &str, id: FileId, dx: &mut Diagnostics) -> Option<Node>
             None
         }
     }
+}
+
+/// Reads one JSON value per line; empty lines are skipped, broken ones reported and left out.
+pub fn read_lines(sources: &Sources, id: FileId, dx: &mut Diagnostics) -> Vec<Node> {
+    let Some(file) = sources.get(id) else { return Vec::new() };
+    let mut nodes = Vec::new();
+    let mut start = 0;
+    for line in file.text().split_inclusive('\n') {
+        let end = start + line.len();
+        if !line.trim().is_empty() {
+            let mut reader = Reader { text: &file.text()[..end], at: start, id, dx: &mut *dx };
+            match reader.document() {
+                Ok(node) => nodes.push(node),
+                Err(fatal) => fatal.report(dx),
+            }
+        }
+        start = end;
+    }
+    nodes
 }
 
 struct Reader<'t> {

@@ -101,6 +101,29 @@ impl Scalar {
 }
 
 impl Node {
+    /// Text that stands there in another form: a cell of a table, an expanded template.
+    pub fn text(raw: impl Into<String>, span: Span) -> Self {
+        let (style, value) = (Style::DoubleQuoted, ScalarValue::Text);
+        let scalar = Scalar { raw: raw.into(), style, value, origin: Origin::Rewritten };
+        Self { span, kind: NodeKind::Scalar(scalar) }
+    }
+
+    /// A number that stands there in another form.
+    pub fn number(value: f64, span: Span) -> Self {
+        let (raw, style) = (value.to_string(), Style::Plain);
+        let value = ScalarValue::Float(value);
+        let scalar = Scalar { raw, style, value, origin: Origin::Rewritten };
+        Self { span, kind: NodeKind::Scalar(scalar) }
+    }
+
+    pub fn seq(items: Vec<Self>, span: Span) -> Self {
+        Self { span, kind: NodeKind::Seq(items) }
+    }
+
+    pub fn map(entries: Vec<(Key, Self)>, span: Span) -> Self {
+        Self { span, kind: NodeKind::Map(entries) }
+    }
+
     pub fn is_null(&self) -> bool {
         matches!(self.kind, NodeKind::Null)
     }

@@ -88,6 +88,20 @@ impl Nunjucks {
     }
 }
 
+/// A value as JavaScript writes it into a text: `1.5`, `a,b`, `[object Object]`.
+pub fn printed(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(items) => {
+            let items =
+                items.iter().map(|item| if item.is_null() { String::new() } else { printed(item) });
+            items.collect::<Vec<_>>().join(",")
+        }
+        Value::Object(_) => "[object Object]".to_owned(),
+    }
+}
+
 fn variable(value: &Value) -> Variable {
     match value {
         Value::Null => Variable::from(()),

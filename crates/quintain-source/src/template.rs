@@ -8,9 +8,9 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::file::Span;
-use crate::node::{Node, Scalar};
+use crate::node::{Node, NodeKind, Scalar};
 
 /// Steps that one expression may take.
 const FUEL: u64 = 50_000;
@@ -68,6 +68,27 @@ impl Templates {
         }
         filled.push_str(&scalar.raw[at..]);
         complete.then_some(filled)
+    }
+
+    /// Fills in `{{env.X}}` wherever it stands in a tree. What cannot be filled in stays as it is,
+    /// for whoever reads the text later, and is warned about.
+    pub fn fill_tree(&self, node: &mut Node, dx: &mut Diagnostics) {
+        match &mut node.kind {
+            NodeKind::Seq(items) => items.iter_mut().for_each(|item| self.fill_tree(item, dx)),
+            NodeKind::Map(entries) => {
+                entries.iter_mut().for_each(|(_, value)| self.fill_tree(value, dx));
+            }
+            NodeKind::Scalar(scalar) if scalar.raw.contains("{{") && mentions_env(&scalar.raw) => {
+                let mut faults = Diagnostics::new();
+                match self.fill(node, Scope::Env, &mut faults) {
+                    Some(filled) => *node = Node::text(filled, node.span),
+                    None => faults.iter().for_each(|fault| {
+                        dx.push(Diagnostic { severity: Severity::Warning, ..fault.clone() });
+                    }),
+                }
+            }
+            NodeKind::Scalar(_) | NodeKind::Null => {}
+        }
     }
 
     fn evaluate(&self, expression: &str, scope: Scope) -> Result<String, Vec<Fault>> {
@@ -247,6 +268,16 @@ mod tests {
     fn bare_names_mean_the_environment_where_allowed() {
         assert_eq!(fill("'{{TOKEN}} {{env.HOST}}'", Scope::Bare), "s3<cret> localhost");
         assert_eq!(fill("'{{ NO | default(\"x\") }}'", Scope::Bare), "x");
+    }
+
+    #[test]
+    fn a_tree_keeps_what_cannot_be_filled_in() {
+        let mut node = tree("a: ['{{env.HOST}}', '{{x}}', '{{env.NO}}']\nb: 1\n");
+        let mut dx = Diagnostics::new();
+        templates().fill_tree(&mut node, &mut dx);
+        let expected = serde_json::json!({"a": ["localhost", "{{x}}", "{{env.NO}}"], "b": 1});
+        assert_eq!(node.to_json(), expected);
+        assert_eq!((dx.len(), dx.has_errors()), (1, false));
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub(crate) fn language_of(suffix: &str) -> Option<Language> {
 }
 
 /// `check.py:grade` names a function; a colon elsewhere (a drive letter, a date) does not.
-fn split_function(reference: &str) -> (&str, Option<&str>) {
+pub(super) fn split_function(reference: &str) -> (&str, Option<&str>) {
     let Some((path, function)) = reference.rsplit_once(':') else { return (reference, None) };
     let suffix = path.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     match language_of(suffix) {

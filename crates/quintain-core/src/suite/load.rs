@@ -4,36 +4,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use quintain_source::{
-    Diagnostics, Fields, Node, Severity, SourceFile, Sources, Templates, read as read_source,
+    Diagnostics, Fields, Node, NodeKind, Severity, SourceFile, Sources, Templates,
+    read as read_source,
 };
 
+use super::files::Files;
+use super::loader::{Loader, Place};
 use super::provider::{self, Env};
 use super::reader::Reader;
-use super::{Suite, secrets};
+use super::{Suite, declared, secrets};
 
-/// Known here, interpreted elsewhere.
-const OTHER_KEYS: [&str; 20] = [
-    "$schema",
-    "tags",
-    "prompts",
-    "tests",
-    "scenarios",
-    "defaultTest",
-    "derivedMetrics",
-    "nunjucksFilters",
-    "extensions",
-    "outputPath",
-    "sharing",
-    "evaluateOptions",
-    "commandLineOptions",
-    "tracing",
-    "redteam",
-    "metadata",
-    "writeLatestResults",
-    "metrics",
-    "judge",
-    "env",
-];
+/// Known here, interpreted by others from what is kept of the documents.
+pub(super) const OTHER_KEYS: [&str; 3] = ["redteam", "metrics", "judge"];
+/// Filled in as they are read, with the environment of each target.
+const TARGET_KEYS: [&str; 3] = ["targets", "providers", "env"];
 
 /// A file of a suite, already read from wherever it is.
 #[derive(Clone)]
@@ -54,33 +38,57 @@ pub struct Loaded {
     pub sources: Sources,
 }
 
-struct Document {
-    node: Node,
+pub(super) struct Document {
+    pub(super) node: Node,
     base_dir: PathBuf,
+    shown_dir: PathBuf,
     strictness: Severity,
 }
 
-/// Loads the files as one suite: targets are concatenated, `env` maps merged over `env`.
-pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>) -> Loaded {
+impl Document {
+    pub(super) fn place(&self) -> Place<'_> {
+        let Self { base_dir, shown_dir, strictness, .. } = self;
+        Place { base_dir, shown_dir, strictness: *strictness }
+    }
+}
+
+/// Loads the files as one suite, with the files they refer to: targets, prompts and tests are
+/// concatenated, `env` maps merged over `env`, and what later files say of defaults counts.
+pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: &dyn Files) -> Loaded {
     let mut sources = Sources::new();
     let mut dx = Diagnostics::new();
     let mut documents = Vec::new();
     for file in files {
         let strictness = strictness(&file.name);
+        let shown_dir = Path::new(&file.name).parent().map_or_else(PathBuf::new, Path::to_owned);
         let id = sources.add(SourceFile::new(file.name, file.text));
-        let node = read_source(&sources, id, &mut dx);
-        documents.extend(node.map(|node| Document { node, base_dir: file.base_dir, strictness }));
+        let Some(node) = read_source(&sources, id, &mut dx) else { continue };
+        let node = super::refs::resolved(node, &mut dx);
+        documents.push(Document { node, base_dir: file.base_dir, shown_dir, strictness });
     }
-    let env = merged_env(&documents, env, &mut dx);
+    let env = merged_env(&documents, env, disk, &mut dx);
     let templates = Templates::new(env.clone());
-    let mut suite = Suite::default();
-    for Document { node, base_dir, strictness } in documents {
-        let reader = Reader { templates: &templates, base_dir: &base_dir, strictness };
-        read(&node, &env, &reader, &mut suite, &mut dx);
-        suite.documents.push(node);
+    for document in &mut documents {
+        fill(&mut document.node, &templates, &mut dx);
     }
+    let mut suite = Suite::default();
+    for Document { node, base_dir, strictness, .. } in &documents {
+        let reader =
+            Reader { templates: &templates, base_dir, strictness: *strictness, files: disk };
+        read(node, &env, &reader, &mut suite, &mut dx);
+    }
+    let mut loader = Loader {
+        files: disk,
+        sources: &mut sources,
+        dx: &mut dx,
+        templates: &templates,
+        delimiter: env.get("PROMPTFOO_CSV_DELIMITER").and_then(|d| d.chars().next()).unwrap_or(','),
+    };
+    suite.tests = declared::read(&documents, &mut loader);
     let texts: Vec<&str> = sources.iter().map(SourceFile::text).collect();
     suite.secrets = secrets::collect(&suite, &texts, &env);
+    suite.documents = documents.into_iter().map(|document| rest(document.node)).collect();
+    suite.env = env;
     let suite = (!dx.has_errors()).then_some(suite);
     Loaded { suite, diagnostics: dx, sources }
 }
@@ -92,11 +100,11 @@ fn strictness(name: &str) -> Severity {
 }
 
 /// The `env` of the files over that of the process. Their values may refer to the latter.
-fn merged_env(documents: &[Document], env: &Env, dx: &mut Diagnostics) -> Env {
+fn merged_env(documents: &[Document], env: &Env, disk: &dyn Files, dx: &mut Diagnostics) -> Env {
     let process = Templates::new(env.clone());
     let mut merged = env.clone();
-    for Document { node, base_dir, strictness } in documents {
-        let reader = Reader { templates: &process, base_dir, strictness: *strictness };
+    for Document { node, base_dir, strictness, .. } in documents {
+        let reader = Reader { templates: &process, base_dir, strictness: *strictness, files: disk };
         // What is wrong with the document as a whole is reported when it is read.
         let fields = Fields::of(node, "a suite", &mut Diagnostics::new());
         merged
@@ -105,15 +113,35 @@ fn merged_env(documents: &[Document], env: &Env, dx: &mut Diagnostics) -> Env {
     merged
 }
 
+fn fill(node: &mut Node, templates: &Templates, dx: &mut Diagnostics) {
+    let NodeKind::Map(entries) = &mut node.kind else { return };
+    for (key, value) in entries {
+        if !TARGET_KEYS.contains(&key.text.as_str()) {
+            templates.fill_tree(value, dx);
+        }
+    }
+}
+
+/// What nobody has interpreted yet.
+fn rest(mut node: Node) -> Node {
+    if let NodeKind::Map(entries) = &mut node.kind {
+        entries.retain(|(key, _)| OTHER_KEYS.contains(&key.text.as_str()));
+    }
+    node
+}
+
 fn read(node: &Node, env: &Env, reader: &Reader<'_>, suite: &mut Suite, dx: &mut Diagnostics) {
     let Some(mut fields) = Fields::of(node, "a suite", dx) else { return };
     if let Some(description) = fields.string("description", dx) {
-        suite.description.get_or_insert(description);
+        suite.description = Some(match suite.description.take() {
+            Some(earlier) => format!("{earlier}, {description}"),
+            None => description,
+        });
     }
     if let Some((_, targets)) = fields.one_of(&["targets", "providers"], Severity::Error, dx) {
         suite.targets.extend(provider::read(targets, env, reader, dx));
     }
-    for name in OTHER_KEYS {
+    for name in OTHER_KEYS.iter().chain(&declared::KEYS) {
         fields.get(name);
     }
     fields.finish(reader.strictness, dx);

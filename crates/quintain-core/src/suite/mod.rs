@@ -2,15 +2,28 @@
 
 mod assertion;
 mod auth;
+mod case;
+mod cases;
+mod csv;
+mod declared;
+mod derived;
+mod expected;
 mod files;
 mod load;
+mod loader;
+mod options;
+mod prompts;
 mod provider;
 mod reader;
+mod refs;
 mod respond;
+mod row;
+mod scenario;
 mod secrets;
 mod server;
 mod target;
 mod test;
+mod vars;
 
 pub use assertion::{Assert, AssertReader, Rule};
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
@@ -23,20 +36,25 @@ pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFi
 pub use test::{
     DerivedMetric, DerivedValue, EvaluateOptions, Prompt, PromptBody, Test, TestOptions, Tests,
 };
+pub use vars::{expand, resolve};
+
+use std::collections::BTreeMap;
 
 use quintain_source::Node;
 use secrecy::SecretString;
 
-/// Everything that one or several suite files declare. `Debug` leaves out the documents, in which
-/// credentials may stand as they are.
+/// Everything that one or several suite files declare. `Debug` leaves out the documents and the
+/// environment, in which credentials may stand as they are.
 #[derive(Default)]
 pub struct Suite {
     pub description: Option<String>,
     pub targets: Vec<Target>,
     /// What to ask the targets, and what must come back.
     pub tests: Tests,
-    /// The documents as read, for the parts that are interpreted later (redteam, ...).
+    /// What is left of the documents for the parts that are interpreted later (redteam, ...).
     pub documents: Vec<Node>,
+    /// What templates see as `env`: the environment with that of the files over it.
+    pub env: BTreeMap<String, String>,
     /// What must not be shown anywhere: credentials of targets, and of the environment as far as
     /// the suite mentions them.
     pub secrets: Vec<SecretString>,

@@ -1,11 +1,14 @@
 //! The entries of `providers` or `targets`, in all the shapes that promptfoo allows.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use quintain_source::{Diagnostic, Diagnostics, Fields, Key, Node, Span, Templates, wrong_type};
 
+use super::files::code;
 use super::reader::Reader;
 use super::{McpTarget, Target, TargetKind};
+use crate::code::Code;
 
 /// The environment on which the templates of a target are filled in.
 pub(super) type Env = BTreeMap<String, String>;
@@ -23,8 +26,7 @@ pub(super) fn read(
 
 fn target(node: &Node, env: &Env, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Target> {
     if let Some(id) = node.raw() {
-        let id = id.to_owned();
-        return Entry { id, label: None, config: None, span: node.span }.finish(reader, dx);
+        return Entry::bare(id, None, node.span).finish(reader, dx);
     }
     let Some(entries) = node.as_map() else {
         wrong_type("targets", "a list of names and maps", node, dx);
@@ -59,8 +61,7 @@ fn by_key(
     let id = key.text.clone();
     let is_config = node.get("server").or(node.get("servers")).is_some();
     if node.is_null() || is_config {
-        let config = is_config.then_some(node);
-        return Entry { id, label: None, config, span: key.span }.finish(reader, dx);
+        return Entry::bare(&id, is_config.then_some(node), key.span).finish(reader, dx);
     }
     options(id, node, env, reader, dx)
 }
@@ -73,20 +74,26 @@ fn options(
     reader: &Reader<'_>,
     dx: &mut Diagnostics,
 ) -> Option<Target> {
-    if !is_mcp(&id) {
-        let label = node.get("label").and_then(Node::raw).map(str::to_owned);
-        return Entry { id, label, config: None, span: node.span }.finish(reader, dx);
-    }
     let mut fields = Fields::of(node, format!("the target `{id}`"), dx)?;
     let own: Env = reader.pairs(&mut fields, "env", dx).into_iter().collect();
-    let label = reader.text(&mut fields, "label", dx);
-    let config = fields.get("config");
-    // Interpreted by the parts that plan and run.
-    for name in ["id", "prompts", "transform", "delay", "inputs", "description"] {
+    let transform = fields.get("transform");
+    let entry = Entry {
+        label: reader.text(&mut fields, "label", dx),
+        config: fields.get("config"),
+        prompts: fields.strings("prompts", dx),
+        transform: transform
+            .and_then(|node| code("transform", node, reader.base_dir, reader.files, dx)),
+        delay: fields.millis("delay", dx).filter(|delay| !delay.is_zero()),
+        span: node.span,
+        id,
+    };
+    // Known to promptfoo; `inputs` describes several variables to its generators.
+    for name in ["id", "inputs", "description"] {
         fields.get(name);
     }
-    fields.finish(reader.strictness, dx);
-    let entry = Entry { id, label, config, span: node.span };
+    if is_mcp(&entry.id) {
+        fields.finish(reader.strictness, dx);
+    }
     if own.is_empty() {
         return entry.finish(reader, dx);
     }
@@ -103,25 +110,34 @@ struct Entry<'n> {
     id: String,
     label: Option<String>,
     config: Option<&'n Node>,
+    prompts: Option<Vec<String>>,
+    transform: Option<Code>,
+    delay: Option<Duration>,
     span: Span,
 }
 
-impl Entry<'_> {
+impl<'n> Entry<'n> {
+    fn bare(id: &str, config: Option<&'n Node>, span: Span) -> Self {
+        let (label, prompts, transform, delay) = (None, None, None, None);
+        Self { id: id.to_owned(), label, config, prompts, transform, delay, span }
+    }
+
     fn finish(self, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Target> {
-        let Self { id, label, config, span } = self;
-        if !is_mcp(&id) {
-            return Some(Target { kind: TargetKind::Other { id: id.clone() }, id, label, span });
-        }
-        let Some(config) = config else {
-            let title = format!("the target `{id}` names no server");
-            dx.push(
-                Diagnostic::error("config::no-server", title)
-                    .at(span, "has no `config`")
-                    .help("say how to reach it: `config: {server: {command: ...}}`"),
-            );
-            return None;
+        let Self { id, label, config, prompts, transform, delay, span } = self;
+        let kind = if is_mcp(&id) {
+            let Some(config) = config else {
+                let title = format!("the target `{id}` names no server");
+                dx.push(
+                    Diagnostic::error("config::no-server", title)
+                        .at(span, "has no `config`")
+                        .help("say how to reach it: `config: {server: {command: ...}}`"),
+                );
+                return None;
+            };
+            TargetKind::Mcp(Box::new(McpTarget::read(config, reader, dx)?))
+        } else {
+            TargetKind::Other { id: id.clone(), config: config.cloned() }
         };
-        let kind = TargetKind::Mcp(Box::new(McpTarget::read(config, reader, dx)?));
-        Some(Target { id, label, kind, span })
+        Some(Target { id, label, kind, prompts, transform, delay, span })
     }
 }

@@ -7,12 +7,15 @@ use quintain_source::{
 };
 use serde_json::{Map, Value};
 
+use super::files::Files;
+
 pub(super) struct Reader<'a> {
     pub(super) templates: &'a Templates,
     /// Relative paths of the suite start here.
     pub(super) base_dir: &'a Path,
     /// How bad a key is that means nothing: an error in our own files, a warning in promptfoo's.
     pub(super) strictness: Severity,
+    pub(super) files: &'a dyn Files,
 }
 
 impl Reader<'_> {
@@ -96,6 +99,19 @@ impl Reader<'_> {
         let entries = node.as_map().unwrap_or_default().iter();
         entries.map(|(key, value)| (key.text.clone(), self.payload(value, dx))).collect()
     }
+}
+
+/// Reports bare words of a payload that an older YAML reader would have changed.
+pub(super) fn warn_of_misread_words(node: &Node, dx: &mut Diagnostics) {
+    if node.as_map().is_none() && node.as_seq().is_none() {
+        return;
+    }
+    node.walk(&mut |node| {
+        let Some(scalar) = node.as_scalar() else { return };
+        if let Some(looks) = scalar.yaml_11() {
+            dx.push(misread(node, &scalar.raw, looks));
+        }
+    });
 }
 
 fn misread(node: &Node, raw: &str, looks: Yaml11) -> Diagnostic {

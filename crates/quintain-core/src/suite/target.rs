@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::reader::Reader;
 use super::{Responders, Server, respond, server};
+use crate::code::Code;
 
 #[derive(Debug, Clone)]
 pub struct Target {
@@ -14,6 +15,12 @@ pub struct Target {
     pub id: String,
     pub label: Option<String>,
     pub kind: TargetKind,
+    /// Labels or ids of the prompts it is meant for; all if none.
+    pub prompts: Option<Vec<String>>,
+    /// Applied to every output before anything else.
+    pub transform: Option<Code>,
+    /// To wait before every call.
+    pub delay: Option<Duration>,
     pub span: Span,
 }
 
@@ -34,6 +41,8 @@ pub enum TargetKind {
     /// A provider that something else may understand.
     Other {
         id: String,
+        /// `config` as written.
+        config: Option<Node>,
     },
 }
 

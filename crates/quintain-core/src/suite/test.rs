@@ -124,6 +124,8 @@ pub struct Tests {
     pub outputs: Vec<String>,
     pub tags: Map<String, Value>,
     pub metadata: Map<String, Value>,
+    /// `commandLineOptions` as written: defaults for flags of the same names.
+    pub command_line: Map<String, Value>,
     /// `redteam` as written; others interpret it.
     pub redteam: Option<Node>,
 }

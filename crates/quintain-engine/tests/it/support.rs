@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use quintain_core::evidence::{Exchange, Outcome};
-use quintain_core::suite::{McpTarget, SuiteFile, load};
+use quintain_core::suite::{McpTarget, NoFiles, SuiteFile, load};
 use quintain_core::tool_call::ToolCall;
 use quintain_engine::{Sessions, World};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(crate) fn target(config: &Value) -> McpTarget {
         text: suite.to_string(),
         base_dir: PathBuf::from("."),
     };
-    let loaded = load(vec![file], &BTreeMap::new());
+    let loaded = load(vec![file], &BTreeMap::new(), &NoFiles);
     assert!(loaded.suite.is_some(), "{:?}", loaded.diagnostics);
     loaded.suite.unwrap().targets[0].as_mcp().unwrap().clone()
 }

@@ -284,7 +284,8 @@ fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<quintain_core::suite::Su
         let base_dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         texts.push(SuiteFile { name: file.display().to_string(), text, base_dir });
     }
-    let Loaded { suite, diagnostics, sources } = load(texts, &desk.context.env);
+    let Loaded { suite, diagnostics, sources } =
+        load(texts, &desk.context.env, &quintain_engine::Disk);
     if !diagnostics.is_empty() {
         let renderer =
             if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };

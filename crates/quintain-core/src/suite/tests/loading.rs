@@ -127,7 +127,7 @@ fn a_whole_evaluation_and_a_whole_red_team_file_load() {
         "# yaml-language-server: $schema=https://example.org/schema.json\ndescription: Testing payments\nproviders:\n  - id: mcp\n    config:\n      enabled: true\n      server: {command: node, args: ['payment_server.js'], name: payment-system}\nprompts:\n  - '{{prompt}}'\ntests:\n  - vars:\n      prompt: '{\"tool\": \"process_payment\", \"args\": {\"amount\": 100}}'\n    assert:\n      - type: contains\n        value: success\n",
     );
     assert_eq!(suite.description.as_deref(), Some("Testing payments"));
-    assert!(suite.documents[0].get("tests").is_some());
+    assert_eq!(suite.tests.tests.len(), 1);
     clean(
         "description: Red team\nproviders:\n  - id: mcp\n    config:\n      server: {command: node, args: [index.js], name: t}\nredteam:\n  purpose: |\n    The system manages payments.\n    Test for leaks.\n  plugins:\n    - pii # personal data\n    - bola\n  strategies:\n    - basic\n  numTests: 25\n",
     );
@@ -147,7 +147,7 @@ fn all_shapes_of_targets_are_understood() {
         assert_eq!(clean(&text).targets.len(), count, "{text}");
     }
     assert!(
-        matches!(&clean("targets: echo").targets[0].kind, TargetKind::Other { id } if id == "echo")
+        matches!(&clean("targets: echo").targets[0].kind, TargetKind::Other { id, .. } if id == "echo")
     );
     assert_eq!(codes("targets: mcp"), ["config::no-server"]);
     assert_eq!(codes("targets: [{label: x, config: {}}]"), ["config::missing-key"]);
@@ -208,6 +208,7 @@ fn several_files_are_one_suite() {
             ),
         ],
         &env(),
+        &NoFiles,
     );
     assert!(loaded.diagnostics.is_empty(), "{}", drawn(&loaded));
     let suite = loaded.suite.expect("a suite");
@@ -218,8 +219,11 @@ fn several_files_are_one_suite() {
         .map(|s| s.name.as_str())
         .collect();
     assert_eq!(names, ["x.py", "bb"]);
-    let broken =
-        load(vec![file("a.yaml", "a: [1"), file("b.yaml", "bogus: 1"), file("c.yaml", "")], &env());
+    let broken = load(
+        vec![file("a.yaml", "a: [1"), file("b.yaml", "bogus: 1"), file("c.yaml", "")],
+        &env(),
+        &NoFiles,
+    );
     assert_eq!(broken.diagnostics.len(), 3, "{}", drawn(&broken));
 }
 

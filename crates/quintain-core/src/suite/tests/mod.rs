@@ -25,7 +25,7 @@ fn env() -> BTreeMap<String, String> {
 fn load_as(name: &str, text: &str) -> Loaded {
     let file =
         SuiteFile { name: name.into(), text: text.into(), base_dir: PathBuf::from("/suites") };
-    load(vec![file], &env())
+    load(vec![file], &env(), &NoFiles)
 }
 
 fn drawn(loaded: &Loaded) -> String {

@@ -1,0 +1,130 @@
+//! One entry of `tests`, of a scenario, or `defaultTest`; and how they are laid over each other.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use quintain_source::{Diagnostic, Fields, Node, wrong_type};
+use serde_json::{Map, Value};
+
+use super::Test;
+use super::loader::{Loader, Place};
+
+/// A test must say at least one of these.
+const SUBSTANCE: [&str; 7] =
+    ["assert", "vars", "options", "metadata", "provider", "providerOutput", "threshold"];
+
+/// What a test is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Test,
+    /// `defaultTest`, or `config` of a scenario: only part of a test.
+    Part(&'static str),
+}
+
+impl Loader<'_> {
+    /// Reads one test. `test_dir` is where the file with the test lies.
+    pub(super) fn test(
+        &mut self,
+        node: &Node,
+        role: Role,
+        place: &Place<'_>,
+        test_dir: &Path,
+    ) -> Option<Test> {
+        let what = match role {
+            Role::Test => "a test",
+            Role::Part(what) => what,
+        };
+        let mut fields = Fields::of(node, what, self.dx)?;
+        let vars = fields.get("vars").map(|node| self.vars(node, place, test_dir));
+        let asserts = fields.get("assert").map(|node| self.assert_list(node, place));
+        let options = fields.get("options").map(|node| self.test_options(node, place));
+        let threshold = fields.get("threshold").and_then(|node| {
+            let number = node.as_f64();
+            if number.is_none() {
+                wrong_type("threshold", "a number", node, self.dx);
+            }
+            number
+        });
+        let only_targets =
+            fields.one_of(&["providers", "targets"], quintain_source::Severity::Error, self.dx);
+        let only_targets = only_targets.and_then(|(name, _)| fields.strings(name, self.dx));
+        let test = Test {
+            description: fields.string("description", self.dx),
+            vars: vars.unwrap_or_default(),
+            asserts: asserts.unwrap_or_default(),
+            threshold,
+            scoring: self.code(&mut fields, "assertScoringFunction", place),
+            metadata: fields.map("metadata", self.dx).map(Node::to_json_map).unwrap_or_default(),
+            options: options.unwrap_or_default(),
+            only_targets,
+            only_prompts: fields.strings("prompts", self.dx),
+            provider_output: fields.get("providerOutput").map(Node::to_json),
+            span: node.span,
+        };
+        if let Some((key, _)) = fields.entry("provider") {
+            let why = "every test is sent to the targets of the suite";
+            self.no_effect(key.span, "`provider` of a test", why);
+        }
+        fields.finish(place.strictness, self.dx);
+        let says = |name: &&str| node.get(name).is_some_and(|node| !node.is_null());
+        if role == Role::Test && !SUBSTANCE.iter().any(|name| says(name)) {
+            self.dx.push(
+                Diagnostic::error("config::empty-test", "this test says nothing")
+                    .at(node.span, "")
+                    .help("give it `vars` or `assert`"),
+            );
+        }
+        Some(test)
+    }
+
+    fn assert_list(&mut self, node: &Node, place: &Place<'_>) -> Vec<Arc<super::Assert>> {
+        let reader = super::AssertReader {
+            base_dir: place.base_dir,
+            files: self.files,
+            strictness: place.strictness,
+        };
+        reader.list(node, self.dx).into_iter().map(Arc::new).collect()
+    }
+}
+
+impl Test {
+    /// This test where it says something, `base` elsewhere. Assertions of `base` come first.
+    pub(super) fn over(self, base: &Self) -> Self {
+        let inherited = if self.options.disables_default_asserts() { &[] } else { &*base.asserts };
+        let asserts = if inherited.is_empty() {
+            self.asserts
+        } else {
+            inherited.iter().cloned().chain(self.asserts).collect()
+        };
+        Self {
+            description: self.description.or_else(|| base.description.clone()),
+            vars: merged(&base.vars, self.vars),
+            asserts,
+            threshold: self.threshold.or(base.threshold),
+            scoring: self.scoring.or_else(|| base.scoring.clone()),
+            metadata: merged(&base.metadata, self.metadata),
+            options: self.options.over(&base.options),
+            only_targets: self.only_targets.or_else(|| base.only_targets.clone()),
+            only_prompts: self.only_prompts.or_else(|| base.only_prompts.clone()),
+            provider_output: self.provider_output.or_else(|| base.provider_output.clone()),
+            span: self.span,
+        }
+    }
+
+    /// Several `defaultTest`s are one: what later files say counts, assertions add up.
+    pub(super) fn joined(mut self, earlier: &Self) -> Self {
+        let own = std::mem::take(&mut self.asserts);
+        let mut joined = self.over(earlier);
+        joined.asserts = earlier.asserts.iter().cloned().chain(own).collect();
+        joined
+    }
+}
+
+fn merged(base: &Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
+    if base.is_empty() {
+        return own;
+    }
+    let mut merged = base.clone();
+    merged.extend(own);
+    merged
+}

@@ -1,0 +1,187 @@
+//! Everything that the documents of a suite declare beyond targets, put together.
+
+use std::sync::Arc;
+
+use quintain_source::{Node, NodeKind, Span, wrong_type};
+use serde_json::{Map, Value};
+
+use super::case::Role;
+use super::load::Document;
+use super::loader::{Loader, Place};
+use super::scenario::Scenario;
+use super::{Prompt, PromptBody, Test, Tests};
+
+pub(super) const KEYS: [&str; 18] = [
+    "$schema",
+    "assertionTemplates",
+    "commandLineOptions",
+    "defaultTest",
+    "derivedMetrics",
+    "env",
+    "evaluateOptions",
+    "extensions",
+    "metadata",
+    "nunjucksFilters",
+    "outputPath",
+    "prompts",
+    "scenarios",
+    "sharing",
+    "tags",
+    "tests",
+    "tracing",
+    "writeLatestResults",
+];
+
+/// What is sent if nothing is said: the variable `prompt`, which is what MCP suites use.
+const DEFAULT_PROMPT: &str = "{{prompt}}";
+
+pub(super) fn read(documents: &[Document], loader: &mut Loader<'_>) -> Tests {
+    let mut tests = Tests::default();
+    let mut cases = Vec::new();
+    let mut scenarios = Vec::new();
+    let mut default: Option<Test> = None;
+    for document in documents {
+        let place = document.place();
+        let get = |name: &str| document.node.get(name).filter(|node| !node.is_null());
+        if let Some(node) = get("defaultTest") {
+            let test = loader.default_test(node, &place);
+            default = match (test, default) {
+                (Some(test), Some(earlier)) if node.as_map().is_some() => {
+                    Some(test.joined(&earlier))
+                }
+                (test, earlier) => test.or(earlier),
+            };
+        }
+        if let Some(node) = get("prompts") {
+            tests.prompts.extend(loader.prompts(node, &place));
+        }
+        if let Some(node) = get("tests") {
+            cases.extend(loader.tests(node, &place));
+        }
+        if let Some(node) = get("scenarios") {
+            scenarios.extend(loader.scenarios(node, &place));
+        }
+        settings(document, &place, loader, &mut tests);
+    }
+    tests.tests = plan(cases, &scenarios, default, &tests);
+    if tests.prompts.is_empty() {
+        let (label, body) = (DEFAULT_PROMPT.into(), PromptBody::Text(DEFAULT_PROMPT.into()));
+        tests.prompts.push(Prompt { label, id: None, body, span: Span::default() });
+    }
+    tests
+}
+
+fn settings(document: &Document, place: &Place<'_>, loader: &mut Loader<'_>, tests: &mut Tests) {
+    let entries = document.node.as_map().unwrap_or_default();
+    for (key, node) in entries.iter().filter(|(_, node)| !node.is_null()) {
+        let span = key.span;
+        match key.text.as_str() {
+            "derivedMetrics" => tests.derived_metrics.extend(loader.derived_metrics(node, place)),
+            "evaluateOptions" => loader.evaluate_options(node, place, &mut tests.options),
+            "outputPath" => tests.outputs.extend(outputs(node, loader)),
+            "tags" => tests.tags.extend(map("tags", node, loader)),
+            "metadata" => tests.metadata.extend(map("metadata", node, loader)),
+            "redteam" => tests.redteam = Some(joined(tests.redteam.take(), node)),
+            "nunjucksFilters" => {
+                let why = "templates know the filters of Nunjucks only";
+                loader.no_effect(span, "`nunjucksFilters`", why);
+            }
+            "extensions" if node.as_seq().is_none_or(|items| !items.is_empty()) => {
+                loader.no_effect(span, "`extensions`", "no hook is called");
+            }
+            "sharing" if node.as_bool() != Some(false) => {
+                loader.no_effect(span, "`sharing`", "results stay on this machine");
+            }
+            "tracing" if node.get("enabled").and_then(Node::as_bool) == Some(true) => {
+                loader.no_effect(span, "`tracing`", "no spans are received");
+            }
+            _ => {}
+        }
+    }
+    // These win over `evaluateOptions`, wherever they stand.
+    if let Some(node) = document.node.get("commandLineOptions").filter(|node| !node.is_null()) {
+        loader.command_line_options(node, place, tests);
+    }
+}
+
+fn plan(
+    cases: Vec<Test>,
+    scenarios: &[Scenario],
+    default: Option<Test>,
+    tests: &Tests,
+) -> Vec<Arc<Test>> {
+    let mut default = default.unwrap_or_default();
+    // The metadata of a suite are those of its tests, unless `defaultTest` has its own.
+    if default.metadata.is_empty() {
+        default.metadata.clone_from(&tests.metadata);
+    }
+    let mut all: Vec<Arc<Test>> =
+        cases.into_iter().map(|test| Arc::new(test.over(&default))).collect();
+    let mut index = 0;
+    for scenario in scenarios {
+        let product = scenario.product(&mut index);
+        all.extend(product.into_iter().map(|test| Arc::new(test.over(&default))));
+    }
+    // Prompts without tests are sent as they are.
+    if all.is_empty() && scenarios.is_empty() {
+        let only = tests.prompts.first().map(|prompt| prompt.span);
+        let test = only.map(|span| Test { span, ..Test::default() }.over(&default));
+        all.extend(test.map(Arc::new));
+    }
+    all
+}
+
+impl Loader<'_> {
+    fn default_test(&mut self, node: &Node, place: &Place<'_>) -> Option<Test> {
+        let role = Role::Part("`defaultTest`");
+        let Some(name) = node.as_str() else {
+            return self.test(node, role, place, place.base_dir);
+        };
+        let Some(name) = name.strip_prefix("file://") else {
+            wrong_type("defaultTest", "a map or a `file://` reference", node, self.dx);
+            return None;
+        };
+        let path = place.path(name);
+        let tree = self.tree(&path, place, node.span)?;
+        self.test(&tree, role, place, path.parent().unwrap_or(place.base_dir))
+    }
+}
+
+fn outputs(node: &Node, loader: &mut Loader<'_>) -> Vec<String> {
+    let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
+    let mut paths = Vec::new();
+    for item in items {
+        match item.raw() {
+            Some(path) => paths.push(path.to_owned()),
+            None => wrong_type("outputPath", "a path or a list of paths", item, loader.dx),
+        }
+    }
+    paths
+}
+
+fn map(name: &str, node: &Node, loader: &mut Loader<'_>) -> Map<String, Value> {
+    if node.as_map().is_none() {
+        wrong_type(name, "a map", node, loader.dx);
+    }
+    node.to_json_map()
+}
+
+/// Several `redteam` maps are one: lists of plugins and strategies add up, other keys replace.
+fn joined(earlier: Option<Node>, node: &Node) -> Node {
+    let Some(mut earlier) = earlier else { return node.clone() };
+    let (NodeKind::Map(old), NodeKind::Map(new)) = (&mut earlier.kind, &node.kind) else {
+        return node.clone();
+    };
+    for (key, value) in new {
+        match old.iter_mut().find(|(existing, _)| existing.text == key.text) {
+            None => old.push((key.clone(), value.clone())),
+            Some((_, existing)) => match (&mut existing.kind, &value.kind) {
+                (NodeKind::Seq(items), NodeKind::Seq(more)) if key.text != "purpose" => {
+                    items.extend(more.iter().cloned());
+                }
+                _ => *existing = value.clone(),
+            },
+        }
+    }
+    earlier
+}

@@ -1,0 +1,130 @@
+//! What everything beyond targets is read with: files by reference, and a place for complaints.
+
+use std::path::{Path, PathBuf};
+
+use quintain_source::{
+    Diagnostic, Diagnostics, Fields, FileId, Node, Severity, SourceFile, Sources, Span, Templates,
+    read as read_source, read_lines,
+};
+
+use super::files::Files;
+use crate::code::Code;
+
+pub(super) struct Loader<'a> {
+    pub(super) files: &'a dyn Files,
+    pub(super) sources: &'a mut Sources,
+    pub(super) dx: &'a mut Diagnostics,
+    pub(super) templates: &'a Templates,
+    /// What separates the cells of a CSV file.
+    pub(super) delimiter: char,
+}
+
+/// The file of the suite that something stands in.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// Relative paths start here.
+    pub(super) base_dir: &'a Path,
+    /// The same folder as the user named it, for messages and labels.
+    pub(super) shown_dir: &'a Path,
+    pub(super) strictness: Severity,
+}
+
+impl Place<'_> {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.base_dir.join(name).components().collect()
+    }
+
+    /// A path as the user would write it.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        let relative = path.strip_prefix(self.base_dir).map(|rest| self.shown_dir.join(rest));
+        relative.as_deref().unwrap_or(path).display().to_string()
+    }
+}
+
+impl Loader<'_> {
+    /// The files that a path or pattern stands for. None is reported.
+    pub(super) fn matching(&mut self, name: &str, place: &Place<'_>, at: Span) -> Vec<PathBuf> {
+        let path = place.path(name);
+        if !is_pattern(name) {
+            return vec![path];
+        }
+        match self.files.matching(&path) {
+            Ok(found) if found.is_empty() => self.unreadable(at, "no file matches"),
+            Ok(found) => return found,
+            Err(error) => self.unreadable(at, error.to_string()),
+        }
+        Vec::new()
+    }
+
+    pub(super) fn bytes(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<Vec<u8>> {
+        match self.files.read(path) {
+            Ok(bytes) => Some(bytes),
+            Err(error) => {
+                self.unreadable(at, format!("`{}`: {error}", place.shown(path)));
+                None
+            }
+        }
+    }
+
+    pub(super) fn text(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<String> {
+        let bytes = self.bytes(path, place, at)?;
+        let text = String::from_utf8(bytes).ok();
+        if text.is_none() {
+            self.unreadable(at, format!("`{}` is not UTF-8", place.shown(path)));
+        }
+        text
+    }
+
+    /// The text of a file, which diagnostics can point into from now on.
+    pub(super) fn source(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<FileId> {
+        let text = self.text(path, place, at)?;
+        Some(self.sources.add(SourceFile::new(place.shown(path), text)))
+    }
+
+    /// A YAML or JSON file as a tree, with the environment filled in.
+    pub(super) fn tree(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<Node> {
+        let id = self.source(path, place, at)?;
+        let mut node = super::refs::resolved(read_source(self.sources, id, self.dx)?, self.dx);
+        self.templates.fill_tree(&mut node, self.dx);
+        Some(node)
+    }
+
+    /// The values of a file with one JSON value per line.
+    pub(super) fn lines(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Vec<Node> {
+        let Some(id) = self.source(path, place, at) else { return Vec::new() };
+        let mut nodes = read_lines(self.sources, id, self.dx);
+        nodes.iter_mut().for_each(|node| self.templates.fill_tree(node, self.dx));
+        nodes
+    }
+
+    pub(super) fn code(
+        &mut self,
+        fields: &mut Fields<'_>,
+        name: &'static str,
+        place: &Place<'_>,
+    ) -> Option<Code> {
+        let node = fields.get(name)?;
+        super::files::code(name, node, place.base_dir, self.files, self.dx)
+    }
+
+    pub(super) fn unreadable(&mut self, at: Span, why: impl Into<String>) {
+        let title = "this file cannot be used";
+        self.dx.push(Diagnostic::error("config::unreadable-file", title).at(at, why));
+    }
+
+    /// Something that promptfoo understands and that does nothing here.
+    pub(super) fn no_effect(&mut self, at: Span, what: &str, why: &str) {
+        let title = format!("{what} has no effect");
+        self.dx.push(Diagnostic::warning("config::no-effect", title).at(at, why));
+    }
+}
+
+/// Whether a path stands for several files.
+pub(super) fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '[', '{'])
+}
+
+/// The suffix of a path in lower case.
+pub(super) fn suffix_of(path: &Path) -> String {
+    path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default().to_ascii_lowercase()
+}

@@ -1,0 +1,86 @@
+//! `$ref: '#/assertionTemplates/short'`: parts of a document that are used in several places.
+
+use quintain_source::{Diagnostic, Diagnostics, Key, Node, NodeKind};
+
+/// How many nodes references may add to a document.
+const BUDGET: usize = 1 << 18;
+/// References that lead to references.
+const MAX_CHAIN: usize = 32;
+
+/// The document with its references into itself replaced by what they point at. Those that point
+/// nowhere are left to whoever understands them: JSON schemas have references of their own.
+pub(super) fn resolved(node: Node, dx: &mut Diagnostics) -> Node {
+    let mut found = false;
+    node.walk(&mut |node| found |= reference(node).is_some());
+    if !found {
+        return node;
+    }
+    let mut resolver = Resolver { root: &node, budget: BUDGET, exhausted: false };
+    let resolved = resolver.copy(&node, 0);
+    if resolver.exhausted {
+        let title = "the references of this file lead to themselves or multiply without end";
+        dx.push(Diagnostic::error("config::endless-reference", title).at(node.span, ""));
+    }
+    resolved
+}
+
+struct Resolver<'n> {
+    root: &'n Node,
+    budget: usize,
+    exhausted: bool,
+}
+
+impl Resolver<'_> {
+    fn copy(&mut self, node: &Node, chain: usize) -> Node {
+        if self.budget == 0 || chain > MAX_CHAIN {
+            self.exhausted = true;
+            return Node { span: node.span, kind: NodeKind::Null };
+        }
+        self.budget -= 1;
+        if let Some(target) = reference(node).and_then(|pointer| pointed(self.root, pointer)) {
+            let target = self.copy(target, chain + 1);
+            return self.extended(target, node, chain);
+        }
+        let kind = match &node.kind {
+            NodeKind::Seq(items) => {
+                NodeKind::Seq(items.iter().map(|item| self.copy(item, chain)).collect())
+            }
+            NodeKind::Map(entries) => {
+                let entries = entries.iter();
+                NodeKind::Map(entries.map(|(key, node)| self.entry(key, node, chain)).collect())
+            }
+            other => other.clone(),
+        };
+        Node { span: node.span, kind }
+    }
+
+    fn entry(&mut self, key: &Key, node: &Node, chain: usize) -> (Key, Node) {
+        (key.clone(), self.copy(node, chain))
+    }
+
+    /// Keys beside `$ref` win over those of its target.
+    fn extended(&mut self, mut target: Node, node: &Node, chain: usize) -> Node {
+        let NodeKind::Map(entries) = &mut target.kind else { return target };
+        for (key, value) in node.as_map().unwrap_or_default() {
+            if key.text != "$ref" {
+                entries.retain(|(existing, _)| existing.text != key.text);
+                entries.push(self.entry(key, value, chain));
+            }
+        }
+        target
+    }
+}
+
+fn reference(node: &Node) -> Option<&str> {
+    node.get("$ref")?.as_str()?.strip_prefix("#/")
+}
+
+fn pointed<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {
+    pointer.split('/').try_fold(root, |node, step| {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        match &node.kind {
+            NodeKind::Seq(items) => items.get(step.parse::<usize>().ok()?),
+            _ => node.get(&step),
+        }
+    })
+}

@@ -1,0 +1,301 @@
+//! Variables: files they come from, values that mention each other, lists that mean several cases.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use quintain_source::{Diagnostic, Node, Nunjucks, RenderError, Span};
+use serde_json::{Map, Value};
+
+use super::loader::{Loader, Place, suffix_of};
+
+/// How often variables may mention variables.
+const ROUNDS: usize = 5;
+/// What the values of one case may grow to.
+const MAX_LENGTH: usize = 64 << 20;
+/// More cases than that are a mistake.
+const MAX_CASES: usize = 1_000_000;
+
+/// The variables with those filled in that they mention: `{{name}}` alone, up to five rounds, the
+/// first of a text per round. A final line break is dropped.
+///
+/// # Errors
+/// When they grow without bounds.
+pub fn resolve(
+    vars: &Map<String, Value>,
+    _templates: &Nunjucks,
+) -> Result<Map<String, Value>, RenderError> {
+    let mut vars = vars.clone();
+    for value in vars.values_mut() {
+        if let Value::String(text) = value
+            && text.ends_with('\n')
+        {
+            text.pop();
+        }
+    }
+    let mentions = |value: &Value| value.as_str().is_some_and(|text| text.contains("{{"));
+    if !vars.values().any(mentions) {
+        return Ok(vars);
+    }
+    let names: Vec<String> = vars.keys().cloned().collect();
+    for _ in 0..ROUNDS {
+        let mut settled = true;
+        for name in &names {
+            let Some(Value::String(text)) = vars.get(name) else { continue };
+            let Some((range, mentioned)) = placeholder(text) else { continue };
+            let Some(other) = vars.get(mentioned) else { continue };
+            let other = printed(other);
+            if text.len() + other.len() > MAX_LENGTH {
+                let reason = format!("the variable `{name}` grows without bounds");
+                return Err(RenderError { reason });
+            }
+            let filled = format!("{}{other}{}", &text[..range.start], &text[range.end..]);
+            vars.insert(name.clone(), Value::String(filled));
+            settled = false;
+        }
+        if settled {
+            break;
+        }
+    }
+    Ok(vars)
+}
+
+/// The first `{{ name }}` of a text.
+fn placeholder(text: &str) -> Option<(std::ops::Range<usize>, &str)> {
+    let mut from = 0;
+    while let Some(start) = text[from..].find("{{").map(|at| from + at) {
+        let inner = &text[start + 2..];
+        let name_start = inner.len() - inner.trim_start().len();
+        let rest = &inner[name_start..];
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let name_len = rest.find(|c| !word(c)).unwrap_or(rest.len());
+        let after = &rest[name_len..];
+        let gap = after.len() - after.trim_start().len();
+        if name_len > 0 && after[gap..].starts_with("}}") {
+            let end = start + 2 + name_start + name_len + gap + 2;
+            return Some((start..end, &rest[..name_len]));
+        }
+        from = start + 1;
+    }
+    None
+}
+
+/// As JavaScript would write it into a text.
+fn printed(value: &Value) -> String {
+    quintain_source::printed(value)
+}
+
+/// One map per combination of the lists of texts among the variables; later variables change
+/// fastest. Other lists are values.
+pub fn expand(vars: &Map<String, Value>) -> Vec<Map<String, Value>> {
+    let lists = |value: &Value| -> Option<Vec<Value>> {
+        let items = value.as_array()?;
+        items.first().filter(|first| first.is_string()).map(|_| items.clone())
+    };
+    let mut cases = vec![vars.clone()];
+    for (name, value) in vars {
+        let Some(items) = lists(value) else { continue };
+        if cases.len().saturating_mul(items.len()) > MAX_CASES {
+            return cases;
+        }
+        cases = cases
+            .into_iter()
+            .flat_map(|case| {
+                items.iter().map(move |item| {
+                    let mut case = case.clone();
+                    case.insert(name.clone(), item.clone());
+                    case
+                })
+            })
+            .collect();
+    }
+    cases
+}
+
+impl Loader<'_> {
+    /// `vars` of a test: a map, or files that contain one.
+    pub(super) fn vars(
+        &mut self,
+        node: &Node,
+        place: &Place<'_>,
+        test_dir: &Path,
+    ) -> Map<String, Value> {
+        let files = match &node.kind {
+            quintain_source::NodeKind::Map(_) => return self.var_map(node, place),
+            quintain_source::NodeKind::Seq(items) => items.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        let mut vars = Map::new();
+        for file in files {
+            let Some(name) = file.as_str() else {
+                quintain_source::wrong_type("vars", "a map, or files with one", file, self.dx);
+                continue;
+            };
+            let name = name.strip_prefix("file://").unwrap_or(name);
+            let there = Place { base_dir: test_dir, shown_dir: place.shown_dir, ..*place };
+            for path in self.matching(name, &there, file.span) {
+                let Some(tree) = self.tree(&path, &there, file.span) else { continue };
+                if tree.as_map().is_some() {
+                    vars.extend(self.var_map(&tree, place));
+                } else {
+                    quintain_source::wrong_type("vars", "a map", &tree, self.dx);
+                }
+            }
+        }
+        vars
+    }
+
+    fn var_map(&mut self, node: &Node, place: &Place<'_>) -> Map<String, Value> {
+        let mut vars = Map::new();
+        for (key, value) in node.as_map().unwrap_or_default() {
+            if key.text == "assert" && value.as_seq().is_some() {
+                self.dx.push(
+                    Diagnostic::warning("config::misplaced-key", "`assert` is a variable here")
+                        .at(key.span, "")
+                        .help("to assert something, write it beside `vars`, not below"),
+                );
+            }
+            if key.text == "prompt" {
+                super::reader::warn_of_misread_words(value, self.dx);
+            }
+            if let Some(value) = self.var(value, place) {
+                vars.insert(key.text.clone(), value);
+            }
+        }
+        vars
+    }
+
+    fn var(&mut self, node: &Node, place: &Place<'_>) -> Option<Value> {
+        if let Some(name) = node.as_str().and_then(|text| text.strip_prefix("file://")) {
+            let mut values = self.file_var(name, node.span, place)?;
+            // A pattern stands for a list, whose items are cases of their own.
+            return if values.len() == 1 { values.pop() } else { Some(Value::Array(values)) };
+        }
+        let items = node.as_seq().filter(|items| {
+            let file = |item: &Node| item.as_str().is_some_and(|text| text.starts_with("file://"));
+            items.first().is_some_and(|item| item.as_str().is_some()) && items.iter().any(file)
+        });
+        let Some(items) = items else { return Some(node.to_json()) };
+        let mut values = Vec::new();
+        for item in items {
+            match item.as_str().and_then(|text| text.strip_prefix("file://")) {
+                Some(name) => values.extend(self.file_var(name, item.span, place)?),
+                None => values.push(item.to_json()),
+            }
+        }
+        Some(Value::Array(values))
+    }
+
+    fn file_var(&mut self, name: &str, at: Span, place: &Place<'_>) -> Option<Vec<Value>> {
+        let paths = self.matching(name, place, at);
+        let values: Vec<_> = paths
+            .iter()
+            .filter_map(|path| self.var_of(path, place, at))
+            .map(Value::String)
+            .collect();
+        (!values.is_empty() && values.len() == paths.len()).then_some(values)
+    }
+
+    /// YAML becomes JSON text, images become data URLs, other media base64, and text loses the
+    /// white space around it.
+    fn var_of(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<String> {
+        let suffix = suffix_of(path);
+        let base64 = |bytes: Vec<u8>| base64::engine::general_purpose::STANDARD.encode(bytes);
+        match suffix.as_str() {
+            "yaml" | "yml" => Some(self.tree(path, place, at)?.to_json().to_string()),
+            "pdf" => {
+                self.unreadable(at, "the text of a PDF cannot be extracted; give it as `.txt`");
+                None
+            }
+            "mp3" | "wav" | "ogg" | "aac" | "m4a" | "flac" | "wma" | "aiff" | "opus" | "mp4"
+            | "webm" | "mov" | "avi" | "mkv" | "wmv" | "ogv" | "m4v" => {
+                self.bytes(path, place, at).map(base64)
+            }
+            _ => {
+                if let Some(kind) = image_type(&suffix) {
+                    let data = base64(self.bytes(path, place, at)?);
+                    return Some(format!("data:{kind};base64,{data}"));
+                }
+                let name = suffix.split(':').next().unwrap_or_default();
+                if super::files::language_of(name).is_some() {
+                    let title = "a variable cannot be computed by a script";
+                    self.dx.push(
+                        Diagnostic::error("config::script-variable", title)
+                            .at(at, "")
+                            .help("write its value, or a file that contains it")
+                            .help("`options.transformVars` can compute variables"),
+                    );
+                    return None;
+                }
+                Some(self.text(path, place, at)?.trim().to_owned())
+            }
+        }
+    }
+}
+
+fn image_type(suffix: &str) -> Option<&'static str> {
+    Some(match suffix {
+        "jpg" | "jpeg" => "image/jpeg",
+        "png" => "image/png",
+        "gif" => "image/gif",
+        "bmp" => "image/bmp",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    fn resolved(value: Value) -> Value {
+        Value::Object(resolve(&map(value), &Nunjucks::default()).expect("resolved"))
+    }
+
+    #[test]
+    fn variables_mention_variables() {
+        assert_eq!(
+            resolved(json!({"a": "x {{ b }} {{c}}", "b": "{{c}}!", "c": 1.50, "n": {"k": 1}})),
+            json!({"a": "x 1.5! 1.5", "b": "1.5!", "c": 1.5, "n": {"k": 1}})
+        );
+        assert_eq!(
+            resolved(json!({"a": "{{l}}", "l": ["p", 2]})),
+            json!({"a": "p,2", "l": ["p", 2]})
+        );
+        assert_eq!(
+            resolved(json!({"a": "line\n\n", "b": "x\n"})),
+            json!({"a": "line\n", "b": "x"})
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_or_no_plain_name_stays() {
+        for text in ["{{no}} {{b}}", "{{ b | upper }}", "{{b.c}}", "{{", "{{{b}", "{{ }}"] {
+            let vars = json!({"a": text, "b": "B"});
+            assert_eq!(resolved(vars.clone()), vars, "{text}");
+        }
+        assert_eq!(resolved(json!({"a": "{{ {{b}}", "b": "B"})), json!({"a": "{{ B", "b": "B"}));
+    }
+
+    #[test]
+    fn mutual_mentions_end() {
+        let vars = json!({"a": "{{b}}", "b": "{{a}}{{a}}"});
+        assert!(resolve(&map(vars), &Nunjucks::default()).is_ok());
+        let bomb = json!({"a": "x".repeat(30 << 20), "b": "{{a}}{{a}}{{a}}"});
+        assert!(resolve(&map(bomb), &Nunjucks::default()).is_err());
+    }
+
+    #[test]
+    fn lists_of_texts_are_cases() {
+        let cases = expand(&map(json!({"a": ["1", "2"], "n": [1, 2], "b": ["x", "y"], "e": []})));
+        let seen: Vec<_> = cases.iter().map(|case| format!("{}{}", case["a"], case["b"])).collect();
+        assert_eq!(seen, ["\"1\"\"x\"", "\"1\"\"y\"", "\"2\"\"x\"", "\"2\"\"y\""]);
+        assert!(cases.iter().all(|case| case["n"] == json!([1, 2]) && case["e"] == json!([])));
+        assert_eq!(expand(&Map::new()).len(), 1);
+    }
+}

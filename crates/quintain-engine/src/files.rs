@@ -1,0 +1,106 @@
+//! The files of the machine, for suites that refer to some.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use globset::GlobBuilder;
+use quintain_core::suite::Files;
+use walkdir::WalkDir;
+
+/// Larger files are a mistake.
+const MAX_BYTES: u64 = 256 << 20;
+/// Entries to look at before a pattern is given up.
+const MAX_ENTRIES: usize = 1_000_000;
+
+/// The file system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let found = std::fs::metadata(path)?;
+        // A device or a pipe may never end.
+        if !found.is_file() {
+            return Err(io::Error::other("it is no file"));
+        }
+        if found.len() > MAX_BYTES {
+            return Err(io::Error::other(format!("it is larger than {} MiB", MAX_BYTES >> 20)));
+        }
+        std::fs::read(path)
+    }
+
+    fn matching(&self, pattern: &Path) -> io::Result<Vec<PathBuf>> {
+        let text = pattern.to_str().ok_or(io::ErrorKind::InvalidInput)?;
+        let glob = GlobBuilder::new(text).literal_separator(true).backslash_escape(true).build();
+        let glob = glob.map_err(|error| io::Error::other(error.to_string()))?.compile_matcher();
+        let (root, depth) = split(pattern);
+        let mut found = Vec::new();
+        let walk = WalkDir::new(root).max_depth(depth).sort_by_file_name().into_iter();
+        for (index, entry) in walk.filter_map(Result::ok).enumerate() {
+            if index > MAX_ENTRIES {
+                return Err(io::Error::other("the pattern covers too many files"));
+            }
+            if entry.file_type().is_dir() || !glob.is_match(entry.path()) {
+                continue;
+            }
+            found.push(entry.into_path());
+        }
+        Ok(found)
+    }
+}
+
+/// The folder that a pattern starts from, and how deep below it may lead.
+fn split(pattern: &Path) -> (PathBuf, usize) {
+    let magic =
+        |part: &Component<'_>| part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
+    let parts: Vec<Component<'_>> = pattern.components().collect();
+    let fixed = parts.iter().position(magic).unwrap_or(parts.len());
+    let rest = &parts[fixed..];
+    let any_depth = rest.iter().any(|part| {
+        let part = part.as_os_str().to_string_lossy();
+        part.contains("**") || part.contains('{')
+    });
+    let root: PathBuf = parts[..fixed].iter().collect();
+    let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
+    (root, if any_depth { usize::MAX } else { rest.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        for name in ["x.csv", "y.csv", "z.txt", "a/x.csv", "a/b/x.csv"] {
+            std::fs::write(dir.path().join(name), name).unwrap();
+        }
+        dir
+    }
+
+    fn matching(pattern: &str) -> Vec<String> {
+        let dir = tree();
+        let found = Disk.matching(&dir.path().join(pattern)).unwrap();
+        let relative = found.iter().map(|path| path.strip_prefix(dir.path()).unwrap());
+        relative.map(|path| path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn patterns_find_files_in_order() {
+        assert_eq!(matching("*.csv"), ["x.csv", "y.csv"]);
+        assert_eq!(matching("**/*.csv"), ["a/b/x.csv", "a/x.csv", "x.csv", "y.csv"]);
+        assert_eq!(matching("*/x.csv"), ["a/x.csv"]);
+        assert_eq!(matching("{y.csv,z.txt}"), ["y.csv", "z.txt"]);
+        assert_eq!(matching("[xy].csv"), ["x.csv", "y.csv"]);
+        assert_eq!(matching("none*"), [""; 0]);
+    }
+
+    #[test]
+    fn folders_and_missing_files_are_errors() {
+        let dir = tree();
+        assert!(Disk.read(dir.path()).is_err());
+        assert!(Disk.read(&dir.path().join("no")).is_err());
+        assert!(Disk.matching(Path::new("[")).is_err());
+        assert_eq!(Disk.read(&dir.path().join("x.csv")).unwrap(), b"x.csv");
+    }
+}
