@@ -6,6 +6,7 @@ pub mod arguments;
 pub mod assertions;
 pub mod check;
 pub mod code;
+pub mod diff;
 pub mod event;
 pub mod evidence;
 pub mod formula;

@@ -9,4 +9,5 @@ pub mod world;
 
 pub use files::Disk;
 pub use sessions::{OpenError, RouteError, Sessions};
+pub use store::{Store, StoreError};
 pub use world::World;

@@ -1,0 +1,107 @@
+//! The cases of a stored run: in order, one by one, as events for reporters, as rows for a
+//! comparison.
+
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use quintain_core::diff;
+use quintain_core::event::Event;
+use quintain_core::result::{CaseResult, CaseStatus};
+use quintain_core::tally::Tally;
+
+use super::row::{self, number};
+use super::{Run, Store, StoreError};
+
+/// Results in the order of the plan.
+pub type Cases<'a> = BoxStream<'a, Result<CaseResult, StoreError>>;
+
+/// A case of a run that has a result.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Finished {
+    /// Position of the test after expansion of variables.
+    pub test_idx: usize,
+    /// Position of the prompt.
+    pub prompt_idx: usize,
+    /// 0 for the first time.
+    pub repeat: u32,
+    /// Label or id.
+    pub target: String,
+    /// Errored ones may be tried again.
+    pub status: CaseStatus,
+}
+
+impl Store {
+    /// The results of a run with their evidence. Holds one at a time.
+    pub fn cases<'a>(&'a self, run: &Run) -> Cases<'a> {
+        const SQL: &str = "SELECT ordinal, test_idx, prompt_idx, repeat, status, score, latency_ms,
+                description, result, evidence
+            FROM case_result WHERE run = $1 ORDER BY ordinal";
+        let rows = sqlx::query(SQL).bind(run.number).fetch(&self.pool);
+        rows.map(|row| row::case(&row.map_err(|error| self.failed(error))?)).boxed()
+    }
+
+    /// One result with its evidence.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn case(&self, run: &Run, ordinal: usize) -> Result<Option<CaseResult>, StoreError> {
+        const SQL: &str = "SELECT ordinal, test_idx, prompt_idx, repeat, status, score, latency_ms,
+                description, result, evidence
+            FROM case_result WHERE run = $1 AND ordinal = $2 LIMIT 1";
+        let query = sqlx::query(SQL).bind(run.number).bind(number(ordinal));
+        let found = query.fetch_optional(&self.pool).await.map_err(|error| self.failed(error))?;
+        found.as_ref().map(row::case).transpose()
+    }
+
+    /// Tells a stored run as if it happened again. A run without an end is ended as interrupted.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn replay(
+        &self,
+        run: &Run,
+        mut tell: impl FnMut(Event<'_>) + Send,
+    ) -> Result<(), StoreError> {
+        let info = self.info(run).await?;
+        tell(Event::Started(&info));
+        let mut tally = run.summary.is_none().then(|| Tally::new(&info));
+        let mut cases = self.cases(run);
+        while let Some(case) = cases.try_next().await? {
+            if let Some(tally) = &mut tally {
+                tally.add(&case);
+            }
+            tell(Event::Case(&case));
+        }
+        let counted = tally.map(|tally| tally.finish(Duration::ZERO, true));
+        if let Some(summary) = run.summary.as_ref().or(counted.as_ref()) {
+            tell(Event::Finished(summary));
+        }
+        Ok(())
+    }
+
+    /// Which cases have a result, so that a run can be resumed.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub async fn finished(&self, run: &Run) -> Result<Vec<Finished>, StoreError> {
+        const SQL: &str = "SELECT test_idx, prompt_idx, repeat, target, status
+            FROM case_result WHERE run = $1 ORDER BY ordinal";
+        let query = sqlx::query(SQL).bind(run.number);
+        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
+        rows.iter().map(row::finished).collect()
+    }
+
+    /// What a comparison of runs looks at.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn diff_rows(&self, run: &Run) -> Result<Vec<diff::Row>, StoreError> {
+        const SQL: &str = "SELECT description, vars_hash, prompt, target, test_idx, repeat, status,
+                score, latency_ms
+            FROM case_result WHERE run = $1 ORDER BY ordinal";
+        let query = sqlx::query(SQL).bind(run.number);
+        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
+        rows.iter().map(row::slim).collect()
+    }
+}

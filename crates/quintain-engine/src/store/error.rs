@@ -1,0 +1,127 @@
+//! Why the store cannot do what it was asked for.
+
+use std::path::{Path, PathBuf};
+
+/// What went wrong with the stored runs.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder or the file cannot be made or opened.
+    #[error("the store {} cannot be opened: {why}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+    /// The file is no database, or no longer one.
+    #[error("the store {} is damaged ({why}); move it away to start afresh", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What the database says.
+        why: String,
+    },
+    /// A newer program wrote the file.
+    #[error(
+        "the store {} has version {found}, this program knows up to {known}; use a newer quintain",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Version of the file.
+        found: i64,
+        /// Version of the program.
+        known: i64,
+    },
+    /// Another process does not let go.
+    #[error("the store {} is locked by another process", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing more can be written.
+    #[error("the store {} cannot be written: {why}", path.display())]
+    NotWritable {
+        /// The file.
+        path: PathBuf,
+        /// Disk full, read-only, ...
+        why: String,
+    },
+    /// Anything else that the database says.
+    #[error("the store {} failed: {why}", path.display())]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        why: String,
+    },
+    /// A stored value cannot be understood.
+    #[error("a stored {what} cannot be read: {why}")]
+    Unreadable {
+        /// What it should be.
+        what: &'static str,
+        /// Why it is not.
+        why: String,
+    },
+    /// There is no such run.
+    #[error("there is no run `{wanted}`")]
+    NoSuchRun {
+        /// As the user named it.
+        wanted: String,
+    },
+    /// A prefix fits more than one run.
+    #[error("`{wanted}` could be {}", candidates.join(" or "))]
+    Ambiguous {
+        /// As the user named it.
+        wanted: String,
+        /// Some of those that fit.
+        candidates: Vec<String>,
+    },
+    /// Some results of a run did not reach the disk.
+    #[error("{missing} of the results could not be stored: {first}")]
+    Incomplete {
+        /// How many.
+        missing: usize,
+        /// The first failure.
+        first: Box<StoreError>,
+    },
+}
+
+impl StoreError {
+    /// Sorts what the database says by its primary result code.
+    pub(super) fn of(path: &Path, error: sqlx::Error) -> Self {
+        let path = path.to_owned();
+        let code = code(&error);
+        let why = match error {
+            sqlx::Error::Database(error) => error.message().to_owned(),
+            other => other.to_string(),
+        };
+        match code {
+            // SQLITE_BUSY, SQLITE_LOCKED
+            Some(5 | 6) => Self::Locked { path },
+            // SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL
+            Some(8 | 10 | 13) => Self::NotWritable { path, why },
+            // SQLITE_CORRUPT, SQLITE_NOTADB
+            Some(11 | 26) => Self::Damaged { path, why },
+            // SQLITE_PERM, SQLITE_CANTOPEN
+            Some(3 | 14) => Self::Open { path, why },
+            _ => Self::Database { path, why },
+        }
+    }
+
+    pub(super) fn unreadable(what: &'static str, why: impl ToString) -> Self {
+        Self::Unreadable { what, why: why.to_string() }
+    }
+}
+
+/// The primary result code of SQLite; the higher bytes only refine it.
+fn code(error: &sqlx::Error) -> Option<i64> {
+    let extended: i64 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(extended & 0xff)
+}
+
+/// Whether a database error says that a table is missing or the lock is taken: worth another look.
+pub(super) fn is_busy(error: &sqlx::Error) -> bool {
+    matches!(code(error), Some(5 | 6))
+}

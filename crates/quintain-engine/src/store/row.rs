@@ -1,0 +1,267 @@
+//! One case as the store keeps it: columns to search by, the result without what the evidence says
+//! anyway, and the evidence.
+
+use std::collections::BTreeMap;
+
+use quintain_core::diff::{self, vars_hash};
+use quintain_core::evidence::Evidence;
+use quintain_core::response::Response;
+use quintain_core::result::{CaseResult, CaseStatus, Grade, Place, PromptText, TargetName};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use super::pack::{self, Packer};
+use super::{Finished, StoreError};
+
+pub(super) struct CaseRow {
+    pub(super) ordinal: i64,
+    pub(super) test_idx: i64,
+    pub(super) prompt_idx: i64,
+    pub(super) repeat: i64,
+    pub(super) target: String,
+    pub(super) status: &'static str,
+    pub(super) score: f64,
+    pub(super) latency_ms: f64,
+    pub(super) description: Option<String>,
+    pub(super) prompt: String,
+    pub(super) vars_hash: i64,
+    pub(super) result: Vec<u8>,
+    pub(super) evidence: Vec<u8>,
+}
+
+/// Everything of a result that is neither a column nor evidence.
+#[derive(Serialize)]
+struct Rest<'a> {
+    target: &'a TargetName,
+    prompt: &'a PromptText,
+    vars: &'a Map<String, Value>,
+    test: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: &'a Option<Place>,
+    named_scores: &'a BTreeMap<String, f64>,
+    response: Response,
+    /// `raw` of the response is the result of the last exchange.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    raw_in_evidence: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grade: &'a Option<Grade>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: &'a Option<String>,
+    attempts: u32,
+}
+
+/// The same, read back.
+#[derive(Deserialize)]
+struct Stored {
+    target: TargetName,
+    prompt: PromptText,
+    vars: Map<String, Value>,
+    test: Value,
+    place: Option<Place>,
+    named_scores: BTreeMap<String, f64>,
+    response: Response,
+    #[serde(default)]
+    raw_in_evidence: bool,
+    grade: Option<Grade>,
+    error: Option<String>,
+    attempts: u32,
+}
+
+impl CaseRow {
+    pub(super) fn of(case: &CaseResult, packer: &mut Packer) -> Result<Self, StoreError> {
+        // Taken apart by name, so that a new field cannot be forgotten here.
+        let CaseResult {
+            ordinal,
+            test_idx,
+            prompt_idx,
+            repeat,
+            target,
+            prompt,
+            description,
+            vars,
+            test,
+            place,
+            status,
+            score,
+            named_scores,
+            response,
+            evidence,
+            grade,
+            error,
+            latency_ms,
+            attempts,
+        } = case;
+        let last = evidence.last().and_then(|exchange| exchange.outcome.result());
+        let raw_in_evidence = response.raw.is_some() && response.raw.as_ref() == last;
+        let raw = if raw_in_evidence { None } else { response.raw.clone() };
+        let rest = Rest {
+            target,
+            prompt,
+            vars,
+            test,
+            place,
+            named_scores,
+            response: Response { raw, ..without_raw(response) },
+            raw_in_evidence,
+            grade,
+            error,
+            attempts: *attempts,
+        };
+        Ok(Self {
+            ordinal: number(*ordinal),
+            test_idx: number(*test_idx),
+            prompt_idx: number(*prompt_idx),
+            repeat: i64::from(*repeat),
+            target: target.name().to_owned(),
+            status: word(*status),
+            // A script may score NaN, for which the database has no word.
+            score: if score.is_nan() { 0.0 } else { *score },
+            latency_ms: if latency_ms.is_nan() { 0.0 } else { *latency_ms },
+            description: description.clone(),
+            prompt: prompt.label.clone(),
+            vars_hash: vars_hash(vars).cast_signed(),
+            result: packer.json(&rest)?,
+            evidence: packer.json(evidence)?,
+        })
+    }
+}
+
+/// Cloning the raw result only to drop it would double the cost of large answers.
+fn without_raw(response: &Response) -> Response {
+    let Response {
+        output,
+        error,
+        raw: _,
+        metadata,
+        cached,
+        token_usage,
+        cost,
+        finish_reason,
+        guardrails,
+        log_probs,
+    } = response;
+    Response {
+        output: output.clone(),
+        error: error.clone(),
+        raw: None,
+        metadata: metadata.clone(),
+        cached: *cached,
+        token_usage: token_usage.clone(),
+        cost: *cost,
+        finish_reason: finish_reason.clone(),
+        guardrails: guardrails.clone(),
+        log_probs: log_probs.clone(),
+    }
+}
+
+pub(super) fn case(row: &SqliteRow) -> Result<CaseResult, StoreError> {
+    let columns = || -> sqlx::Result<_> {
+        Ok((
+            (row.try_get::<i64, _>("ordinal")?, row.try_get::<i64, _>("test_idx")?),
+            (row.try_get::<i64, _>("prompt_idx")?, row.try_get::<i64, _>("repeat")?),
+            (row.try_get::<f64, _>("score")?, row.try_get::<f64, _>("latency_ms")?),
+            row.try_get::<String, _>("status")?,
+            row.try_get::<Option<String>, _>("description")?,
+            row.try_get::<&[u8], _>("result")?,
+            row.try_get::<&[u8], _>("evidence")?,
+        ))
+    };
+    let read = columns().map_err(|error| StoreError::unreadable("case", error))?;
+    let ((ordinal, test_idx), (prompt_idx, repeat), (score, latency_ms), status, ..) = &read;
+    let (.., description, result, evidence) = &read;
+    let stored: Stored = pack::json("result", result)?;
+    let evidence: Evidence = pack::json("evidence", evidence)?;
+    let mut response = stored.response;
+    if stored.raw_in_evidence {
+        let last = evidence.last().and_then(|exchange| exchange.outcome.result());
+        response.raw = last.cloned();
+    }
+    Ok(CaseResult {
+        ordinal: index(*ordinal),
+        test_idx: index(*test_idx),
+        prompt_idx: index(*prompt_idx),
+        repeat: u32::try_from(*repeat).unwrap_or_default(),
+        target: stored.target,
+        prompt: stored.prompt,
+        description: description.clone(),
+        vars: stored.vars,
+        test: stored.test,
+        place: stored.place,
+        status: of_word(status)?,
+        score: *score,
+        named_scores: stored.named_scores,
+        response,
+        evidence,
+        grade: stored.grade,
+        error: stored.error,
+        latency_ms: *latency_ms,
+        attempts: stored.attempts,
+    })
+}
+
+pub(super) fn finished(row: &SqliteRow) -> Result<Finished, StoreError> {
+    let read = || -> sqlx::Result<_> {
+        Ok(Finished {
+            test_idx: index(row.try_get("test_idx")?),
+            prompt_idx: index(row.try_get("prompt_idx")?),
+            repeat: u32::try_from(row.try_get::<i64, _>("repeat")?).unwrap_or_default(),
+            target: row.try_get("target")?,
+            status: CaseStatus::Errored,
+        })
+    };
+    let finished = read().map_err(|error| StoreError::unreadable("case", error))?;
+    Ok(Finished { status: status(row)?, ..finished })
+}
+
+pub(super) fn slim(row: &SqliteRow) -> Result<diff::Row, StoreError> {
+    let read = || -> sqlx::Result<_> {
+        Ok(diff::Row {
+            key: diff::Key {
+                description: row.try_get("description")?,
+                vars: row.try_get::<i64, _>("vars_hash")?.cast_unsigned(),
+                prompt: row.try_get("prompt")?,
+                target: row.try_get("target")?,
+            },
+            test_idx: index(row.try_get("test_idx")?),
+            repeat: u32::try_from(row.try_get::<i64, _>("repeat")?).unwrap_or_default(),
+            status: CaseStatus::Errored,
+            score: row.try_get("score")?,
+            latency_ms: row.try_get("latency_ms")?,
+        })
+    };
+    let slim = read().map_err(|error| StoreError::unreadable("case", error))?;
+    Ok(diff::Row { status: status(row)?, ..slim })
+}
+
+fn status(row: &SqliteRow) -> Result<CaseStatus, StoreError> {
+    let word: &str =
+        row.try_get("status").map_err(|error| StoreError::unreadable("case", error))?;
+    of_word(word)
+}
+
+fn word(status: CaseStatus) -> &'static str {
+    match status {
+        CaseStatus::Passed => "passed",
+        CaseStatus::Failed => "failed",
+        CaseStatus::Errored => "errored",
+    }
+}
+
+fn of_word(word: &str) -> Result<CaseStatus, StoreError> {
+    match word {
+        "passed" => Ok(CaseStatus::Passed),
+        "failed" => Ok(CaseStatus::Failed),
+        "errored" => Ok(CaseStatus::Errored),
+        other => Err(StoreError::unreadable("status", format!("`{other}` is unknown"))),
+    }
+}
+
+pub(super) fn number(index: usize) -> i64 {
+    i64::try_from(index).unwrap_or(i64::MAX)
+}
+
+pub(super) fn index(number: i64) -> usize {
+    usize::try_from(number).unwrap_or_default()
+}

@@ -1,0 +1,98 @@
+//! Runs in, runs out; then everything that disks and neighbours can do to them.
+
+mod hardship;
+mod round_trip;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quintain_core::event::{Column, RunInfo};
+use quintain_core::evidence::{Evidence, Exchange, Outcome};
+use quintain_core::response::Response;
+use quintain_core::result::{CaseResult, CaseStatus, Place, PromptText, TargetName};
+use quintain_core::tally::{Summary, Tally};
+use serde_json::{Map, json};
+use tempfile::TempDir;
+
+use super::*;
+
+async fn store() -> (Store, TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    (Store::open(directory.path()).await.unwrap(), directory)
+}
+
+fn target() -> TargetName {
+    TargetName { id: "mcp".into(), label: Some("payments".into()) }
+}
+
+fn info(id: &str, created: &str) -> RunInfo {
+    RunInfo {
+        id: id.into(),
+        created: created.into(),
+        description: Some(format!("about {id}")),
+        config: json!({"prompts": ["x"]}),
+        columns: vec![Column {
+            target: target(),
+            prompt_idx: 0,
+            raw: "{{x}}".into(),
+            label: "x".into(),
+        }],
+        planned: 3,
+        options: Map::new(),
+        tags: BTreeMap::from([("team".to_owned(), id.to_owned())]),
+        version: "0".into(),
+    }
+}
+
+fn case(ordinal: usize, status: CaseStatus) -> CaseResult {
+    let reply = json!({"content": [{"type": "text", "text": format!("answer {ordinal}")}]});
+    let exchange = Exchange {
+        server: "payments".into(),
+        method: "tools/call".into(),
+        sent: json!({"name": "pay", "arguments": {"n": ordinal}}),
+        outcome: Outcome::Reply(reply),
+        took: Duration::from_micros(1_500),
+        notices: Vec::new(),
+    };
+    let evidence = Evidence { exchanges: vec![exchange], extra: Vec::new() };
+    let vars = Map::from_iter([("n".to_owned(), json!(ordinal))]);
+    CaseResult {
+        ordinal,
+        test_idx: ordinal,
+        prompt_idx: 0,
+        repeat: 0,
+        target: target(),
+        prompt: PromptText { raw: format!("{ordinal}"), label: "x".into() },
+        description: Some(format!("case {ordinal}")),
+        vars,
+        test: json!({"assert": [{"type": "is-json"}]}),
+        place: Some(Place { file: "suite.yaml".into(), line: 3, column: 1 }),
+        status,
+        score: 0.75,
+        named_scores: BTreeMap::from([("m".to_owned(), 0.5)]),
+        response: Response::of_mcp(&evidence),
+        evidence,
+        grade: None,
+        error: None,
+        latency_ms: 1.5,
+        attempts: 1,
+    }
+}
+
+/// Stores a finished run of so many passed cases.
+async fn stored(store: &Store, id: &str, created: &str, cases: usize) -> Run {
+    let info = info(id, created);
+    let writer = store.start(&info, &[]);
+    let mut tally = Tally::new(&info);
+    for ordinal in 0..cases {
+        let case = case(ordinal, CaseStatus::Passed);
+        tally.add(&case);
+        writer.case(&case).await;
+    }
+    writer.finish(&tally.finish(Duration::from_secs(1), false)).await.unwrap();
+    store.find(id).await.unwrap()
+}
+
+fn summary() -> Summary {
+    Summary::default()
+}
