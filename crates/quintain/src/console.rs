@@ -48,6 +48,15 @@ impl Console {
         self.colour_stderr
     }
 
+    /// Whether somebody watches and wants to.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched && !self.quiet
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Data. A reader that went away is no error.
     pub(crate) fn out(&self, text: &str) {
         let text = self.redactor.text(text);
@@ -102,7 +111,7 @@ impl Console {
 
     /// Shows that something is going on until the guard is dropped; only if somebody watches.
     pub(crate) fn busy(&self, what: &str) -> Busy {
-        if !self.watched || self.quiet {
+        if !self.is_watched() {
             return Busy(None);
         }
         let bar = ProgressBar::new_spinner().with_message(visible(what).into_owned());

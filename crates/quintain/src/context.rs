@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What the process found when it was started.
 #[derive(Debug, Clone)]
@@ -46,6 +46,38 @@ impl Context {
         value.is_some_and(|value| matches!(value.as_str(), "1" | "true" | "yes" | "on"))
     }
 
+    /// A variable that holds a number.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        self.env.get(name)?.trim().parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    /// How many characters a line of standard output should have.
+    pub(crate) fn width(&self) -> usize {
+        let named = self.env.get("COLUMNS").and_then(|text| text.trim().parse().ok());
+        let seen = || {
+            let (columns, _) = terminal_size::terminal_size()?;
+            Some(columns.0.into())
+        };
+        named.or_else(seen).unwrap_or(80).clamp(40, 200)
+    }
+
+    /// The present moment: RFC 3339, UTC, to the second.
+    #[expect(clippy::unused_self, reason = "nobody but the context looks at the clock")]
+    pub(crate) fn now(&self) -> String {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        timestamp(since.as_secs())
+    }
+
+    /// A few letters and digits that nobody can foretell.
+    #[expect(clippy::unused_self, reason = "nobody but the context rolls dice")]
+    pub(crate) fn letters(&self, count: usize) -> String {
+        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        let mut bytes = vec![0; count];
+        // Without chance, runs of the same second share a name, and the store says so.
+        let _ = getrandom::fill(&mut bytes);
+        bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
+    }
+
     /// `MCP_REQUEST_TIMEOUT_MS`; what is no positive number counts as not set.
     pub(crate) fn request_timeout(&self) -> Option<Duration> {
         let millis = self.env.get("MCP_REQUEST_TIMEOUT_MS")?.trim().parse::<u64>().ok()?;
@@ -72,4 +104,20 @@ impl Context {
 
 fn dumb(env: &BTreeMap<String, String>) -> bool {
     env.get("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Seconds since 1970 as `2026-11-15T22:33:44Z`.
+fn timestamp(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days are counted from 1 March of year 0, so that leap days come last in their year.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}Z")
 }

@@ -9,10 +9,14 @@ pub(crate) enum Exit {
     Passed,
     /// A check failed, a finding counts, or a call was answered with an error.
     Failed,
+    /// A check failed, and the user chose the code for that.
+    FailedWith(u8),
     /// The command line or the suite is wrong.
     Usage,
     /// A target cannot be reached, or did not answer in time.
     Unreachable,
+    /// Nothing was selected or generated.
+    Nothing,
     /// Somebody pressed Ctrl-C.
     Interrupted,
 }
@@ -22,8 +26,10 @@ impl Exit {
         match self {
             Self::Passed => 0,
             Self::Failed => 100,
+            Self::FailedWith(code) => code,
             Self::Usage => 2,
             Self::Unreachable => 3,
+            Self::Nothing => 4,
             Self::Interrupted => 130,
         }
     }

@@ -42,6 +42,7 @@ use std::collections::BTreeMap;
 
 use quintain_source::Node;
 use secrecy::SecretString;
+use serde_json::{Map, Value};
 
 /// Everything that one or several suite files declare. `Debug` leaves out the documents and the
 /// environment, in which credentials may stand as they are.
@@ -58,6 +59,21 @@ pub struct Suite {
     /// What must not be shown anywhere: credentials of targets, and of the environment as far as
     /// the suite mentions them.
     pub secrets: Vec<SecretString>,
+}
+
+impl Suite {
+    /// The suite as one document for reports: what its files say, without prompts and tests that
+    /// stand in the results anyway. Credentials are still in it.
+    pub fn config(&self) -> Value {
+        let mut config = Map::new();
+        for document in &self.documents {
+            config.extend(document.to_json_map());
+        }
+        if let Some(description) = &self.description {
+            config.insert("description".into(), description.clone().into());
+        }
+        Value::Object(config)
+    }
 }
 
 impl std::fmt::Debug for Suite {

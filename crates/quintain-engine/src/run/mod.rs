@@ -87,7 +87,7 @@ pub async fn execute(
         Some(lanes) => {
             let floor = Floor {
                 job,
-                templates: Nunjucks::new((*job.world.env).clone()),
+                templates: Nunjucks::new(job.suite.env.clone()),
                 lanes,
                 memory: Memory::of(job.suite),
                 pace: Pace::new(job.settings.rate),
@@ -112,7 +112,7 @@ impl Floor<'_> {
     async fn run(
         &self,
         stop: &mut Stop,
-        mut store: Option<Writer>,
+        store: Option<Writer>,
         listen: &mut dyn FnMut(Event<'_>),
         started: Instant,
     ) -> (Summary, Option<String>) {
@@ -142,10 +142,9 @@ impl Floor<'_> {
                 result = results.next() => result,
             };
             let Some(result) = result else { break };
-            let result = match &mut store {
-                Some(store) => store.put(result).await,
-                None => result,
-            };
+            if let Some(store) = &store {
+                store.case(&result).await;
+            }
             order.put(result, &mut publish);
         }
         order.flush(&mut publish);

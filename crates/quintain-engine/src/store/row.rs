@@ -34,6 +34,7 @@ pub(super) struct CaseRow {
 /// Everything of a result that is neither a column nor evidence.
 #[derive(Serialize)]
 struct Rest<'a> {
+    group: usize,
     target: &'a TargetName,
     prompt: &'a PromptText,
     vars: &'a Map<String, Value>,
@@ -55,6 +56,8 @@ struct Rest<'a> {
 /// The same, read back.
 #[derive(Deserialize)]
 struct Stored {
+    #[serde(default)]
+    group: usize,
     target: TargetName,
     prompt: PromptText,
     vars: Map<String, Value>,
@@ -75,6 +78,7 @@ impl CaseRow {
         let CaseResult {
             ordinal,
             test_idx,
+            group,
             prompt_idx,
             repeat,
             target,
@@ -97,6 +101,7 @@ impl CaseRow {
         let raw_in_evidence = response.raw.is_some() && response.raw.as_ref() == last;
         let raw = if raw_in_evidence { None } else { response.raw.clone() };
         let rest = Rest {
+            group: *group,
             target,
             prompt,
             vars,
@@ -181,6 +186,7 @@ pub(super) fn case(row: &SqliteRow) -> Result<CaseResult, StoreError> {
     Ok(CaseResult {
         ordinal: index(*ordinal),
         test_idx: index(*test_idx),
+        group: stored.group,
         prompt_idx: index(*prompt_idx),
         repeat: u32::try_from(*repeat).unwrap_or_default(),
         target: stored.target,

@@ -3,14 +3,22 @@
 mod call;
 mod completions;
 mod demo;
+mod eval;
+mod explain;
+mod init;
 mod inspect;
+mod kinds;
+mod list;
 mod login;
 mod render;
+mod schema;
+mod suite;
 mod target;
 
 use clap::error::ErrorKind;
 use clap::{ArgAction, Parser, Subcommand};
 use quintain_wire::redact::Redactor;
+use tokio::sync::watch;
 
 use crate::console::Console;
 use crate::context::Context;
@@ -34,9 +42,14 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::Args),
+    Init(init::Args),
+    Eval(Box<eval::Args>),
     Inspect(inspect::Args),
     Call(call::Args),
     Login(login::Args),
+    List(list::Args),
+    Explain(explain::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
 }
 
@@ -47,6 +60,8 @@ struct Desk {
     redactor: Redactor,
     verbosity: u8,
     quiet: bool,
+    /// True once somebody pressed Ctrl-C, for commands that bring something home first.
+    stop: watch::Receiver<bool>,
 }
 
 impl Desk {
@@ -87,9 +102,15 @@ pub(crate) fn parse(context: &Context) -> Result<Cli, Exit> {
 pub(crate) fn run(cli: Cli, context: Context) -> Exit {
     let redactor = Redactor::default();
     let console = Console::new(&context, cli.quiet, redactor.clone());
-    let desk = Desk { context, console, redactor, verbosity: cli.verbose, quiet: cli.quiet };
-    if let Command::Completions(args) = &cli.command {
-        return completions::run(args, &desk);
+    let (stop_now, stop) = watch::channel(false);
+    let desk = Desk { context, console, redactor, verbosity: cli.verbose, quiet: cli.quiet, stop };
+    match &cli.command {
+        Command::Completions(args) => return completions::run(args, &desk),
+        Command::Init(args) => return init::run(args, &desk),
+        Command::List(args) => return list::run(args, &desk),
+        Command::Explain(args) => return explain::run(args, &desk),
+        Command::Schema(args) => return schema::run(args, &desk),
+        _ => {}
     }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -99,9 +120,19 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
         }
     };
     let exit = runtime.block_on(async {
+        let patient = matches!(cli.command, Command::Eval(_));
+        let mut work = std::pin::pin!(dispatch(cli.command, &desk));
+        if patient {
+            tokio::select! {
+                exit = &mut work => return exit,
+                () = interrupted() => {
+                    let _ = stop_now.send(true);
+                }
+            }
+        }
         tokio::select! {
             // The future that loses is dropped here, and with it every child process.
-            exit = dispatch(cli.command, &desk) => exit,
+            exit = &mut work => exit,
             () = interrupted() => {
                 desk.console.err("interrupted");
                 Exit::Interrupted
@@ -116,10 +147,16 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
 async fn dispatch(command: Command, desk: &Desk) -> Exit {
     match command {
         Command::Demo(args) => demo::run(args, desk).await,
+        Command::Eval(args) => eval::run(*args, desk).await,
         Command::Inspect(args) => inspect::run(args, desk).await,
         Command::Call(args) => call::run(args, desk).await,
         Command::Login(args) => login::run(args, desk).await,
-        Command::Completions(_) => Exit::Passed,
+        // They ended before the runtime was started.
+        Command::Completions(_)
+        | Command::Init(_)
+        | Command::List(_)
+        | Command::Explain(_)
+        | Command::Schema(_) => Exit::Passed,
     }
 }
 

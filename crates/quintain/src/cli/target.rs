@@ -1,24 +1,21 @@
 //! The target of a command: `-- COMMAND ARG...`, `--url URL`, or `-c FILE [--target NAME]`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use quintain_core::suite::{
-    Auth, Launch, Loaded, McpTarget, ProtocolChoice, Responders, Server, SuiteFile, Timeouts,
-    ToolFilter, Transport, load,
+    Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, Suite, Timeouts, ToolFilter,
+    Transport,
 };
 use quintain_engine::{OpenError, Sessions, World};
-use quintain_source::{Renderer, Span, closest};
+use quintain_source::{Span, closest};
 use quintain_wire::era::{Choice, VERSIONS};
 use secrecy::SecretString;
 use serde_json::{Map, json};
 
 use super::Desk;
+use super::suite::{self, Wrong, say};
 use crate::exit::Exit;
-
-/// Suite files that are read if none is named, in this order.
-const DEFAULT_FILES: [&str; 4] =
-    ["quintain.yaml", "quintain.yml", "promptfooconfig.yaml", "promptfooconfig.yml"];
 
 /// Which target
 #[derive(Debug, clap::Args)]
@@ -85,13 +82,7 @@ impl TargetArgs {
             Err(what) => Err(say(what, None)),
         });
         let target = adjusted.map_err(|wrong| {
-            let what = match wrong {
-                Wrong::Said => "the suite has errors".to_owned(),
-                Wrong::Say(what, help) => {
-                    desk.console.error(&what, help.as_deref());
-                    what
-                }
-            };
+            let what = wrong.report(desk);
             if as_json {
                 desk.console.json(&json!({"error": what}));
             }
@@ -226,18 +217,6 @@ impl TargetArgs {
     }
 }
 
-/// Why there is no target.
-enum Wrong {
-    /// Diagnostics were printed already.
-    Said,
-    /// What is wrong, and advice.
-    Say(String, Option<String>),
-}
-
-fn say(what: impl Into<String>, help: Option<String>) -> Wrong {
-    Wrong::Say(what.into(), help)
-}
-
 fn split(text: &str, at: char, flag: &str) -> Result<(String, SecretString), String> {
     let (name, value) = text
         .split_once(at)
@@ -263,43 +242,15 @@ fn plain(name: String, launch: Launch) -> McpTarget {
     }
 }
 
-fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<quintain_core::suite::Suite, Wrong> {
-    let default =
-        || DEFAULT_FILES.iter().map(PathBuf::from).find(|file| in_cwd(file, desk).is_file());
-    let files: Vec<PathBuf> = match named {
-        [] => default().into_iter().collect(),
-        named => named.to_vec(),
-    };
+fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<Suite, Wrong> {
+    let files = suite::find(named, desk);
     if files.is_empty() {
         return Err(say(
             "no target is named",
             Some("give `-- COMMAND ARG...`, `--url URL`, or a suite with `-c FILE`".into()),
         ));
     }
-    let mut texts = Vec::new();
-    for file in files {
-        let path = in_cwd(&file, desk);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| say(format!("cannot read `{}`: {error}", file.display()), None))?;
-        let base_dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        texts.push(SuiteFile { name: file.display().to_string(), text, base_dir });
-    }
-    let Loaded { suite, diagnostics, sources } =
-        load(texts, &desk.context.env, &quintain_engine::Disk);
-    if !diagnostics.is_empty() {
-        let renderer =
-            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
-        desk.console.err(renderer.render_all(&sources, &diagnostics).trim_end());
-    }
-    let suite = suite.ok_or(Wrong::Said)?;
-    for secret in &suite.secrets {
-        desk.redactor.learn(secret);
-    }
-    Ok(suite)
-}
-
-fn in_cwd(file: &Path, desk: &Desk) -> PathBuf {
-    desk.context.cwd.join(file)
+    suite::open(&files, &desk.context.env, desk).map(|opened| opened.suite)
 }
 
 /// Connects to all servers of a target, or says why that failed.

@@ -3,6 +3,7 @@
 //! `cases/README.md` says what a folder may hold. `BLESS=1` writes what was seen as what is expected.
 
 mod case;
+mod corpus;
 mod limits;
 mod normal;
 mod run;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/cases");
     let mut trials = selftest::trials();
+    trials.extend(corpus::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {

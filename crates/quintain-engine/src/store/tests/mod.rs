@@ -59,6 +59,7 @@ fn case(ordinal: usize, status: CaseStatus) -> CaseResult {
     CaseResult {
         ordinal,
         test_idx: ordinal,
+        group: ordinal,
         prompt_idx: 0,
         repeat: 0,
         target: target(),

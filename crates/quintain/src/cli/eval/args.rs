@@ -1,0 +1,203 @@
+//! The options of `quintain eval`, and what they mean for a run.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use quintain_core::plan::{SelectError, Selection};
+use quintain_core::suite::EvaluateOptions;
+use quintain_engine::run::Settings;
+
+/// Run a suite: make its calls, check the answers, report
+///
+/// Reads quintain.yaml, else promptfooconfig.yaml, or the files named with -c, several as one suite.
+///
+/// Examples:
+///   quintain eval
+///   quintain eval -c suite.yaml -j 8 -o report.html -o results.junit.xml
+///   quintain eval --filter-pattern refund --repeat 5
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(in crate::cli) struct Args {
+    /// Suite file; any number of times
+    #[arg(short, long, value_name = "FILE", num_args = 1..)]
+    pub(super) config: Vec<PathBuf>,
+    /// Write a report, format by suffix: .json .jsonl .yaml .csv .html .md .txt .junit.xml; any
+    /// number of times
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Vec<PathBuf>,
+    /// Calls under way at the same time [default: 4]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub(super) max_concurrency: Option<usize>,
+    /// Run every test so many times
+    #[arg(long, value_name = "N")]
+    pub(super) repeat: Option<u32>,
+    /// Milliseconds to wait after each test
+    #[arg(long, value_name = "MS")]
+    pub(super) delay: Option<u64>,
+    /// Tests per second at most
+    #[arg(long, value_name = "N")]
+    pub(super) rate: Option<f64>,
+    /// Tries after a lost connection
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) retries: u32,
+    /// Milliseconds for each test
+    #[arg(long, value_name = "MS")]
+    pub(super) timeout: Option<u64>,
+    /// Milliseconds for the whole run
+    #[arg(long, value_name = "MS")]
+    pub(super) max_time: Option<u64>,
+    /// A tool result with `isError` is an error of the test
+    #[arg(long)]
+    pub(super) fail_on_tool_error: bool,
+    /// Write snapshots that differ anew
+    #[arg(short, long)]
+    pub(super) update_snapshots: bool,
+    /// Variable for all tests; any number of times
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    pub(super) vars: Vec<String>,
+    /// Name of this run
+    #[arg(long, value_name = "TEXT")]
+    pub(super) description: Option<String>,
+    /// Tag of this run; any number of times
+    #[arg(long = "tag", value_name = "NAME=VALUE")]
+    pub(super) tags: Vec<String>,
+    /// File with further environment variables, NAME=VALUE per line
+    #[arg(long, value_name = "FILE")]
+    pub(super) env_file: Vec<PathBuf>,
+    /// Exit code when a test fails [default: 100]
+    #[arg(long, value_name = "CODE")]
+    pub(super) fail_exit_code: Option<u8>,
+    /// Keep nothing of this run
+    #[arg(long)]
+    pub(super) no_write: bool,
+    /// Go on with an interrupted run [default: the latest]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
+    pub(super) resume: Option<String>,
+    /// Run the tests of a run again that ended in an error [default: the latest]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest", conflicts_with = "resume")]
+    pub(super) retry_errors: Option<String>,
+    /// Run again whenever a file of the suite changes
+    #[arg(short, long)]
+    pub(super) watch: bool,
+    /// Print the result as JSON instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Print no table
+    #[arg(long)]
+    pub(super) no_table: bool,
+    /// Characters of a cell at most
+    #[arg(long, value_name = "N")]
+    pub(super) table_cell_max_length: Option<usize>,
+    /// Show no progress
+    #[arg(long)]
+    pub(super) no_progress_bar: bool,
+    #[command(flatten)]
+    pub(super) filters: Filters,
+    #[command(flatten)]
+    pub(super) ignored: Ignored,
+}
+
+/// Which tests to run
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Filters")]
+pub(super) struct Filters {
+    /// Tests whose description matches
+    #[arg(long, value_name = "REGEX")]
+    filter_pattern: Option<String>,
+    /// The first so many tests
+    #[arg(short = 'n', long, value_name = "N")]
+    filter_first_n: Option<usize>,
+    /// Tests from START up to END, counted from 0
+    #[arg(long, value_name = "START:END")]
+    filter_range: Option<String>,
+    /// So many tests by chance
+    #[arg(long, value_name = "N")]
+    filter_sample: Option<usize>,
+    /// Makes the choice of --filter-sample repeatable
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    filter_sample_seed: u64,
+    /// Targets whose id or label matches
+    #[arg(long, visible_alias = "filter-providers", value_name = "REGEX")]
+    filter_targets: Option<String>,
+    /// Prompts whose label or id matches
+    #[arg(long, value_name = "REGEX")]
+    filter_prompts: Option<String>,
+    /// Tests with this metadata; any number of times
+    #[arg(long, value_name = "KEY=VALUE")]
+    filter_metadata: Vec<String>,
+    /// Tests that failed or ended in an error in a run
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
+    pub(super) filter_failing: Option<String>,
+    /// Tests that failed in a run
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
+    pub(super) filter_failing_only: Option<String>,
+    /// Tests that ended in an error in a run
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
+    pub(super) filter_errors_only: Option<String>,
+}
+
+/// Options of promptfoo that mean nothing here: answers are never cached and never shared.
+#[derive(Debug, clap::Args)]
+pub(super) struct Ignored {
+    #[arg(long, hide = true)]
+    no_cache: bool,
+    #[arg(long, hide = true)]
+    no_share: bool,
+    #[arg(long, hide = true)]
+    table: bool,
+}
+
+impl Args {
+    /// What the command line says, else the suite, else the default.
+    pub(super) fn settings(&self, suite: &EvaluateOptions, env: &BTreeMap<String, String>) -> Settings {
+        let millis = |name: &str| env.get(name)?.trim().parse::<u64>().ok();
+        let limit = |given: Option<u64>, suite: Option<Duration>, variable: &str| {
+            let given = given.map(Duration::from_millis).or(suite);
+            let limit = given.or_else(|| millis(variable).map(Duration::from_millis));
+            limit.filter(|limit| !limit.is_zero())
+        };
+        let delay = limit(self.delay, suite.delay, "PROMPTFOO_DELAY_MS");
+        let concurrency = self.max_concurrency.or(suite.max_concurrency).unwrap_or(4);
+        Settings {
+            // A pause between tests makes sense only if they do not overlap.
+            concurrency: if delay.is_some() { 1 } else { concurrency.max(1) },
+            delay,
+            timeout: limit(self.timeout, suite.timeout, "PROMPTFOO_EVAL_TIMEOUT_MS"),
+            max_time: limit(self.max_time, suite.max_eval_time, "PROMPTFOO_MAX_EVAL_TIME_MS"),
+            rate: self.rate.or(suite.rate),
+            retries: self.retries,
+            fail_on_tool_error: self.fail_on_tool_error || suite.fail_on_tool_error,
+            update_snapshots: self.update_snapshots,
+            // In a pipeline, a snapshot that was forgotten must not appear to pass.
+            write_new_snapshots: !env.contains_key("CI"),
+        }
+    }
+
+    /// `NAME=VALUE` pairs of an option.
+    pub(super) fn pairs(flag: &str, pairs: &[String]) -> Result<Vec<(String, String)>, String> {
+        let split = |pair: &String| match pair.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+            _ => Err(format!("{flag} wants NAME=VALUE, not `{pair}`")),
+        };
+        pairs.iter().map(split).collect()
+    }
+}
+
+impl Filters {
+    pub(super) fn selection(&self) -> Result<Selection, SelectError> {
+        let regex = |pattern: &Option<String>| {
+            pattern.as_deref().map(Selection::regex).transpose()
+        };
+        let metadata = self.filter_metadata.iter().map(|text| Selection::parse_metadata(text));
+        Ok(Selection {
+            pattern: regex(&self.filter_pattern)?,
+            targets: regex(&self.filter_targets)?,
+            prompts: regex(&self.filter_prompts)?,
+            metadata: metadata.collect::<Result<_, _>>()?,
+            range: self.filter_range.as_deref().map(Selection::parse_range).transpose()?,
+            first: self.filter_first_n,
+            sample: self.filter_sample.map(|count| (count, self.filter_sample_seed)),
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Shows how far a run is: a bar on a terminal, a line now and then elsewhere.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use quintain_core::event::Event;
+use quintain_core::result::CaseStatus;
+
+use crate::console::Console;
+
+/// How often a line is printed where no bar can be shown.
+const EVERY: Duration = Duration::from_secs(10);
+
+pub(super) struct Progress<'a> {
+    console: &'a Console,
+    bar: Option<ProgressBar>,
+    lines: bool,
+    planned: usize,
+    done: usize,
+    bad: usize,
+    last: Instant,
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(console: &'a Console, wanted: bool) -> Self {
+        let bar = (wanted && console.is_watched()).then(ProgressBar::no_length);
+        if let Some(bar) = &bar {
+            let style = "{bar:24.green} {pos}/{len}  {per_sec}  {eta} left  {msg}";
+            bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        }
+        let lines = wanted && bar.is_none() && !console.is_quiet();
+        Self { console, bar, lines, planned: 0, done: 0, bad: 0, last: Instant::now() }
+    }
+
+    pub(super) fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Started(run) => {
+                self.planned = run.planned;
+                if let Some(bar) = &self.bar {
+                    bar.set_length(run.planned as u64);
+                }
+            }
+            Event::Case(case) => {
+                self.done += 1;
+                self.bad += usize::from(case.status != CaseStatus::Passed);
+                self.show();
+            }
+            Event::Finished(_) => {
+                if let Some(bar) = &self.bar {
+                    bar.finish_and_clear();
+                }
+            }
+        }
+    }
+
+    fn show(&mut self) {
+        let bad = if self.bad == 0 { String::new() } else { format!("{} bad", self.bad) };
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done as u64);
+            bar.set_message(bad);
+        } else if self.lines && self.last.elapsed() >= EVERY {
+            self.last = Instant::now();
+            let bad = if bad.is_empty() { bad } else { format!(", {bad}") };
+            self.console.note(&format!("{} of {} done{bad}", self.done, self.planned));
+        }
+    }
+}

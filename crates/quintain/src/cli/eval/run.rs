@@ -1,0 +1,234 @@
+//! One run of a suite, from its files to an exit code.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use quintain_core::event::RunInfo;
+use quintain_core::plan::{Plan, plan};
+use quintain_core::suite::Suite;
+use quintain_engine::World;
+use quintain_engine::run::{Job, Outcome, Settings, execute};
+use quintain_report::find;
+use serde_json::{Map, Value, json};
+
+use super::args::Args;
+use super::feed::{Feed, Stdout};
+use super::progress::Progress;
+use crate::cli::Desk;
+use crate::cli::suite::{self, Opened};
+use crate::exit::Exit;
+
+pub(super) async fn once(args: &Args, desk: &Desk) -> Exit {
+    match attempt(args, desk).await {
+        Ok(exit) => exit,
+        Err(stopped) => {
+            if args.json {
+                desk.console.json(&json!({"error": stopped.what}));
+            }
+            stopped.exit
+        }
+    }
+}
+
+/// Why there was no run. It has been said already.
+struct Stopped {
+    what: String,
+    exit: Exit,
+}
+
+fn stop(desk: &Desk, what: impl Into<String>, help: Option<&str>, exit: Exit) -> Stopped {
+    let what = what.into();
+    desk.console.error(&what, help);
+    Stopped { what, exit }
+}
+
+async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
+    let usage = |what: String| stop(desk, what, None, Exit::Usage);
+    let env = environment(args, desk).map_err(usage)?;
+    let files = suite::find(&args.config, desk);
+    if files.is_empty() {
+        let help = "write quintain.yaml, name a file with `-c FILE`, or start with `quintain init`";
+        return Err(stop(desk, "there is no suite here", Some(help), Exit::Usage));
+    }
+    let mut opened = suite::open(&files, &env, desk)
+        .map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
+    let vars = Args::pairs("--var", &args.vars).map_err(usage)?;
+    give_vars(&mut opened.suite, &vars);
+    let tags = Args::pairs("--tag", &args.tags).map_err(usage)?;
+    let selection = args.filters.selection().map_err(|error| usage(error.to_string()))?;
+    let options = &opened.suite.tests.options;
+    let settings = args.settings(options, &env);
+    let repeat = args.repeat.or(options.repeat).unwrap_or(1);
+    let plan = plan(&opened.suite, &selection, repeat);
+    if plan.cases.is_empty() {
+        let help = "no test, prompt or target is left after the filters";
+        return Err(stop(desk, "nothing is selected", Some(help), Exit::Nothing));
+    }
+    let info = info(args, desk, &opened, &plan, &settings, tags.into_iter().collect());
+    let mut feed = Feed::new();
+    open_reports(args, desk, &opened.suite, &mut feed).map_err(usage)?;
+    let world = World {
+        env: Arc::new(env),
+        state_dir: desk.context.state_dir(),
+        request_timeout: desk.context.request_timeout(),
+        redactor: desk.redactor.clone(),
+        ..World::default()
+    };
+    let debug = |pick: fn(&quintain_core::suite::McpTarget) -> Option<bool>| {
+        let targets = opened.suite.targets.iter().filter_map(|target| target.as_mcp());
+        targets.filter_map(pick).any(|wanted| wanted)
+    };
+    desk.start_logging(debug(|target| target.debug), debug(|target| target.verbose));
+    let job = Job {
+        suite: &opened.suite,
+        plan: &plan,
+        sources: &opened.sources,
+        world: &world,
+        settings: &settings,
+        info: &info,
+        done: HashSet::new(),
+    };
+    let mut progress = Progress::new(&desk.console, !args.no_progress_bar);
+    let outcome = execute(&job, desk.stop.clone(), None, &mut |event| {
+        progress.event(event);
+        feed.event(event);
+    })
+    .await;
+    let written = feed.finish(&desk.console);
+    Ok(conclude(args, desk, &outcome, written))
+}
+
+/// The environment of the process under that of the files the user names.
+fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, String>, String> {
+    let mut env = desk.context.env.clone();
+    for file in &args.env_file {
+        let text = std::fs::read_to_string(desk.context.cwd.join(file))
+            .map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+        for line in text.lines().map(str::trim) {
+            let line = line.strip_prefix("export ").unwrap_or(line);
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let Some((name, value)) = line.split_once('=') else {
+                return Err(format!("`{}` has a line that is not NAME=VALUE", file.display()));
+            };
+            let value = value.trim();
+            let bare = ['"', '\''].iter().find_map(|quote| {
+                value.strip_prefix(*quote)?.strip_suffix(*quote)
+            });
+            env.insert(name.trim().to_owned(), bare.unwrap_or(value).to_owned());
+        }
+    }
+    Ok(env)
+}
+
+/// Variables of the command line are defaults: a test that sets them wins.
+fn give_vars(suite: &mut Suite, vars: &[(String, String)]) {
+    if vars.is_empty() {
+        return;
+    }
+    if suite.tests.tests.is_empty() {
+        suite.tests.tests.push(Arc::default());
+    }
+    for test in suite.tests.tests.iter_mut().filter_map(Arc::get_mut) {
+        for (name, value) in vars {
+            if !test.vars.contains_key(name) {
+                test.vars.insert(name.clone(), value.clone().into());
+            }
+        }
+    }
+}
+
+fn info(
+    args: &Args,
+    desk: &Desk,
+    opened: &Opened,
+    plan: &Plan,
+    settings: &Settings,
+    tags: BTreeMap<String, String>,
+) -> RunInfo {
+    let created = desk.context.now();
+    let mut options = Map::new();
+    options.insert("maxConcurrency".into(), settings.concurrency.into());
+    if let Some(repeat) = args.repeat {
+        options.insert("repeat".into(), repeat.into());
+    }
+    if let Some(delay) = settings.delay {
+        options.insert("delay".into(), (delay.as_millis() as u64).into());
+    }
+    let config = desk.redactor.text(&opened.suite.config().to_string()).into_owned();
+    RunInfo {
+        id: format!("eval-{}-{created}", desk.context.letters(3)),
+        created,
+        description: args.description.clone().or_else(|| opened.suite.description.clone()),
+        config: serde_json::from_str(&config).unwrap_or(Value::Null),
+        columns: plan.columns.clone(),
+        planned: plan.cases.len(),
+        options,
+        tags,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+fn open_reports(args: &Args, desk: &Desk, suite: &Suite, feed: &mut Feed) -> Result<(), String> {
+    let options = quintain_report::Options {
+        width: desk.context.width(),
+        colour: desk.context.colour_stdout,
+        verbose: desk.verbosity > 0,
+        exported_at: Some(desk.context.now()),
+        ..quintain_report::Options::default()
+    };
+    let options = match args.table_cell_max_length {
+        Some(max_cell) => quintain_report::Options { max_cell, ..options },
+        None => options,
+    };
+    let plain = quintain_report::Options { colour: false, ..options.clone() };
+    let named: Vec<PathBuf> = match &args.output[..] {
+        [] => suite.tests.outputs.iter().map(PathBuf::from).collect(),
+        named => named.to_vec(),
+    };
+    for path in &named {
+        feed.file(path, &desk.context.cwd, &plain)?;
+    }
+    let shown = if args.json {
+        Some(("json", &plain))
+    } else {
+        (!args.no_table && !desk.quiet).then_some(("console", &options))
+    };
+    if let Some((reporter, options)) = shown.and_then(|(id, options)| Some((find(id)?, options))) {
+        feed.stdout(reporter.open(Box::new(Stdout), options));
+    }
+    Ok(())
+}
+
+fn conclude(args: &Args, desk: &Desk, outcome: &Outcome, written: bool) -> Exit {
+    let summary = &outcome.summary;
+    if let Some(why) = &outcome.unsaved {
+        desk.console.error(&format!("the run could not be kept: {why}"), None);
+    }
+    for why in &outcome.unreachable {
+        desk.console.error(&quintain_source::visible(why), None);
+    }
+    if summary.interrupted {
+        desk.console.err("interrupted; what was finished is reported");
+        return Exit::Interrupted;
+    }
+    if !outcome.unreachable.is_empty() || summary.missing > 0 {
+        return Exit::Unreachable;
+    }
+    if !written {
+        return Exit::Usage;
+    }
+    let total = summary.total().max(1) as f64;
+    let rate = summary.passed as f64 / total * 100.0;
+    let wanted = desk.context.number("PROMPTFOO_PASS_RATE_THRESHOLD").unwrap_or(100.0);
+    if rate >= wanted {
+        return Exit::Passed;
+    }
+    let code = args.fail_exit_code.or_else(|| {
+        let code = desk.context.number("PROMPTFOO_FAILED_TEST_EXIT_CODE")?;
+        (0.0..=255.0).contains(&code).then_some(code as u8)
+    });
+    code.map_or(Exit::Failed, Exit::FailedWith)
+}

@@ -1,0 +1,151 @@
+//! `quintain init`: an example to start from.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use quintain_source::closest;
+use serde_json::json;
+
+use super::Desk;
+use crate::exit::Exit;
+
+/// A file of an example.
+struct Sheet {
+    name: &'static str,
+    text: &'static str,
+}
+
+struct Example {
+    name: &'static str,
+    summary: &'static str,
+    files: &'static [Sheet],
+}
+
+macro_rules! example {
+    ($name:literal, $summary:literal, [$($file:literal),*]) => {
+        Example {
+            name: $name,
+            summary: $summary,
+            files: &[$(Sheet {
+                name: $file,
+                text: include_str!(concat!("../../../../examples/", $name, "/", $file)),
+            }),*],
+        }
+    };
+}
+
+static EXAMPLES: &[Example] = &[
+    example!("basic", "A first suite over the practice target", ["quintain.yaml", "README.md"]),
+    example!(
+        "simple-mcp",
+        "Tool calls and assertions in promptfoo's form, several ways to write a call",
+        ["promptfooconfig.yaml", "README.md"]
+    ),
+    example!(
+        "redteam-mcp",
+        "A target with planted weaknesses, the suite that attacks it",
+        ["promptfooconfig.yaml", "README.md"]
+    ),
+    example!(
+        "redteam-mcp-auth",
+        "The same behind OAuth and other kinds of authentication",
+        ["promptfooconfig.yaml", "README.md"]
+    ),
+    example!(
+        "ci",
+        "A suite with snapshots for a pipeline, and the pipeline",
+        ["quintain.yaml", "workflow.yml", "README.md"]
+    ),
+];
+
+/// Write an example suite to start from
+///
+/// Examples:
+///   quintain init
+///   quintain init shop-tests --example simple-mcp
+///   quintain init --list
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// Where to write it [default: here, or a folder named after the example]
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Which example
+    #[arg(long, value_name = "NAME")]
+    example: Option<String>,
+    /// Show the examples
+    #[arg(long)]
+    list: bool,
+    /// Print JSON, with `--list`
+    #[arg(long, requires = "list")]
+    json: bool,
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
+    let console = &desk.console;
+    if args.list {
+        list(args.json, desk);
+        return Exit::Passed;
+    }
+    let name = args.example.as_deref().unwrap_or("basic");
+    let Some(example) = EXAMPLES.iter().find(|example| example.name == name) else {
+        let help = match closest(name, EXAMPLES.iter().map(|example| example.name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`quintain init --list` shows the examples".to_owned(),
+        };
+        console.error(&format!("there is no example `{name}`"), Some(&help));
+        return Exit::Usage;
+    };
+    let dir = args.dir.clone().unwrap_or_else(|| match &args.example {
+        Some(name) => PathBuf::from(name),
+        None => PathBuf::from("."),
+    });
+    let folder = desk.context.cwd.join(&dir);
+    let there: Vec<&str> = example
+        .files
+        .iter()
+        .map(|sheet| sheet.name)
+        .filter(|name| folder.join(name).exists())
+        .collect();
+    if !there.is_empty() && !args.force {
+        let what = format!("`{}` has {} already", dir.display(), there.join(" and "));
+        console.error(&what, Some("name another folder, or replace them with `--force`"));
+        return Exit::Usage;
+    }
+    for sheet in example.files {
+        if let Err(error) = write(&folder.join(sheet.name), sheet.text) {
+            let what = format!("cannot write `{}`: {error}", dir.join(sheet.name).display());
+            console.error(&what, None);
+            return Exit::Usage;
+        }
+        console.out(&dir.join(sheet.name).display().to_string());
+    }
+    let there = if dir == Path::new(".") { String::new() } else { format!("cd {} && ", dir.display()) };
+    console.note(&format!("next: {there}quintain eval"));
+    Exit::Passed
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::File::create(path)?.write_all(text.as_bytes())
+}
+
+fn list(as_json: bool, desk: &Desk) {
+    if as_json {
+        let entry = |example: &Example| {
+            let files: Vec<&str> = example.files.iter().map(|sheet| sheet.name).collect();
+            json!({"name": example.name, "summary": example.summary, "files": files})
+        };
+        desk.console.json(&EXAMPLES.iter().map(entry).collect());
+        return;
+    }
+    let width = EXAMPLES.iter().map(|example| example.name.len()).max().unwrap_or_default();
+    for Example { name, summary, .. } in EXAMPLES {
+        desk.console.out(&format!("{name:width$}  {summary}"));
+    }
+}

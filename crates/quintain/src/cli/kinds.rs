@@ -1,0 +1,27 @@
+//! The kinds of built-ins, and where each is registered.
+
+use quintain_core::registry::Meta;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Kind {
+    /// What a suite can demand of an answer
+    Assertions,
+    /// Formats of reports
+    Reporters,
+    /// What finds personal data and secrets in answers
+    Detectors,
+}
+
+impl Kind {
+    pub(super) const EVERY: [Self; 3] = [Self::Assertions, Self::Reporters, Self::Detectors];
+
+    pub(super) fn all(self) -> Vec<&'static Meta> {
+        match self {
+            Self::Assertions => {
+                quintain_core::assertions::all().iter().map(|entry| entry.meta()).collect()
+            }
+            Self::Reporters => quintain_report::all().iter().map(|entry| entry.meta()).collect(),
+            Self::Detectors => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `quintain list`: what is built in.
+
+use quintain_core::registry::Meta;
+use serde_json::{Value, json};
+
+use super::Desk;
+use super::kinds::Kind;
+use crate::console::Tone;
+use crate::exit::Exit;
+
+/// List what is built in
+///
+/// Examples:
+///   quintain list assertions
+///   quintain list reporters --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// What to list
+    #[arg(value_name = "KIND", value_enum)]
+    kind: Kind,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
+    let metas = args.kind.all();
+    if args.json {
+        desk.console.json(&metas.iter().map(|meta| as_json(meta)).collect());
+        return Exit::Passed;
+    }
+    let width = metas.iter().map(|meta| meta.id.len()).max().unwrap_or_default();
+    for Meta { id, summary, .. } in metas {
+        let name = desk.console.paint(Tone::Bold, &format!("{id:width$}"));
+        desk.console.out(&format!("{name}  {summary}"));
+    }
+    Exit::Passed
+}
+
+pub(super) fn as_json(meta: &Meta) -> Value {
+    json!({
+        "id": meta.id,
+        "aliases": meta.aliases,
+        "summary": meta.summary,
+        "docs": meta.docs,
+        "since": meta.since,
+    })
+}

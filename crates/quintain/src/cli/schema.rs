@@ -1,0 +1,19 @@
+//! `quintain schema`: the JSON Schema of suite files, for editors.
+
+use super::Desk;
+use crate::exit::Exit;
+
+/// Print the JSON Schema of suite files
+///
+/// Editors that know YAML schemas complete and check suites with it.
+///
+/// Example:
+///   quintain schema > quintain.schema.json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {}
+
+pub(super) fn run(_: &Args, desk: &Desk) -> Exit {
+    desk.console.json(&serde_json::json!({}));
+    Exit::Passed
+}

@@ -1,0 +1,96 @@
+//! Finds, reads and checks the suite of a command; what is wrong with it is shown, all of it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use quintain_core::suite::{Loaded, Suite, SuiteFile, load};
+use quintain_engine::Disk;
+use quintain_source::{Renderer, Sources};
+
+use super::Desk;
+
+/// Suite files that are read if none is named, in this order.
+const DEFAULT_FILES: [&str; 4] =
+    ["quintain.yaml", "quintain.yml", "promptfooconfig.yaml", "promptfooconfig.yml"];
+
+/// A suite without errors.
+pub(super) struct Opened {
+    pub(super) suite: Suite,
+    /// The texts that places of the suite point into.
+    pub(super) sources: Sources,
+    /// The files it was read from.
+    pub(super) files: Vec<SuiteFile>,
+}
+
+/// Why there is no suite.
+pub(super) enum Wrong {
+    /// Diagnostics were printed already.
+    Said,
+    /// What is wrong, and advice.
+    Say(String, Option<String>),
+}
+
+pub(super) fn say(what: impl Into<String>, help: Option<String>) -> Wrong {
+    Wrong::Say(what.into(), help)
+}
+
+impl Wrong {
+    /// Says what has not been said yet, and returns it in short.
+    pub(super) fn report(self, desk: &Desk) -> String {
+        match self {
+            Self::Said => "the suite has errors".to_owned(),
+            Self::Say(what, help) => {
+                desk.console.error(&what, help.as_deref());
+                what
+            }
+        }
+    }
+}
+
+/// The named files, or the one that lies around.
+pub(super) fn find(named: &[PathBuf], desk: &Desk) -> Vec<PathBuf> {
+    let default = || {
+        let files = DEFAULT_FILES.iter().map(PathBuf::from);
+        files.into_iter().find(|file| desk.context.cwd.join(file).is_file())
+    };
+    match named {
+        [] => default().into_iter().collect(),
+        named => named.to_vec(),
+    }
+}
+
+/// Reads the files as one suite.
+pub(super) fn open(
+    files: &[PathBuf],
+    env: &BTreeMap<String, String>,
+    desk: &Desk,
+) -> Result<Opened, Wrong> {
+    let mut texts = Vec::new();
+    for file in files {
+        let path = desk.context.cwd.join(file);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| say(format!("cannot read `{}`: {error}", file.display()), None))?;
+        let base_dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        texts.push(SuiteFile { name: file.display().to_string(), text, base_dir });
+    }
+    understand(texts, env, desk)
+}
+
+/// Checks texts as one suite.
+pub(super) fn understand(
+    files: Vec<SuiteFile>,
+    env: &BTreeMap<String, String>,
+    desk: &Desk,
+) -> Result<Opened, Wrong> {
+    let Loaded { suite, diagnostics, sources } = load(files.clone(), env, &Disk);
+    if !diagnostics.is_empty() {
+        let renderer =
+            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
+        desk.console.err(renderer.render_all(&sources, &diagnostics).trim_end());
+    }
+    let suite = suite.ok_or(Wrong::Said)?;
+    for secret in &suite.secrets {
+        desk.redactor.learn(secret);
+    }
+    Ok(Opened { suite, sources, files })
+}
