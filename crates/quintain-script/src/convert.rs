@@ -8,7 +8,7 @@ use crate::ScriptError;
 
 /// Deeper values would overflow the stack of whoever walks them.
 const MAX_DEPTH: usize = 128;
-/// Bytes of JSON that a script may return, whatever memory it was given.
+/// Bytes of text or JSON that a script may return, whatever memory it was given.
 const MAX_RESULT: usize = 32 << 20;
 
 /// An argument that is ready to cross to the engine's thread.
@@ -79,14 +79,17 @@ impl Returned {
         if value.is_big_int() {
             return Err(Refusal::NotData("a BigInt; convert it with Number() or String()".into()));
         }
+        // Fails on lone surrogates, which are escaped below.
+        if let Some(Ok(text)) = value.as_string().map(rquickjs::String::to_string) {
+            within_limit(text.len())?;
+            return Ok(Self::Value(Value::String(text)));
+        }
         let kind = value.type_name();
         let text = value.ctx().clone().json_stringify(value).map_err(|_| Refusal::Thrown)?;
         // `undefined` behind toJSON, functions and symbols have no JSON.
         let Some(text) = text else { return Err(Refusal::NotData(format!("a {kind}"))) };
         let text = text.to_cstring().map_err(|_| Refusal::Thrown)?;
-        if text.len() > MAX_RESULT {
-            return Err(Refusal::NotData(format!("more than {} MiB of JSON", MAX_RESULT >> 20)));
-        }
+        within_limit(text.len())?;
         Ok(Self::Json(text.as_str().to_owned()))
     }
 
@@ -97,6 +100,13 @@ impl Returned {
                 .map_err(|error| ScriptError::Result { why: unreadable(&error) }),
         }
     }
+}
+
+fn within_limit(bytes: usize) -> Result<(), Refusal> {
+    if bytes <= MAX_RESULT {
+        return Ok(());
+    }
+    Err(Refusal::NotData(format!("more than {} MiB", MAX_RESULT >> 20)))
 }
 
 fn unreadable(error: &serde_json::Error) -> String {

@@ -1,8 +1,7 @@
-//! What inline code means. As in promptfoo, one line is an expression (`return` is put in front, or
-//! in front of the last statement if the line starts with a declaration) and several lines are the
-//! body of a function. What promptfoo rejects or loses that way is read in the obvious manner: a
-//! line that is no expression as a body, several lines that are one expression as that expression.
-//! A value that is a function is called with the arguments.
+//! What inline code means. As in promptfoo, one line is an expression (`return` goes in front of it,
+//! or of its last statement if it starts with a declaration), several lines are a function's body.
+//! What promptfoo rejects or loses is read too: a line that is no expression as a body, lines that
+//! are one expression as that. A value that is a function is called with the arguments.
 
 /// One way to read the code, as the text of a function's body.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -130,7 +130,9 @@ impl Reader<'_> {
         } else {
             push_char(out, c);
         }
-        if c > '\u{ffff}' { Before::Wide } else { Before::Narrow }
+        // Without `u` a quantifier would apply to the second half of such a character.
+        let halves = c > '\u{ffff}' && !self.flags.unicode;
+        if halves { Before::Nothing } else { Before::Narrow }
     }
 
     fn set(&mut self, members: &str, negated: bool) {
@@ -221,7 +223,7 @@ impl Reader<'_> {
                 Member::End if members.is_empty() => return None,
                 Member::End => break,
                 Member::Set => {}
-                Member::Char(first) => self.range(first, &mut members, &mut wide)?,
+                Member::Char(first) => self.range(first, &mut members)?,
             }
         }
         self.set(&members, negated);
@@ -252,7 +254,7 @@ impl Reader<'_> {
         }
     }
 
-    fn range(&mut self, first: char, members: &mut String, wide: &mut bool) -> Option<()> {
+    fn range(&mut self, first: char, members: &mut String) -> Option<()> {
         let mut last = first;
         let mut ahead = self.rest.clone();
         if ahead.next() == Some('-') && ahead.peek() != Some(&']') {
@@ -262,10 +264,10 @@ impl Reader<'_> {
             };
             last = end;
         }
-        if first > last || self.flags.ignore_case && !last.is_ascii() {
+        let halves = last > '\u{ffff}' && !self.flags.unicode;
+        if first > last || halves || self.flags.ignore_case && !last.is_ascii() {
             return None;
         }
-        *wide |= last > '\u{ffff}';
         push_range(members, first, last);
         if self.flags.ignore_case {
             for (low, high) in [('a', 'z'), ('A', 'Z')] {
@@ -354,15 +356,19 @@ mod tests {
             assert_eq!(translate("a", flags), None, "{flags}");
         }
         assert_eq!(translate("ä", "i"), None);
+        for source in ["😀?", "[😀]", "[a-😀]"] {
+            assert_eq!(translate(source, ""), None, "{source}");
+            assert!(translate(source, "u").is_some(), "{source}");
+        }
     }
 
     #[test]
     fn patterns_that_count_characters_are_marked() {
         let counts = |source| translate(source, "").map(|translation| translation.counts);
-        for source in ["a.b", "^.{2}$", ".+", ".", r"[^a]x", r"\S+", "😀?"] {
+        for source in ["a.b", "^.{2}$", ".+", ".", r"[^a]x", r"\S+"] {
             assert_eq!(counts(source), Some(true), "{source}");
         }
-        for source in ["a.*b", "abc", r"\d+", r"\S*x", "[a-z]{3}"] {
+        for source in ["a.*b", "abc", r"\d+", r"\S*x", "[a-z]{3}", "😀"] {
             assert_eq!(counts(source), Some(false), "{source}");
         }
     }

@@ -74,11 +74,11 @@ fn code_that_takes_all_memory_is_ended() {
         "Promise.resolve().then(() => { const a = []; for (;;) a.push('' + a.length) })",
         "new Promise(() => { setTimeout(() => { let a; for (;;) a = [a] }, 1) })",
         "new Array(1e8).fill(0)",
-        "'x'.repeat(1.2e7)",
+        "['x'.repeat(1.2e7)]",
         "'x'.repeat(1e7).split('')",
         "'x'.repeat(1e6).replace(/(x+x+)+y/g, '')",
     ] {
-        let result = within(code, long);
+        let result = within(code, long).map(|_| "a result");
         assert_eq!(result, Err(ScriptError::OutOfMemory { limit: MEMORY }), "{code}");
     }
 }
@@ -90,8 +90,12 @@ fn a_result_of_100_megabytes_is_refused() {
         Err(ScriptError::Result { why }) => assert!(why.contains("32 MiB"), "{why}"),
         other => panic!("{:?}", other.map(|_| "a result")),
     }
+    match within("Array(1e6).fill('x'.repeat(50))", roomy) {
+        Err(ScriptError::Result { why }) => assert!(why.contains("32 MiB"), "{why}"),
+        other => panic!("{:?}", other.map(|_| "a result")),
+    }
     let usual = Limits { time: Duration::from_secs(20), ..Limits::default() };
-    let result = within("'x'.repeat(1e8)", usual).map(|_| "a result");
+    let result = within("['x'.repeat(1e8)]", usual).map(|_| "a result");
     assert_eq!(result, Err(ScriptError::OutOfMemory { limit: usual.memory }));
 }
 
