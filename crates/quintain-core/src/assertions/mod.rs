@@ -4,6 +4,8 @@
 
 mod contains;
 mod json;
+mod script;
+mod webhook;
 
 use crate::check::Assertion;
 
@@ -16,6 +18,10 @@ static ALL: &[&dyn Assertion] = &[
     &json::IS_JSON,
     &json::CONTAINS_JSON,
     // Code of the user.
+    &script::JAVASCRIPT,
+    &script::PYTHON,
+    &script::RUBY,
+    &webhook::WEBHOOK,
     // What MCP servers answer.
     // Recorded exchanges.
     // Measurements.
