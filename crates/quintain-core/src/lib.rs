@@ -2,6 +2,7 @@
 //! no environment. Whatever comes from a target is hostile and never makes this crate panic.
 
 pub mod ajv;
+pub mod answer;
 pub mod arguments;
 pub mod assertions;
 pub mod check;
@@ -10,6 +11,7 @@ pub mod event;
 pub mod evidence;
 pub mod glob;
 pub mod json_text;
+pub mod jsonpath;
 pub mod probe;
 pub mod question;
 pub mod registry;

@@ -3,8 +3,13 @@
 //! and returns `judging(...)`; those that ask questions implement `Check` themselves.
 
 mod contains;
+mod content;
 mod json;
+mod jsonpath;
+mod number;
+mod range;
 mod script;
+mod structured;
 mod webhook;
 
 use crate::check::Assertion;
@@ -17,6 +22,11 @@ static ALL: &[&dyn Assertion] = &[
     // Formats and data.
     &json::IS_JSON,
     &json::CONTAINS_JSON,
+    &jsonpath::JSONPATH,
+    &number::NUMBER,
+    &content::CONTENT_TYPE,
+    &structured::STRUCTURED_CONTENT,
+    &structured::OUTPUT_SCHEMA,
     // Code of the user.
     &script::JAVASCRIPT,
     &script::PYTHON,
