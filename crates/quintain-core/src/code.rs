@@ -1,8 +1,17 @@
-//! Code of the user that a suite names: inline or in a file, in one of three languages.
+//! Code of the user that a suite names: inline or in a file, in one of three languages. JavaScript
+//! runs here; the others are for an interpreter of the user, which is asked by a question.
+
+mod context;
+mod grade;
 
 use std::path::PathBuf;
 
+use quintain_script::{Host, Script, ScriptError};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use context::context;
+pub use grade::{Grade, Voice};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -16,17 +25,11 @@ pub enum Language {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Code {
-    Inline {
-        language: Language,
-        text: String,
-    },
-    /// `file://path[:function]`
-    File {
-        language: Language,
-        path: PathBuf,
-        text: String,
-        function: Option<String>,
-    },
+    /// JavaScript as a suite has it. Python and Ruby as a whole program whose function `main` is to
+    /// be called with the arguments; see [`Code::program`].
+    Inline { language: Language, text: String },
+    /// `file://path[:function]`. Python and Ruby ask for `get_assert` if no function is named.
+    File { language: Language, path: PathBuf, text: String, function: Option<String> },
 }
 
 impl Code {
@@ -34,5 +37,91 @@ impl Code {
         match self {
             Self::Inline { language, .. } | Self::File { language, .. } => *language,
         }
+    }
+
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Inline { text, .. } | Self::File { text, .. } => text,
+        }
+    }
+
+    /// An expression, or the lines of a function of `output` and `context`, as a whole program.
+    pub fn program(language: Language, text: &str) -> Self {
+        let text = match language {
+            Language::JavaScript => text.to_owned(),
+            Language::Python => {
+                format!("import json\n\ndef main(output, context):\n{}\n", body(text, "    "))
+            }
+            Language::Ruby => {
+                format!("require 'json'\n\ndef main(output, context)\n{}\nend\n", body(text, "  "))
+            }
+        };
+        Self::Inline { language, text }
+    }
+
+    /// JavaScript, ready to run any number of times.
+    pub fn script(&self) -> Script {
+        match self {
+            Self::Inline { text, .. } => Script::inline(text),
+            Self::File { path, text, function, .. } => {
+                Script::file(&path.to_string_lossy(), text, function.as_deref())
+            }
+        }
+    }
+
+    /// Runs JavaScript. Inline code sees the arguments by their names, functions get them in order.
+    ///
+    /// # Errors
+    /// Says what the code did wrong, or that it is in another language.
+    pub fn run_js(&self, arguments: &[(&str, &Value)], host: &Host) -> Result<Value, String> {
+        if self.language() != Language::JavaScript {
+            return Err("only JavaScript can be used here".to_owned());
+        }
+        self.script().run(arguments, host).map_err(|error: ScriptError| error.to_string())
+    }
+}
+
+/// One line is an expression. More lines are indented like the first of them that is indented, so
+/// that tabs and spaces do not mix.
+fn body(text: &str, indent: &str) -> String {
+    if !text.contains('\n') {
+        return format!("{indent}return {text}");
+    }
+    let indented =
+        text.lines().find(|line| line.starts_with([' ', '\t']) && !line.trim().is_empty());
+    let indent = indented.map_or(indent, |line| &line[..line.len() - line.trim_start().len()]);
+    text.split('\n').map(|line| format!("{indent}{line}")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn python_is_wrapped_into_a_function() {
+        let one = Code::program(Language::Python, "len(output) > 3");
+        assert_eq!(
+            one.text(),
+            "import json\n\ndef main(output, context):\n    return len(output) > 3\n"
+        );
+        let two = Code::program(Language::Python, "if output:\n\treturn 1\nreturn 0");
+        assert!(
+            two.text().contains("\n\tif output:\n\t\treturn 1\n\treturn 0\n"),
+            "{}",
+            two.text()
+        );
+        let ruby = Code::program(Language::Ruby, "output == 'a'");
+        assert!(ruby.text().ends_with("  return output == 'a'\nend\n"));
+    }
+
+    #[test]
+    fn javascript_runs_here_and_nothing_else_does() {
+        let code = Code::Inline { language: Language::JavaScript, text: "output + 1".to_owned() };
+        let output = json!(1);
+        assert_eq!(code.run_js(&[("output", &output)], &Host::default()), Ok(json!(2)));
+        let python = Code::program(Language::Python, "1");
+        assert!(python.run_js(&[], &Host::default()).is_err());
     }
 }

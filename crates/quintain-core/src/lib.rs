@@ -2,6 +2,7 @@
 //! no environment. Whatever comes from a target is hostile and never makes this crate panic.
 
 pub mod ajv;
+pub mod answer;
 pub mod arguments;
 pub mod assertions;
 pub mod check;

@@ -36,6 +36,11 @@ impl Nunjucks {
         Self { engine: crate::template::engine(), env }
     }
 
+    /// What templates see as `env`.
+    pub fn env(&self) -> &BTreeMap<String, String> {
+        &self.env
+    }
+
     /// A text with everything filled in.
     ///
     /// # Errors

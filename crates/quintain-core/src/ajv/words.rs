@@ -138,8 +138,7 @@ impl Speaker<'_> {
             _ => {}
         }
         let (message, params) = self.words(error);
-        let segments: Vec<&str> = schema_path.rsplit('/').collect();
-        let dependency = segments.iter().take(3).any(|segment| *segment == "dependencies");
+        let dependency = schema_path.ends_with("/dependencies");
         let keyword = match error.kind() {
             Kind::Required { .. } if dependency => "dependencies",
             kind => kind.keyword(),
@@ -231,13 +230,18 @@ impl Speaker<'_> {
     fn required(&self, error: &ValidationError<'_>, property: &Value) -> (String, Value) {
         let missing = js::string(property);
         let path = error.schema_path().as_str();
-        if let Some((_, rest)) = path.rsplit_once("/dependencies/") {
-            let name = rest.split('/').next().map(unescape).unwrap_or_default();
-            let upto = path.len() - rest.len() + rest.find('/').unwrap_or(rest.len());
-            let needed = self.schema.pointer(&path[..upto]).and_then(Value::as_array);
-            let needed: Vec<String> = match needed {
-                Some(all) => all.iter().map(js::string).collect(),
-                None => vec![missing.clone()],
+        let dependencies = path.strip_suffix("/dependencies").map(|_| self.schema.pointer(path));
+        if let Some(Some(Value::Object(dependencies))) = dependencies {
+            // Which of them it was is not told; the data has the one and lacks the other.
+            let present = |name: &String| error.instance().get(name).is_some();
+            let found = dependencies.iter().find_map(|(name, needed)| {
+                let needed =
+                    needed.as_array().filter(|all| present(name) && all.contains(property));
+                Some((name, needed?.iter().map(js::string).collect::<Vec<_>>()))
+            });
+            let (name, needed) = match found {
+                Some((name, needed)) => (name.as_str(), needed),
+                None => ("", vec![missing.clone()]),
             };
             let what = if needed.len() == 1 { "property" } else { "properties" };
             let list = needed.join(", ");

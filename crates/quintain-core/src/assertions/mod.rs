@@ -14,6 +14,14 @@ mod perplexity;
 mod refusal;
 mod starts_with;
 mod word_count;
+mod content;
+mod json;
+mod jsonpath;
+mod number;
+mod range;
+mod script;
+mod structured;
+mod webhook;
 
 use crate::check::Assertion;
 
@@ -33,7 +41,16 @@ static ALL: &[&dyn Assertion] = &[
     // Formats and data.
     &json::IS_JSON,
     &json::CONTAINS_JSON,
+    &jsonpath::JSONPATH,
+    &number::NUMBER,
+    &content::CONTENT_TYPE,
+    &structured::STRUCTURED_CONTENT,
+    &structured::OUTPUT_SCHEMA,
     // Code of the user.
+    &script::JAVASCRIPT,
+    &script::PYTHON,
+    &script::RUBY,
+    &webhook::WEBHOOK,
     // What MCP servers answer.
     // Recorded exchanges.
     // Measurements.

@@ -1,0 +1,99 @@
+//! The sides of an answer that assertions about data look at, with the places they come from.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::check::Scene;
+use crate::evidence::Exchange;
+use crate::json_text;
+use crate::surface::Tool;
+use crate::verdict::Verdict;
+
+/// A piece of data, and where it stands in the last outcome if that is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part<'a> {
+    pub value: Cow<'a, Value>,
+    /// JSON pointer into the outcome.
+    pub pointer: Option<String>,
+    /// The data is JSON inside of a text: pointers end at the text.
+    pub inside_text: bool,
+}
+
+impl Part<'_> {
+    /// Adds the place of something in this part as a proof.
+    pub fn prove(&self, scene: &Scene<'_>, pointer: &str, verdict: Verdict) -> Verdict {
+        let Some(last) = scene.evidence.exchanges.len().checked_sub(1) else { return verdict };
+        match &self.pointer {
+            Some(base) if self.inside_text => verdict.proof(last, base.as_str()),
+            Some(base) => verdict.proof(last, format!("{base}{pointer}")),
+            None => verdict.proof(last, ""),
+        }
+    }
+}
+
+/// The data of an answer: first the output as JSON, then every text block that is JSON, in order.
+pub fn parts<'a>(scene: &Scene<'a>) -> Vec<Part<'a>> {
+    let mut parts = Vec::new();
+    let output = match scene.output {
+        Value::String(text) => json_text::parse(text).ok().map(Cow::Owned),
+        other => Some(Cow::Borrowed(other)),
+    };
+    if let Some(value) = output {
+        let pointer = origin(scene, &value).map(str::to_owned);
+        parts.push(Part { value, pointer, inside_text: false });
+    }
+    let blocks = blocks(scene).into_owned();
+    for (index, block) in blocks.iter().enumerate() {
+        let text = block.get("text").and_then(Value::as_str);
+        if let Some(value) = text.and_then(|text| json_text::parse(text).ok()) {
+            let pointer = result(scene).is_some().then(|| format!("/content/{index}/text"));
+            parts.push(Part { value: Cow::Owned(value), pointer, inside_text: true });
+        }
+    }
+    parts
+}
+
+/// Where the output comes from, if nothing was done to it.
+fn origin(scene: &Scene<'_>, value: &Value) -> Option<&'static str> {
+    let result = result(scene)?;
+    ["/content", "/structuredContent", ""]
+        .into_iter()
+        .find(|pointer| result.pointer(pointer) == Some(value))
+}
+
+/// The result of the last exchange.
+pub fn result<'a>(scene: &Scene<'a>) -> Option<&'a Value> {
+    scene.evidence.last()?.outcome.result()
+}
+
+/// The content blocks of the answer; those of a recorded output if nothing was sent.
+pub fn blocks<'a>(scene: &Scene<'a>) -> Cow<'a, [Value]> {
+    if let Some(content) = result(scene).and_then(|result| result.get("content")) {
+        return Cow::Borrowed(content.as_array().map(Vec::as_slice).unwrap_or_default());
+    }
+    let looks_like_blocks = |items: &[Value]| {
+        !items.is_empty() && items.iter().all(|item| item.get("type").is_some_and(Value::is_string))
+    };
+    match scene.output {
+        Value::Array(items) if looks_like_blocks(items) => Cow::Borrowed(items),
+        Value::String(text) => match json_text::parse(text) {
+            Ok(Value::Array(items)) if looks_like_blocks(&items) => Cow::Owned(items),
+            _ => Cow::Borrowed(&[]),
+        },
+        _ => Cow::Borrowed(&[]),
+    }
+}
+
+/// The tool that an exchange called, as its server lists it.
+pub fn called<'a>(
+    scene: &Scene<'a>,
+    exchange: &'a Exchange,
+) -> Option<(&'a str, Option<&'a Tool>)> {
+    if exchange.method != "tools/call" {
+        return None;
+    }
+    let name = exchange.sent.get("name")?.as_str()?;
+    let surface = scene.surfaces.iter().find(|(server, _)| *server == exchange.server);
+    Some((name, surface.and_then(|(_, surface)| surface.tool(name))))
+}

@@ -1,0 +1,461 @@
+//! Code of the user that judges: JavaScript here, Python and Ruby by an interpreter of the user.
+
+use quintain_script::{Host, Script, ScriptError};
+use quintain_source::{Diagnostic, is_template, wrong_type};
+use serde_json::Value;
+
+use crate::check::{Builtin, Check, Scene, Spec};
+use crate::code::{Code, Grade, Language, Voice, context};
+use crate::question::{Answer, Question};
+use crate::registry::Meta;
+use crate::suite::FileValue;
+use crate::text::js;
+use crate::verdict::Verdict;
+
+pub(super) static JAVASCRIPT: Builtin = Builtin {
+    meta: &Meta {
+        id: "javascript",
+        aliases: &[],
+        summary: "JavaScript of yours is content with the output",
+        docs: r#"# What it does
+Runs `value`: an expression, several lines with `return`, a function, or `file://check.js[:function]`
+with a function as its default export. Inline code sees `output` and `context`; functions get them as
+arguments.
+
+The code returns true or false, a number (the score; passed if it is above 0, or at least
+`threshold`), or `{pass, score, reason}`, optionally with `namedScores` and `componentResults`.
+
+`context` has `vars`, `prompt`, `test`, `provider`, `providerResponse`, `metadata`, `logProbs`,
+`config` (the option of the same name), and, for code that mentions them, `trace` and `exchanges`:
+everything that was sent and received.
+
+The code runs inside of Quintain, without Node: `require` and `fetch` are not available, time and
+memory are limited.
+
+# Example
+```yaml
+- type: javascript
+  value: JSON.parse(output).length > context.config.least
+  config: { least: 2 }
+```
+"#,
+        since: "0.1.0",
+    },
+    compile: |spec| compile(spec, Language::JavaScript),
+};
+
+pub(super) static PYTHON: Builtin = Builtin {
+    meta: &Meta {
+        id: "python",
+        aliases: &[],
+        summary: "Python code of yours is content with the output",
+        docs: r#"# What it does
+Runs `value`: an expression, or several lines with `return`, over `output` and `context`; or
+`file://check.py[:function]`, whose function `get_assert(output, context)` is called by default.
+`context` is that of `javascript`.
+
+The code returns a boolean, a number, or a dict with `pass`, `score` and `reason`; `pass_`,
+`named_scores` and `component_results` are understood too. `threshold` applies to the score of all of
+them.
+
+# Example
+```yaml
+- type: python
+  value: len(output) < 2000
+```
+"#,
+        since: "0.1.0",
+    },
+    compile: |spec| compile(spec, Language::Python),
+};
+
+pub(super) static RUBY: Builtin = Builtin {
+    meta: &Meta {
+        id: "ruby",
+        aliases: &[],
+        summary: "Ruby code of yours is content with the output",
+        docs: r#"# What it does
+Runs `value`: an expression, or several lines with `return`, over `output` and `context`; or
+`file://check.rb[:function]`, whose function `get_assert(output, context)` is called by default. What
+the code sees and returns is the same as for `python`.
+
+# Example
+```yaml
+- type: ruby
+  value: output.length < 2000
+```
+"#,
+        since: "0.1.0",
+    },
+    compile: |spec| compile(spec, Language::Ruby),
+};
+
+struct ScriptCheck {
+    /// The language of the type; a file may be in another one.
+    language: Language,
+    source: Source,
+    config: Option<Value>,
+    threshold: Option<f64>,
+    negated: bool,
+}
+
+enum Source {
+    /// Inline code, as written. Without templates in it, JavaScript is prepared once.
+    Inline { text: String, script: Option<Script> },
+    /// A file, with the reference as written.
+    File { code: Code, script: Script, reference: String },
+}
+
+fn compile(spec: &mut Spec<'_, '_>, language: Language) -> Option<Box<dyn Check>> {
+    let source = source(spec, language);
+    let config = spec.fields.get("config").map(quintain_source::Node::to_json);
+    let threshold = spec.threshold();
+    let negated = spec.negated;
+    Some(Box::new(ScriptCheck { language, source: source?, config, threshold, negated }))
+}
+
+fn source(spec: &mut Spec<'_, '_>, language: Language) -> Option<Source> {
+    let node = spec.fields.required("value", spec.dx)?;
+    let Some(text) = node.raw() else {
+        wrong_type("value", "code or a `file://` reference", node, spec.dx);
+        return None;
+    };
+    let Some(path) = text.strip_prefix("file://") else {
+        let fixed = language == Language::JavaScript && !is_template(text);
+        let script = fixed.then(|| Script::inline(text.trim_end()));
+        return Some(Source::Inline { text: text.to_owned(), script });
+    };
+    let reference = text.to_owned();
+    let code = match FileValue::read(path, spec.base_dir, spec.files) {
+        Ok(FileValue::Code(code)) => with_function(code),
+        Ok(FileValue::Data(Value::String(text))) => {
+            return Some(Source::Inline { script: None, text });
+        }
+        Ok(FileValue::Data(_)) => {
+            wrong_type("value", "a file with code", node, spec.dx);
+            return None;
+        }
+        Err(why) => {
+            let title = "this file cannot be used";
+            spec.dx.push(Diagnostic::error("config::unreadable-file", title).at(node.span, why));
+            return None;
+        }
+    };
+    Some(Source::File { script: code.script(), code, reference })
+}
+
+/// Interpreters are told which function to call.
+fn with_function(code: Code) -> Code {
+    match code {
+        Code::File {
+            language: language @ (Language::Python | Language::Ruby),
+            path,
+            text,
+            function,
+        } => {
+            let function = function.or_else(|| Some("get_assert".to_owned()));
+            Code::File { language, path, text, function }
+        }
+        code => code,
+    }
+}
+
+impl Source {
+    /// The code for this case.
+    fn code(&self, language: Language, scene: &Scene<'_>) -> Result<Code, Box<Verdict>> {
+        match self {
+            Self::File { code, .. } => Ok(code.clone()),
+            Self::Inline { text, .. } => {
+                let text = scene.render(text);
+                let text = text.map_err(|error| Box::new(Verdict::error(error.to_string())))?;
+                Ok(match language {
+                    Language::JavaScript => {
+                        Code::Inline { language, text: text.trim_end().to_owned() }
+                    }
+                    _ => Code::program(language, &text),
+                })
+            }
+        }
+    }
+
+    fn is_js(&self, language: Language) -> bool {
+        match self {
+            Self::File { code, .. } => code.language() == Language::JavaScript,
+            Self::Inline { .. } => language == Language::JavaScript,
+        }
+    }
+}
+
+impl ScriptCheck {
+    fn voice(&self) -> Voice {
+        match self.language {
+            Language::JavaScript => Voice { code: "Custom function", language: "Javascript" },
+            Language::Python => Voice { code: "Python code", language: "Python" },
+            Language::Ruby => Voice { code: "Ruby code", language: "Ruby" },
+        }
+    }
+
+    fn run_js(&self, scene: &Scene<'_>) -> Result<(Value, String), Box<Verdict>> {
+        let rendered;
+        let (script, shown) = match &self.source {
+            Source::File { script, reference, .. } => (script, reference.as_str()),
+            Source::Inline { text, script: Some(script) } => (script, text.trim_end()),
+            Source::Inline { script: None, .. } => {
+                let code = self.source.code(Language::JavaScript, scene)?;
+                rendered = (code.script(), code.text().to_owned());
+                (&rendered.0, rendered.1.as_str())
+            }
+        };
+        let mentions = match &self.source {
+            Source::File { code, .. } => code.text(),
+            Source::Inline { .. } => shown,
+        };
+        let context = context(scene, self.config.as_ref(), mentions);
+        let host = Host { env: scene.templates.env().clone(), ..Host::default() };
+        match script.run(&[("output", scene.output), ("context", &context)], &host) {
+            Ok(value) => Ok((value, shown.to_owned())),
+            Err(error) => {
+                let in_file = matches!(self.source, Source::File { .. });
+                Err(Box::new(failure(&error, in_file, shown)))
+            }
+        }
+    }
+
+    /// What the code returned, as a verdict. `shown` is the code for the reason.
+    fn grade(&self, value: &Value, shown: &str) -> Verdict {
+        let voice = self.voice();
+        let grade = match self.language {
+            Language::JavaScript => {
+                Grade::of_js(value).ok_or_else(|| thrown(&not_a_grade(value), shown))
+            }
+            _ => Grade::of_script(value, voice, self.threshold)
+                .map_err(|why| format!("{} execution failed: {why}", voice.code)),
+        };
+        match grade {
+            Ok(grade) => grade.verdict(voice, self.negated, self.threshold, shown),
+            Err(reason) => Verdict::fail(reason),
+        }
+    }
+
+    /// Python and Ruby show the value as it is written.
+    fn written(&self) -> &str {
+        match &self.source {
+            Source::Inline { text, .. } => text,
+            Source::File { reference, .. } => reference,
+        }
+    }
+}
+
+impl Check for ScriptCheck {
+    fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
+        if self.source.is_js(self.language) {
+            return Vec::new();
+        }
+        match self.source.code(self.language, scene) {
+            Ok(code) => {
+                let context = context(scene, self.config.as_ref(), code.text());
+                vec![Question::Run { code, arguments: vec![scene.output.clone(), context] }]
+            }
+            // Told when it is judged.
+            Err(_) => Vec::new(),
+        }
+    }
+
+    fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict {
+        if self.source.is_js(self.language) {
+            return match self.run_js(scene) {
+                Ok((value, shown)) if self.language == Language::JavaScript => {
+                    self.grade(&value, &shown)
+                }
+                Ok((value, _)) => self.grade(&value, self.written()),
+                Err(verdict) => *verdict,
+            };
+        }
+        match (answers.first(), &self.source) {
+            (Some(Answer::Value(value)), _) => self.grade(value, self.written()),
+            (Some(Answer::Failed(why)), Source::File { .. }) => Verdict::fail(why),
+            (Some(Answer::Failed(why)), Source::Inline { .. }) => {
+                Verdict::fail(format!("{} execution failed: {why}", self.voice().code))
+            }
+            (Some(Answer::Unavailable(why)), _) => Verdict::error(why),
+            (Some(Answer::Exchange(_)), _) => Verdict::error("that is no answer of an interpreter"),
+            (None, source) => match source.code(self.language, scene) {
+                Err(verdict) => *verdict,
+                Ok(_) => Verdict::error("there was no interpreter to ask"),
+            },
+        }
+    }
+}
+
+/// promptfoo counts what inline code throws as a failure, and what a file throws as an error. What
+/// only we cannot do is an error in both.
+fn failure(error: &ScriptError, in_file: bool, shown: &str) -> Verdict {
+    let (message, stack) = match error {
+        ScriptError::Thrown { name, message, stack } => {
+            (message.clone(), format!("{name}: {message}\n{stack}"))
+        }
+        ScriptError::Syntax { .. } | ScriptError::Result { .. } => {
+            (error.to_string(), error.to_string())
+        }
+        other => return Verdict::error(other.to_string()),
+    };
+    if in_file {
+        return Verdict::error(message);
+    }
+    let reason =
+        format!("Custom function threw error: {message}\nStack Trace: {}", stack.trim_end());
+    Verdict::fail(with_code(reason, shown))
+}
+
+fn thrown(message: &str, shown: &str) -> String {
+    let reason = format!("Custom function threw error: {message}\nStack Trace: Error: {message}");
+    with_code(reason, shown)
+}
+
+fn with_code(reason: String, shown: &str) -> String {
+    if shown.is_empty() { reason } else { format!("{reason}\n{shown}") }
+}
+
+fn not_a_grade(value: &Value) -> String {
+    let (kind, json) = match value {
+        // Mostly a forgotten `return`; a real null looks the same.
+        Value::Null => ("undefined", "undefined".to_owned()),
+        Value::String(_) => ("string", js::stringify(value)),
+        other => ("object", js::stringify(other)),
+    };
+    format!(
+        "Custom function must return a boolean, number, or GradingResult object. Got type {kind}: \
+         {json}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::{Path, PathBuf};
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::assertions::testing::{Stage, compile, compile_with, only_check, passes};
+    use crate::suite::Files;
+    use crate::verdict::Status;
+
+    struct OneFile(&'static str);
+
+    impl Files for OneFile {
+        fn read(&self, _: &Path) -> io::Result<Vec<u8>> {
+            Ok(self.0.as_bytes().to_vec())
+        }
+
+        fn matching(&self, _: &Path) -> io::Result<Vec<PathBuf>> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn javascript_is_understood_in_every_form() {
+        for code in [
+            "output === 'abc'",
+            "output.length > 2;",
+            "const n = output.length; n === 3",
+            "(output, context) => context.vars.x === 1",
+            "output.length / 10",
+            "({pass: true, score: 0.5, reason: 'fine'})",
+        ] {
+            let mut stage = Stage::output("abc");
+            stage.vars.insert("x".to_owned(), json!(1));
+            let yaml = format!("[{{type: javascript, value: {}}}]", json!(code));
+            let verdict = stage.judge(&yaml);
+            assert!(verdict.passed(), "{code}: {}", verdict.reason);
+        }
+        assert!(passes(
+            "- type: javascript\n  value: |\n    const n = 1;\n    return n > 0;\n",
+            ""
+        ));
+    }
+
+    #[test]
+    fn a_failure_shows_the_code() {
+        let verdict = Stage::output("a").judge("[{type: javascript, value: 'output === \"b\"'}]");
+        assert_eq!(verdict.reason, "Custom function returned false\noutput === \"b\"");
+        let verdict = Stage::output("a").judge("[{type: not-javascript, value: 'true'}]");
+        assert_eq!(verdict.reason, "Custom function returned true\ntrue");
+    }
+
+    #[test]
+    fn templates_are_filled_in_before_the_code_runs() {
+        let mut stage = Stage::output("abc");
+        stage.vars.insert("want".to_owned(), json!("abc"));
+        assert!(stage.judge("[{type: javascript, value: 'output === \"{{want}}\"'}]").passed());
+    }
+
+    #[test]
+    fn the_threshold_is_for_scores() {
+        assert!(!passes("[{type: javascript, value: '0.4', threshold: 0.5}]", ""));
+        assert!(passes("[{type: javascript, value: '0.5', threshold: 0.5}]", ""));
+        let verdict = Stage::output("").judge("[{type: not-javascript, value: '0'}]");
+        assert_eq!((verdict.passed(), verdict.score), (true, 0.0));
+    }
+
+    #[test]
+    fn what_code_throws_is_told() {
+        let verdict =
+            Stage::output("x").judge("[{type: not-javascript, value: 'JSON.parse(output)'}]");
+        assert_eq!(verdict.status, Status::Fail);
+        assert!(verdict.reason.starts_with("Custom function threw error: "), "{}", verdict.reason);
+        assert!(verdict.reason.ends_with("\nJSON.parse(output)"), "{}", verdict.reason);
+        let verdict = Stage::output("x").judge("[{type: javascript, value: '\"yes\"'}]");
+        assert!(verdict.reason.contains("Got type string: \"yes\""), "{}", verdict.reason);
+        let verdict = Stage::output("x").judge("[{type: javascript, value: 'fetch(1)'}]");
+        assert_eq!(verdict.status, Status::Error);
+    }
+
+    #[test]
+    fn a_function_in_a_file_is_called() {
+        let file = OneFile("module.exports = (output, {vars}) => output === 'a';");
+        let (asserts, complaints) =
+            compile_with("[{type: javascript, value: 'file://x.js'}]", &file);
+        assert_eq!(complaints, "");
+        let check = only_check(&asserts);
+        let verdict = Stage::output("b").with(|scene| check.judge(scene, &[]));
+        assert_eq!(verdict.reason, "Custom function returned false\nfile://x.js");
+    }
+
+    #[test]
+    fn python_is_a_question() {
+        let asserts = compile("[{type: python, value: 'len(output) > {{n}}'}]");
+        let check = only_check(&asserts);
+        let mut stage = Stage::output("abc");
+        stage.vars.insert("n".to_owned(), json!(2));
+        stage.with(|scene| {
+            let [Question::Run { code, arguments }] = &check.questions(scene)[..] else { panic!() };
+            assert!(code.text().ends_with("return len(output) > 2\n"));
+            assert_eq!((&arguments[0], &arguments[1]["vars"]["n"]), (&json!("abc"), &json!(2)));
+            let verdict = check.judge(scene, &[Answer::Value(json!(false))]);
+            assert_eq!(verdict.reason, "Python code returned false\nlen(output) > {{n}}");
+            let verdict = check.judge(scene, &[Answer::Failed("boom".to_owned())]);
+            assert_eq!(verdict.reason, "Python code execution failed: boom");
+            assert_eq!(verdict.status, Status::Fail);
+            let verdict = check.judge(scene, &[Answer::Unavailable("no python3".to_owned())]);
+            assert_eq!(verdict.status, Status::Error);
+        });
+    }
+
+    #[test]
+    fn a_python_file_names_its_function() {
+        let file = OneFile("def get_assert(output, context): return True");
+        let (asserts, _) = compile_with("[{type: python, value: 'file://x.py'}]", &file);
+        Stage::output("a").with(|scene| {
+            let check = only_check(&asserts);
+            let [Question::Run { code: Code::File { function, .. }, .. }] =
+                &check.questions(scene)[..]
+            else {
+                panic!()
+            };
+            assert_eq!(function.as_deref(), Some("get_assert"));
+            let verdict = check.judge(scene, &[Answer::Failed("boom".to_owned())]);
+            assert_eq!(verdict.reason, "boom");
+        });
+    }
+}
