@@ -132,6 +132,7 @@ def run(case):
             "PROMPTFOO_DISABLE_TELEMETRY": "1",
             "PROMPTFOO_DISABLE_UPDATE": "1",
             "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
+            "PROMPTFOO_INLINE_MEDIA": "1",
             "PROMPTFOO_PYTHON": "python3",
             "PYTHONDONTWRITEBYTECODE": "1",
             **dict(line.split("=", 1) for line in lines(case / "env") if line),
