@@ -24,6 +24,7 @@ PATIENCE = 300
 
 # What differs from run to run or from machine to machine: a name, a pattern, and what takes its place.
 VOLATILE = [
+    ("traceback", re.compile(r"\n\s*--Python Traceback: --.*", re.DOTALL), ""),
     ("stack", re.compile(r"\n+(?:\s+at [^\n]*(?:\n|$))+"), "\n"),
     ("latency", re.compile(r"Latency \d+ms"), "Latency <n>ms"),
     ("temporary path", re.compile(r"/[^\s'\"]*promptfoo-python-code-[^\s'\"/]*"), "<tmp>"),
@@ -118,6 +119,12 @@ def lines(path):
     return path.read_text(encoding="utf-8").split("\n") if path.exists() else []
 
 
+def complaint(case, log):
+    """The first line of the exception that ended a run, if one did."""
+    found = re.search(r"^(?:\w*Error: |✗ )?(?:\[\w+\] )?(\w*Error: .*)$", log, re.MULTILINE)
+    return Row(case).text(found.group(1)) if found else None
+
+
 def run(case):
     """What promptfoo says about one case."""
     arguments = [line for line in lines(case / "args") if line] or ["-c", "promptfooconfig.yaml"]
@@ -146,7 +153,9 @@ def run(case):
             cwd=case, env=environment, capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,
         )
         if not output.exists():
-            return {"exit": done.returncode, "stats": None, "prompts": [], "results": []}, done.stdout + done.stderr
+            log = done.stdout + done.stderr
+            refused = {"exit": done.returncode, "message": complaint(case, log), "stats": None, "prompts": [], "results": []}
+            return refused, log
         whole = json.loads(output.read_text(encoding="utf-8"))
     if whole["metadata"]["promptfooVersion"] != VERSION:
         raise SystemExit(f"this is promptfoo {whole['metadata']['promptfooVersion']}, not {VERSION}")
@@ -184,7 +193,8 @@ def main():
             stats = expected["stats"]
             print(f"{state:9} {name}: {list(stats.values()) if stats else 'no result'}, exit {expected['exit']}", flush=True)
             if stats is None:
-                print("    " + "\n    ".join(log.strip().split("\n")[-8:]))
+                told = [line for line in log.split("\n") if line.strip() and not line.lstrip().startswith("at ")]
+                print("    " + "\n    ".join(told[-12:]))
             if check and state != "same":
                 worst = 1
     print(f"{rows} rows in {len(cases)} cases")
