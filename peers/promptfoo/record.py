@@ -27,6 +27,7 @@ VOLATILE = [
     ("traceback", re.compile(r"\n\s*--Python Traceback: --.*", re.DOTALL), ""),
     ("stack", re.compile(r"\n+(?:\s+at [^\n]*(?:\n|$))+"), "\n"),
     ("latency", re.compile(r"Latency \d+ms"), "Latency <n>ms"),
+    ("duration", re.compile(r"\((max: )?\d+(?:\.\d+)?ms\)"), r"(\1<n>ms)"),
     ("temporary path", re.compile(r"/[^\s'\"]*promptfoo-python-code-[^\s'\"/]*"), "<tmp>"),
     ("bundle path", re.compile(r"(?:file://)?/[^\s'\"]*node_modules/promptfoo/dist/[^\s'\")]*"), "<bundle>"),
 ]
@@ -147,7 +148,10 @@ def run(case):
         if node := os.environ.get("QUINTAIN_PEER_NODE"):
             environment["PATH"] = f"{Path(node).parent}{os.pathsep}{environment['PATH']}"
         command = os.environ.get("PROMPTFOO", str(ROOT / "target/promptfoo/node_modules/.bin/promptfoo"))
-        flags = ["--no-cache", "--no-table", "--no-progress-bar", "--no-write", "-o", str(output)]
+        flags = ["--no-cache", "--no-table", "--no-progress-bar", "-o", str(output)]
+        # Traces reach an assertion only through the database.
+        if not (case / "traced").exists():
+            flags.append("--no-write")
         done = subprocess.run(
             [command, "eval", *arguments, *flags],
             cwd=case, env=environment, capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,
