@@ -1,0 +1,2 @@
+module.exports = (output, context) => output.toUpperCase();
+module.exports.twice = (output) => output + output;

@@ -1,0 +1,1 @@
+module.exports = (name, prompt, vars) => ({ output: `${name} for ${vars.name}` });

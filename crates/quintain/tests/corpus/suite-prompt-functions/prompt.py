@@ -1,0 +1,2 @@
+def make(context):
+    return f"Python says {context['vars']['who']} {{{{who}}}}"

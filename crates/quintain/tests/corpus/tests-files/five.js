@@ -1,0 +1,1 @@
+module.exports = async () => [{ description: 'from js', vars: { text: 'js' } }];

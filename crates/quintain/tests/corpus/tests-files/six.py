@@ -1,0 +1,2 @@
+def make():
+    return [{"description": "from python", "vars": {"text": "py"}}]
