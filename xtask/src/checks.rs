@@ -16,13 +16,18 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("quintain-wire", &[]),
     ("quintain-observe", &[]),
     ("quintain-demo", &[]),
-    ("quintain-core", &["quintain-source"]),
+    ("quintain-script", &[]),
+    ("quintain-core", &["quintain-source", "quintain-script"]),
     ("quintain-report", &["quintain-source", "quintain-core"]),
-    ("quintain-engine", &["quintain-source", "quintain-core", "quintain-wire", "quintain-observe"]),
+    (
+        "quintain-engine",
+        &["quintain-source", "quintain-script", "quintain-core", "quintain-wire", "quintain-observe"],
+    ),
     (
         "quintain-serve",
         &[
             "quintain-source",
+            "quintain-script",
             "quintain-core",
             "quintain-wire",
             "quintain-observe",

@@ -1,0 +1,43 @@
+//! Runs the user's JavaScript in process, bounded in time and memory. Texts and values are handed
+//! in: this crate reads no file, opens no connection and knows nothing of the protocol.
+
+mod convert;
+mod engine;
+mod error;
+mod exports;
+mod failure;
+mod host;
+mod inline;
+mod pattern;
+mod pool;
+mod script;
+mod translate;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+pub use error::ScriptError;
+pub use pattern::Pattern;
+pub use script::Script;
+
+/// How much one run may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    pub time: Duration,
+    /// Bytes of the engine's heap.
+    pub memory: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(5), memory: 128 << 20 }
+    }
+}
+
+/// What the code may see besides its arguments.
+#[derive(Debug, Clone, Default)]
+pub struct Host {
+    pub limits: Limits,
+    /// `process.env`.
+    pub env: BTreeMap<String, String>,
+}
