@@ -2,6 +2,7 @@
 //! its line in `ALL`. Most are a `Builtin`: a description, and a function that reads the options
 //! and returns `judging(...)`; those that ask questions implement `Check` themselves.
 
+mod bleu;
 mod contains;
 mod contains_list;
 mod cost;
@@ -10,8 +11,12 @@ mod finish_reason;
 mod guardrails;
 mod json;
 mod latency;
+mod levenshtein;
+mod meteor;
 mod perplexity;
+mod references;
 mod refusal;
+mod rouge;
 mod starts_with;
 mod word_count;
 mod content;
@@ -37,6 +42,11 @@ static ALL: &[&dyn Assertion] = &[
     &contains_list::ICONTAINS_ALL,
     &starts_with::STARTS_WITH,
     &word_count::WORD_COUNT,
+    &levenshtein::LEVENSHTEIN,
+    &rouge::ROUGE_N,
+    &bleu::BLEU,
+    &bleu::GLEU,
+    &meteor::METEOR,
     &refusal::IS_REFUSAL,
     // Formats and data.
     &json::IS_JSON,

@@ -78,7 +78,6 @@ fn perplexity_score(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 }
 
 /// e to the power of the mean of the negated log probabilities.
-#[expect(clippy::cast_precision_loss, reason = "no answer has 2^53 tokens")]
 fn measure(scene: &Scene<'_>, what: &str) -> Result<f64, Box<Verdict>> {
     let reported = scene.response.log_probs.as_ref().and_then(Value::as_array);
     let Some(probabilities) = reported.filter(|all| !all.is_empty()) else {

@@ -84,7 +84,6 @@ fn numeric(value: &Value) -> Option<f64> {
 }
 
 impl Range {
-    #[expect(clippy::cast_precision_loss, reason = "nobody counts 2^53 words")]
     #[expect(clippy::float_cmp, reason = "both are whole numbers, or never equal")]
     fn holds(self, count: usize) -> bool {
         let count = count as f64;

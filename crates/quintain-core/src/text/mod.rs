@@ -1,5 +1,12 @@
 //! Texts and how they are compared: pure functions over strings, for assertions to judge with.
 
+pub mod bleu;
 pub mod fields;
 pub mod js;
+pub mod levenshtein;
+pub mod meteor;
+pub mod ngrams;
+pub mod porter;
 pub mod refusal;
+pub mod rouge;
+pub mod treebank;

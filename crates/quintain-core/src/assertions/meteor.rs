@@ -1,0 +1,96 @@
+//! The output says the same as a reference, with other forms of its words.
+
+use crate::check::{Builtin, Check, Spec, judging};
+use crate::registry::Meta;
+use crate::text::js;
+use crate::text::meteor::{Weights, meteor};
+use crate::verdict::Verdict;
+
+use super::references::references;
+
+pub(super) static METEOR: Builtin = Builtin {
+    meta: &Meta {
+        id: "meteor",
+        aliases: &[],
+        summary: "The output has the words of a reference, in any form (METEOR)",
+        docs: r"# What it does
+Computes the METEOR score of the output: words of output and reference are paired if they are the
+same, or have the same stem (`running`, `runs`); the score weighs recall over precision and takes off
+for pairs that are not in the same order. `value` is a reference or a list, of which the best counts.
+Passes from `threshold` on (0.5 if there is none). `alpha` (0.9), `beta` (3) and `gamma` (0.5) are the
+weights of precision, of the order and of its penalty.
+
+# What counts as proof
+Same words and same stems (Porter's, for English). promptfoo also pairs synonyms out of WordNet, which
+is not part of this program: a text full of synonyms gets a lower score here.
+
+# Example
+```yaml
+- type: meteor
+  value: The cat is sitting on the mat
+  threshold: 0.6
+```
+",
+        since: "0.1.0",
+    },
+    compile,
+};
+
+fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+    let (negated, threshold) = (spec.negated, spec.threshold().unwrap_or(0.5));
+    let weights = Weights {
+        alpha: spec.number("alpha").unwrap_or(0.9),
+        beta: spec.number("beta").unwrap_or(3.0),
+        gamma: spec.number("gamma").unwrap_or(0.5),
+    };
+    let no_text = "\"meteor\" assertion must have a string or array of strings value";
+    let references = spec.expect(|value| references(value, no_text));
+    judging(move |scene| {
+        let references = references.get(scene)?;
+        let output = scene.text().to_lowercase();
+        if output.is_empty() {
+            return Ok(Verdict::error("Invalid inputs"));
+        }
+        let score = meteor(&output, &references, weights);
+        let shown = if negated { 1.0 - score } else { score };
+        if (score >= threshold) != negated {
+            return Ok(Verdict::new(true, shown, "METEOR assertion passed"));
+        }
+        let (four_digits, threshold) = (js::to_fixed(score, 4), js::number(threshold));
+        let reason = format!("METEOR score {four_digits} did not meet threshold {threshold}");
+        Ok(Verdict::new(false, shown, reason))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::verdict::Status;
+
+    #[test]
+    fn other_forms_of_the_same_words_count() {
+        assert!(passes("[{type: meteor, value: cat runs}]", "Cats running"));
+        assert!(!passes("[{type: meteor, value: cat runs}]", "Dogs sleeping"));
+        assert!(passes("[{type: not-meteor, value: cat runs}]", "Dogs sleeping"));
+        assert!(passes("[{type: meteor, value: [nothing, cats run.]}]", "cat runs"));
+    }
+
+    #[test]
+    fn the_reason_names_the_score() {
+        let stage = Stage::output("the cat");
+        let verdict = stage.judge("[{type: meteor, value: a dog}]");
+        assert_eq!(verdict.reason, "METEOR score 0.0000 did not meet threshold 0.5");
+        let verdict = stage.judge("[{type: meteor, value: the cat, gamma: 0}]");
+        assert_eq!((verdict.score, &*verdict.reason), (1.0, "METEOR assertion passed"));
+    }
+
+    #[test]
+    fn nothing_to_compare_is_no_pass() {
+        let stage = Stage::output("");
+        assert_eq!(stage.judge("[{type: not-meteor, value: a}]").status, Status::Error);
+        assert_eq!(
+            flaw("[{type: meteor, value: [1]}]", "x"),
+            "\"meteor\" assertion must have a string or array of strings value"
+        );
+    }
+}
