@@ -108,3 +108,10 @@ pub struct Component {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<usize>,
 }
+
+impl Component {
+    /// Whether it is an `assert-set`, whose members follow as components of their own.
+    pub fn is_set(&self) -> bool {
+        self.assertion.get("type").and_then(Value::as_str) == Some("assert-set")
+    }
+}
