@@ -20,10 +20,7 @@ pub(crate) fn name(case: &CaseResult) -> String {
     if name.is_empty() {
         name = format!("test {}", case.test_idx + 1);
     }
-    if case.repeat > 0 {
-        name.push_str(&format!(" (again, {})", case.repeat + 1));
-    }
-    name
+    if case.repeat > 0 { format!("{name} (again, {})", case.repeat + 1) } else { name }
 }
 
 fn vars(case: &CaseResult) -> String {
@@ -86,6 +83,14 @@ pub(crate) fn kind(component: &Component) -> &str {
 /// The line to look at: that of the assertion that failed, else that of the test.
 pub(crate) fn place(case: &CaseResult) -> Option<&Place> {
     failures(case).find_map(|component| component.place.as_ref()).or(case.place.as_ref())
+}
+
+/// `contains (suite.yaml:14:9)`: in front of the reason, which may be long.
+pub(crate) fn kind_and_place(component: &Component) -> String {
+    match &component.place {
+        Some(place) => format!("{} ({})", kind_text(component), line(&place.to_string(), 300)),
+        None => kind_text(component),
+    }
 }
 
 pub(crate) fn kind_text(component: &Component) -> String {

@@ -7,6 +7,8 @@
 mod document;
 mod exchanges;
 mod gist;
+#[cfg(test)]
+mod golden;
 mod number;
 mod reporters;
 mod spool;

@@ -70,11 +70,15 @@ mod tests {
             spool.record(&(n, "a\nb")).unwrap();
         }
         let mut seen = Vec::new();
-        spool.each(|(n, text): (u32, String)| Ok(seen.push((n, text)))).unwrap();
+        let keep = |pair: (u32, String)| {
+            seen.push(pair);
+            Ok(())
+        };
+        spool.each(keep).unwrap();
         assert_eq!(seen, [0, 1, 2].map(|n| (n, "a\nb".to_owned())));
         let mut copy = Vec::new();
         spool.copy_to(&mut copy).unwrap();
-        assert_eq!(copy.iter().filter(|byte| **byte == b'\n').count(), 3);
+        assert_eq!(String::from_utf8(copy).unwrap().lines().count(), 3);
     }
 
     #[test]

@@ -16,10 +16,19 @@ pub(crate) fn head(text: &str, max_chars: usize) -> (&str, usize) {
     }
 }
 
+/// Made visible; the line ends of Windows are line ends and nothing to worry about.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") {
+        Cow::Owned(visible(&text.replace("\r\n", "\n")).into_owned())
+    } else {
+        visible(text)
+    }
+}
+
 /// Over several lines; what is cut off is counted.
 pub(crate) fn excerpt(text: &str, max_chars: usize) -> String {
     let (start, left_out) = head(text, max_chars);
-    let mut shown = visible(start).into_owned();
+    let mut shown = plain(start).into_owned();
     if left_out > 0 {
         shown.push_str(&left_out_note(left_out));
     }
@@ -42,7 +51,7 @@ pub(crate) fn bytes_text(bytes: usize) -> String {
 pub(crate) fn line(text: &str, max_chars: usize) -> String {
     let (start, left_out) = head(text.trim_start(), max_chars);
     let mut shown = String::with_capacity(start.len());
-    for word in visible(start).split([' ', '\n', '\t']).filter(|word| !word.is_empty()) {
+    for word in plain(start).split([' ', '\n', '\t']).filter(|word| !word.is_empty()) {
         if !shown.is_empty() {
             shown.push(' ');
         }

@@ -37,18 +37,11 @@ fn contribute(
         *weights.entry(metric.clone()).or_default() += weight;
     }
     // What a set brings comes from its members; a script names its scores itself.
-    match inner {
-        Some(inner) => {
-            for (name, part) in inner.iter().filter(|(name, _)| Some(*name) != metric.as_ref()) {
-                *weights.entry(name.clone()).or_default() += part * weight;
-            }
-        }
-        None => {
-            let names = component.verdict.named_scores.keys();
-            for name in names.filter(|name| Some(*name) != metric.as_ref()) {
-                *weights.entry(name.clone()).or_default() += weight;
-            }
-        }
+    let (parts, named) = (inner.into_iter().flatten(), &component.verdict.named_scores);
+    let parts = parts.map(|(name, part)| (name, *part));
+    let named = named.keys().filter(|_| inner.is_none()).map(|name| (name, 1.0));
+    for (name, part) in parts.chain(named).filter(|(name, _)| Some(*name) != metric.as_ref()) {
+        *weights.entry(name.clone()).or_default() += part * weight;
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Repeats {
 
 #[derive(Debug)]
 struct Runs {
-    runs: u32,
+    times: u32,
     passed: u32,
     first: (u64, Answers),
     others: Vec<(u64, Answers)>,
@@ -73,13 +73,13 @@ impl Repeats {
         let group = (answer, Answers { count: 0, ordinal: case.ordinal });
         let key = (case.test_idx, column.unwrap_or(usize::MAX));
         let runs = self.tests.entry(key).or_insert_with(|| Runs {
-            runs: 0,
+            times: 0,
             passed: 0,
             first: group,
             others: Vec::new(),
             about: None,
         });
-        runs.runs += 1;
+        runs.times += 1;
         runs.passed += u32::from(case.status == CaseStatus::Passed);
         let full = runs.others.len() + 1 >= KNOWN_GROUPS;
         let mut known = std::iter::once(&mut runs.first).chain(&mut runs.others);
@@ -117,7 +117,7 @@ impl Repeats {
 
 impl Runs {
     fn flaky(&self) -> bool {
-        self.passed > 0 && self.passed < self.runs
+        self.passed > 0 && self.passed < self.times
     }
 
     fn varying(&self) -> bool {
@@ -136,7 +136,7 @@ impl Runs {
             prompt_label: about.prompt_label.clone(),
             description: about.description.clone(),
             place: about.place.clone(),
-            runs: self.runs,
+            runs: self.times,
             passed: self.passed,
             distinct: 1 + self.others.len(),
             answers,

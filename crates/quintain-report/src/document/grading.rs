@@ -46,7 +46,7 @@ impl Serialize for Flattened<'_> {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         let mut list = out.serialize_seq(None)?;
         for (at, component) in self.0.iter().enumerate() {
-            let members = component.is_set().then(|| members(self.0, at)).unwrap_or_default();
+            let members = if component.is_set() { members(self.0, at) } else { Vec::new() };
             list.serialize_element(&Part::of(component, members))?;
             for part in &component.verdict.components {
                 let assertion = Some(&component.assertion);

@@ -56,7 +56,7 @@ impl Reporter for Console {
 pub(super) fn open(out: Box<dyn Write + Send>, options: Options) -> Box<dyn Report> {
     Box::new(Screen {
         out: BufWriter::new(out),
-        width: options.width.clamp(40, 400),
+        width: options.width.clamp(60, 400),
         options,
         columns: Columns::default(),
         rows: 0,
@@ -180,7 +180,7 @@ impl Screen {
     }
 
     fn row(&self, case: &CaseResult) -> String {
-        let took = format!("{:>8}", duration(case.latency_ms));
+        let took = format!("{:>9}", duration(case.latency_ms));
         let score = format!("{:>5.2}", case.score.clamp(-99.0, 99.0));
         let left = self.width.saturating_sub(INDENT + took.len() + score.len() + 2);
         let name = gist::name(case);
@@ -217,9 +217,7 @@ impl Screen {
                 continue;
             }
             let reason = excerpt(&component.verdict.reason, self.options.max_cell * 2);
-            let place = component.place.as_ref().map(|place| format!(" ({place})"));
-            let text =
-                format!("{}: {reason}{}", gist::kind_text(component), place.unwrap_or_default());
+            let text = format!("{}: {reason}", gist::kind_and_place(component));
             block.extend(wrap(&text, self.width - INDENT, 6).iter().map(|text| indented(text)));
         }
         if failed > MAX_ASSERTIONS {
@@ -337,9 +335,7 @@ fn unsteady_text(unsteady: &Unsteady) -> String {
         None => format!("test {}", unsteady.test_idx + 1),
     };
     let answers = count(unsteady.distinct, "answer", "different answers");
-    let mut text = format!("{name}: {} of {} passed, {answers}", unsteady.passed, unsteady.runs);
-    if let Some(place) = &unsteady.place {
-        text.push_str(&format!(" ({place})"));
-    }
-    text
+    let place = unsteady.place.as_ref().map(|place| format!(" ({place})"));
+    let (passed, runs) = (unsteady.passed, unsteady.runs);
+    format!("{name}: {passed} of {runs} passed, {answers}{}", place.unwrap_or_default())
 }

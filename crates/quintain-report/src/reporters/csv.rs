@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::document::{TestIndices, column_of};
 use crate::number::Numbers;
 use crate::spool::Spool;
+use crate::text::{head, plain};
 use crate::{Options, Report, Reporter, gist};
 
 const META: Meta = Meta {
@@ -23,7 +24,7 @@ const META: Meta = Meta {
 Writes the columns that promptfoo writes: the variables, then for each prompt and target the output,
 `Status`, `Score`, `Named Scores`, a column per metric, `Grader Reason` and `Comment`. The reason of
 an error is the error itself. Cells that a spreadsheet would take for a formula get a leading
-apostrophe.
+apostrophe; invisible characters are written out.
 
 # Example
 ```sh
@@ -116,7 +117,7 @@ impl Table {
         self.cases.record(&Case {
             test: self.indices.of(case),
             column,
-            description: case.description.clone().unwrap_or_default(),
+            description: case.description.as_deref().map(cut).unwrap_or_default(),
             vars: vars.collect(),
             output: cut(&gist::output(case, MAX_CELL)),
             status: gist::status(case.status).to_owned(),
@@ -176,9 +177,10 @@ fn line_cells(
             cells.extend(std::iter::repeat_n(String::new(), 6 + metrics.len()));
             continue;
         };
-        let named = match case.named.is_empty() {
-            true => String::new(),
-            false => serde_json::to_string(&Numbers(&case.named)).unwrap_or_default(),
+        let named = if case.named.is_empty() {
+            String::new()
+        } else {
+            serde_json::to_string(&Numbers(&case.named)).unwrap_or_default()
         };
         cells.extend([case.output.clone(), case.status.clone(), format!("{:.2}", case.score)]);
         cells.push(named);
@@ -192,8 +194,12 @@ fn line_cells(
 }
 
 fn cut(text: &str) -> String {
-    let (start, left_out) = crate::text::head(text, MAX_CELL);
-    if left_out == 0 { start.to_owned() } else { format!("{start}…") }
+    let (start, left_out) = head(text, MAX_CELL);
+    let mut shown = plain(start).into_owned();
+    if left_out > 0 {
+        shown.push('…');
+    }
+    shown
 }
 
 fn row<'a>(out: &mut impl Write, cells: impl Iterator<Item = &'a String>) -> io::Result<()> {

@@ -78,7 +78,7 @@ impl Report for Document {
                 write_json(out, &Prompts(layout, summary))?;
                 write!(out, ",\n\"stats\":")?;
                 write_json(out, &Stats::of(summary))?;
-                write!(out, "}},\n")?;
+                writeln!(out, "}},")?;
                 let mut rest = Vec::new();
                 write_json(&mut rest, &Rest::of(layout, summary, &self.options))?;
                 // Its entries belong to the document that is open.

@@ -52,11 +52,11 @@ impl Reporter for Junit {
 
     fn open(&self, out: Box<dyn Write + Send>, options: &Options) -> Box<dyn Report> {
         let out = BufWriter::new(out);
-        Box::new(Suites { out, verbose: options.verbose, run: None, suites: Vec::new() })
+        Box::new(Document { out, verbose: options.verbose, run: None, suites: Vec::new() })
     }
 }
 
-struct Suites {
+struct Document {
     out: BufWriter<Box<dyn Write + Send>>,
     verbose: bool,
     run: Option<RunInfo>,
@@ -64,7 +64,7 @@ struct Suites {
     suites: Vec<Spool>,
 }
 
-impl Report for Suites {
+impl Report for Document {
     fn event(&mut self, event: Event<'_>) -> io::Result<()> {
         match event {
             Event::Started(run) => {
@@ -84,7 +84,7 @@ impl Report for Suites {
     }
 }
 
-impl Suites {
+impl Document {
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
         let Some(run) = &self.run else { return Ok(()) };
         let out = &mut self.out;
@@ -142,7 +142,7 @@ fn testcase(out: &mut Spool, case: &CaseResult, verbose: bool) -> io::Result<()>
         writeln!(out, "      </properties>")?;
     }
     let (element, kind) = match case.status {
-        CaseStatus::Passed => ("", "".into()),
+        CaseStatus::Passed => ("", String::new()),
         CaseStatus::Failed => {
             ("failure", gist::failures(case).next().map_or("assertion".into(), gist::kind_text))
         }
@@ -168,9 +168,8 @@ fn testcase(out: &mut Spool, case: &CaseResult, verbose: bool) -> io::Result<()>
 /// Every reason with its place; the overall one if no assertion was made.
 fn reasons(case: &CaseResult) -> String {
     let each = gist::failures(case).take(50).map(|component| {
-        let place = component.place.as_ref().map(|place| format!(" ({place})"));
         let reason = excerpt(&component.verdict.reason, MAX_REASON);
-        format!("{}: {reason}{}", gist::kind(component), place.unwrap_or_default())
+        format!("{}: {reason}", gist::kind_and_place(component))
     });
     let each: Vec<String> = each.collect();
     if each.is_empty() { excerpt(gist::reason(case), MAX_REASON) } else { each.join("\n") }
