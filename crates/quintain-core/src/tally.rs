@@ -1,5 +1,9 @@
 //! Counts and distributions over the results of a run.
 
+mod latency;
+mod metrics;
+mod repeats;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -7,6 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::RunInfo;
 use crate::result::{CaseResult, CaseStatus};
+
+pub use latency::Latency;
+pub use metrics::{Tokens, flattened_count, named_counts, named_weights};
+pub use repeats::{Answers, Unsteady};
+
+/// How many unsteady tests a summary names; the counts cover all of them.
+const NAMED_UNSTEADY: usize = 100;
 
 /// What a run came to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,23 +29,17 @@ pub struct Summary {
     pub missing: usize,
     /// Tests that passed in some repetitions and not in others.
     pub flaky: usize,
+    /// Repeated tests that were answered in more than one way.
+    #[serde(default)]
+    pub varying: usize,
+    /// The first of those that are flaky or varying, flaky ones first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsteady: Vec<Unsteady>,
     pub interrupted: bool,
     pub duration_ms: f64,
     pub latency: Option<Latency>,
     /// In the order of the columns of the run.
     pub columns: Vec<ColumnTally>,
-}
-
-/// Percentiles of what targets took, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Latency {
-    pub min: f64,
-    pub mean: f64,
-    pub p50: f64,
-    pub p90: f64,
-    pub p95: f64,
-    pub p99: f64,
-    pub max: f64,
 }
 
 /// The results of one prompt for one target.
@@ -47,13 +52,36 @@ pub struct ColumnTally {
     pub asserts_passed: usize,
     pub asserts_failed: usize,
     pub total_latency_ms: f64,
+    /// Weighted sums over the tests.
     pub named_scores: BTreeMap<String, f64>,
+    /// How many assertions contributed.
     pub named_counts: BTreeMap<String, usize>,
+    /// What the sums are to be divided by for a mean.
+    #[serde(default)]
+    pub named_weights: BTreeMap<String, f64>,
+    /// `derivedMetrics` of the suite, computed from the sums.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub derived: BTreeMap<String, f64>,
+    #[serde(default)]
+    pub tokens: Tokens,
+    #[serde(default)]
+    pub cost: f64,
+}
+
+impl ColumnTally {
+    pub fn total(&self) -> usize {
+        self.passed + self.failed + self.errored
+    }
 }
 
 impl Summary {
     pub fn total(&self) -> usize {
         self.passed + self.failed + self.errored
+    }
+
+    /// From 0 to 1; nothing judged is nothing passed.
+    pub fn pass_rate(&self) -> f64 {
+        if self.total() == 0 { 0.0 } else { self.passed as f64 / self.total() as f64 }
     }
 }
 
@@ -64,6 +92,7 @@ pub struct Tally {
     planned: usize,
     latencies: Vec<f64>,
     columns: Vec<(usize, String)>,
+    repeats: repeats::Repeats,
 }
 
 impl Tally {
@@ -73,7 +102,13 @@ impl Tally {
         let columns: Vec<_> = columns.collect();
         let summary =
             Summary { columns: vec![ColumnTally::default(); columns.len()], ..Summary::default() };
-        Self { summary, planned: run.planned, latencies: Vec::new(), columns }
+        Self {
+            summary,
+            planned: run.planned,
+            latencies: Vec::new(),
+            columns,
+            repeats: repeats::Repeats::default(),
+        }
     }
 
     pub fn add(&mut self, case: &CaseResult) {
@@ -88,21 +123,29 @@ impl Tally {
         count(&mut summary.passed, &mut summary.failed, &mut summary.errored);
         self.latencies.push(case.latency_ms);
         let key = (case.prompt_idx, case.target.name());
-        let column = self.columns.iter().position(|(idx, name)| (*idx, name.as_str()) == key);
-        let Some(column) = column.and_then(|at| self.summary.columns.get_mut(at)) else { return };
+        let at = self.columns.iter().position(|(idx, name)| (*idx, name.as_str()) == key);
+        self.repeats.add(at, case);
+        let Some(column) = at.and_then(|at| self.summary.columns.get_mut(at)) else { return };
         count(&mut column.passed, &mut column.failed, &mut column.errored);
         column.score += case.score;
         column.total_latency_ms += case.latency_ms;
-        for component in case.grade.iter().flat_map(|grade| &grade.components) {
-            if component.verdict.passed() {
-                column.asserts_passed += 1;
-            } else {
-                column.asserts_failed += 1;
-            }
+        column.cost += case.response.cost.unwrap_or_default();
+        column.tokens.add(case.response.token_usage.as_ref());
+        if let Some(grade) = &case.grade {
+            column.asserts_passed += flattened_count(grade, true);
+            column.asserts_failed += flattened_count(grade, false);
         }
+        if case.named_scores.is_empty() {
+            return;
+        }
+        let (weights, counts) = (named_weights(case), named_counts(case));
         for (name, score) in &case.named_scores {
-            *column.named_scores.entry(name.clone()).or_default() += score;
-            *column.named_counts.entry(name.clone()).or_default() += 1;
+            // A score that no assertion is known for counts once, as promptfoo has it.
+            let weight = weights.get(name).copied().unwrap_or(1.0);
+            *column.named_scores.entry(name.clone()).or_default() += score * weight;
+            *column.named_weights.entry(name.clone()).or_default() += weight;
+            *column.named_counts.entry(name.clone()).or_default() +=
+                counts.get(name).copied().unwrap_or(1);
         }
     }
 
@@ -111,28 +154,12 @@ impl Tally {
         summary.missing = self.planned.saturating_sub(summary.total());
         summary.interrupted = interrupted;
         summary.duration_ms = took.as_secs_f64() * 1e3;
-        summary.latency = latency(&self.latencies);
+        summary.latency = Latency::of(&self.latencies);
+        (summary.flaky, summary.varying) = self.repeats.counts();
+        summary.unsteady = self.repeats.unsteady(NAMED_UNSTEADY);
         summary
     }
 }
 
-fn latency(measured: &[f64]) -> Option<Latency> {
-    let mut sorted: Vec<f64> = measured.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (min, max) = (*sorted.first()?, *sorted.last()?);
-    // Nearest rank: every percentile is a value that was really measured.
-    let rank = |part: f64| {
-        let at = (part * sorted.len() as f64).ceil() as usize;
-        sorted[at.clamp(1, sorted.len()) - 1]
-    };
-    let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
-    Some(Latency {
-        min,
-        mean,
-        p50: rank(0.5),
-        p90: rank(0.9),
-        p95: rank(0.95),
-        p99: rank(0.99),
-        max,
-    })
-}
+#[cfg(test)]
+mod tests;

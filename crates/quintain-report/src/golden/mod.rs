@@ -1,0 +1,141 @@
+//! Every reporter on a fixed run, compared with files under `tests/golden`. BLESS=1 rewrites them.
+
+mod fixture;
+mod reader;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use quintain_core::event::{Event, RunInfo};
+use quintain_core::result::CaseResult;
+use quintain_core::tally::{Summary, Tally};
+
+use crate::{Options, Reporter, all, find};
+
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+pub(super) fn summary(run: &RunInfo, cases: &[CaseResult], interrupted: bool) -> Summary {
+    let mut tally = Tally::new(run);
+    for case in cases {
+        tally.add(case);
+    }
+    let mut summary = tally.finish(Duration::from_millis(61_234), interrupted);
+    if let Some(column) = summary.columns.first_mut().filter(|_| !cases.is_empty()) {
+        column.derived.insert("derived".into(), 0.25);
+    }
+    summary
+}
+
+pub(super) fn report(
+    reporter: &dyn Reporter,
+    options: &Options,
+    cases: &[CaseResult],
+    planned: usize,
+) -> String {
+    let run = fixture::run(planned);
+    let out = Shared::default();
+    let mut report = reporter.open(Box::new(out.clone()), options);
+    report.event(Event::Started(&run)).unwrap();
+    for case in cases {
+        report.event(Event::Case(case)).unwrap();
+    }
+    let summary = summary(&run, cases, planned > cases.len());
+    report.event(Event::Finished(&summary)).unwrap();
+    let bytes = std::mem::take(&mut *out.0.lock().unwrap());
+    String::from_utf8(bytes).unwrap()
+}
+
+fn golden(name: &str, actual: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    // The machine that runs the tests is no part of the format.
+    let actual = actual
+        .replace(&format!("\"{}\"", std::env::consts::OS), "\"OS\"")
+        .replace(&format!("\"{}\"", std::env::consts::ARCH), "\"ARCH\"")
+        .replace(&format!("platform: {}\n", std::env::consts::OS), "platform: OS\n")
+        .replace(&format!("arch: {}\n", std::env::consts::ARCH), "arch: ARCH\n");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &actual).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = expected.lines().zip(actual.lines()).position(|(left, right)| left != right);
+    assert!(expected == actual, "{name} differs, first in line {differs:?}; BLESS=1 rewrites");
+}
+
+/// What is too large for a golden file is left to tests of its own.
+fn small() -> Vec<CaseResult> {
+    let mut cases = fixture::cases();
+    cases.retain(|case| case.description.as_deref() != Some("a lot"));
+    cases
+}
+
+#[test]
+fn every_format_writes_what_it_should() {
+    for reporter in all() {
+        let meta = reporter.meta();
+        let human = ["console", "txt", "markdown", "junit", "html"].contains(&meta.id);
+        let cases = if human { fixture::cases() } else { small() };
+        let text = report(*reporter, &Options::default(), &cases, cases.len());
+        golden(&format!("full.{}", meta.id), &text);
+    }
+}
+
+#[test]
+fn an_interrupted_run_is_reported_as_far_as_it_went() {
+    for reporter in all() {
+        let text = report(*reporter, &Options::default(), &small()[..2], 9);
+        golden(&format!("interrupted.{}", reporter.meta().id), &text);
+    }
+}
+
+#[test]
+fn a_run_without_cases_is_reported() {
+    for reporter in all() {
+        let text = report(*reporter, &Options::default(), &[], 0);
+        golden(&format!("empty.{}", reporter.meta().id), &text);
+    }
+}
+
+#[test]
+fn the_console_limits_rows_and_can_be_coloured() {
+    let options =
+        Options { width: 60, colour: true, max_rows: 1, max_cell: 80, ..Options::default() };
+    let text = report(find("console").unwrap(), &options, &fixture::cases(), 12);
+    golden("narrow.console", &text);
+}
+
+#[test]
+fn lines_of_the_console_fit_the_terminal() {
+    for width in [60, 80, 132] {
+        let options = Options { width, ..Options::default() };
+        let text = report(find("console").unwrap(), &options, &fixture::cases(), 12);
+        for line in text.lines() {
+            assert!(crate::text::columns(line) <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn formats_for_people_stay_short_and_show_what_hides() {
+    for id in ["console", "txt", "markdown", "junit", "html"] {
+        let text = report(find(id).unwrap(), &Options::default(), &fixture::cases(), 12);
+        assert!(text.len() < 250_000, "{id}: {}", text.len());
+        for hidden in ['\u{1b}', '\u{202e}', '\u{202c}', '\u{0}', '\r'] {
+            assert!(!text.contains(hidden), "{id} shows {hidden:?}");
+        }
+        assert!(text.contains("U+202E"), "{id} hides it");
+    }
+}

@@ -1,0 +1,177 @@
+//! The data that the script of the page draws from. Made visible and cut to size here, so that the
+//! script has nothing to decide.
+
+use std::io::{self, Write};
+
+use quintain_core::event::RunInfo;
+use quintain_core::result::{CaseResult, CaseStatus};
+use serde::Serialize;
+use serde_json::ser::Formatter;
+
+use crate::exchanges::{self, Shown};
+use crate::gist;
+use crate::number::{Number, Numbers, millis};
+use crate::text::{excerpt, json_excerpt, line};
+
+const MAX_ROW: usize = 160;
+/// Per text of a case that did not pass; passed cases have a quarter of it.
+const MAX_TEXT: usize = 16_000;
+
+/// Number, test, column, status, name, latency, score, text, place, repetition.
+type Row = (usize, usize, usize, u8, String, Number, Number, String, String, u32);
+
+pub(super) fn row(case: &CaseResult, test: usize, column: usize) -> Row {
+    let status = match case.status {
+        CaseStatus::Passed => 0,
+        CaseStatus::Failed => 1,
+        CaseStatus::Errored => 2,
+    };
+    let score = Number((case.score * 1e4).round() / 1e4);
+    let place = gist::place(case).map(ToString::to_string).unwrap_or_default();
+    let (name, text) = (gist::name(case), gist_text(case));
+    let took = millis(case.latency_ms);
+    (case.ordinal, test, column, status, name, took, score, text, line(&place, 300), case.repeat)
+}
+
+/// What a row says beside its status: the answer, or why it is not good.
+pub(super) fn gist_text(case: &CaseResult) -> String {
+    if gist::passed(case) {
+        line(&gist::output(case, MAX_ROW * 4), MAX_ROW)
+    } else {
+        line(gist::reason(case), MAX_ROW)
+    }
+}
+
+pub(super) fn status_class(status: CaseStatus) -> &'static str {
+    match status {
+        CaseStatus::Passed => "pass",
+        CaseStatus::Failed => "fail",
+        CaseStatus::Errored => "error",
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Run {
+    columns: Vec<Column>,
+    /// How many different ones.
+    prompts: usize,
+}
+
+#[derive(Serialize)]
+struct Column {
+    target: String,
+    prompt: String,
+}
+
+impl Run {
+    pub(super) fn of(run: &RunInfo) -> Self {
+        let prompts: std::collections::HashSet<_> =
+            run.columns.iter().map(|column| &column.label).collect();
+        let columns = run.columns.iter().map(|column| Column {
+            target: line(column.target.name(), 80),
+            prompt: line(&column.label, 80),
+        });
+        Self { columns: columns.collect(), prompts: prompts.len() }
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Detail {
+    reason: String,
+    prompt: String,
+    output: String,
+    vars: String,
+    named: String,
+    attempts: u32,
+    checks: Vec<Check>,
+    exchanges: Vec<Shown>,
+    /// Exchanges that are not shown.
+    more: usize,
+}
+
+#[derive(Serialize)]
+struct Check {
+    ok: bool,
+    kind: String,
+    reason: String,
+    place: String,
+    /// Of an `assert-set`.
+    member: bool,
+}
+
+impl Detail {
+    pub(super) fn of(case: &CaseResult) -> Self {
+        let max = if gist::passed(case) { MAX_TEXT / 4 } else { MAX_TEXT };
+        let components = case.grade.iter().flat_map(|grade| &grade.components).take(200);
+        let checks = components.map(|component| Check {
+            ok: component.verdict.passed(),
+            kind: gist::kind_text(component),
+            reason: excerpt(&component.verdict.reason, max / 4),
+            place: component.place.as_ref().map(ToString::to_string).unwrap_or_default(),
+            member: component.set.is_some(),
+        });
+        // What a lone `prompt` says stands in the prompt already.
+        let told = case.vars.len() == 1 && case.vars.contains_key("prompt");
+        let vars = if case.vars.is_empty() || told {
+            String::new()
+        } else {
+            json_excerpt(&case.vars, true, max)
+        };
+        let named = if case.named_scores.is_empty() {
+            String::new()
+        } else {
+            json_excerpt(&Numbers(&case.named_scores), true, max)
+        };
+        Self {
+            reason: excerpt(gist::reason(case), max),
+            prompt: excerpt(&case.prompt.raw, max),
+            output: excerpt(&gist::output(case, max * 4), max),
+            vars,
+            named,
+            attempts: case.attempts,
+            checks: checks.collect(),
+            exchanges: exchanges::shown(case, max / 2),
+            more: exchanges::left_out(case),
+        }
+    }
+}
+
+/// JSON that cannot end the element it stands in.
+pub(super) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(out, Inert);
+    Ok(value.serialize(&mut serializer)?)
+}
+
+struct Inert;
+
+impl Formatter for Inert {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(['<', '>', '&']) {
+            let (before, after) = rest.split_at(at);
+            let (special, after) = after.split_at(1);
+            out.write_all(before.as_bytes())?;
+            write!(out, "\\u{:04x}", special.as_bytes()[0])?;
+            rest = after;
+        }
+        out.write_all(rest.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_end_its_element() {
+        let hostile = ["</script><script>alert(1)</script>", "<!--", "]]>", "&lt;"];
+        let mut out = Vec::new();
+        write(&mut out, &hostile).unwrap();
+        assert!(!out.iter().any(|byte| b"<>&".contains(byte)));
+        assert_eq!(serde_json::from_slice::<Vec<String>>(&out).unwrap(), hostile);
+    }
+}

@@ -1,0 +1,207 @@
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const read = (id) => {
+    const block = byId(id);
+    return block ? JSON.parse(block.textContent) : null;
+  };
+  const run = read("run");
+  const KIND = ["pass", "fail", "error"];
+  const WORD = ["Passed", "Failed", "Error"];
+  const MARK = ["✓", "✗", "!"];
+  const PAGE = 60;
+
+  // Text goes in as text only: nothing of a target is ever parsed as markup.
+  const make = (tag, className, text) => {
+    const node = document.createElement(tag);
+    if (className) node.className = className;
+    if (text !== undefined) node.textContent = text;
+    return node;
+  };
+  const took = (ms) => (ms < 9.95 ? ms.toFixed(1) + " ms" : ms < 999.5 ? ms.toFixed(0) + " ms" : (ms / 1000).toFixed(1) + " s");
+
+  const cases = (read("rows") || []).map(([ordinal, test, column, status, name, ms, score, text, place, again]) =>
+    ({ ordinal, test, column, status, name, ms, score, text, place, again }));
+  for (const one of cases) one.hay = (one.name + "\n" + one.text + "\n" + one.place).toLowerCase();
+
+  const search = byId("search"), pick = byId("column"), shown = byId("shown"), body = byId("body"), more = byId("more"), none = byId("none");
+  const buttons = [...document.querySelectorAll(".switch button")];
+  let status = "all", groups = [], written = 0, visible = [];
+
+  const matches = (one) =>
+    (status === "all" || KIND[one.status] === status || (status === "bad" && one.status > 0)) &&
+    (pick.value === "" || String(one.column) === pick.value) &&
+    words.every((word) => one.hay.includes(word));
+  let words = [];
+
+  const columns = () => (pick.value === "" ? run.columns.map((_, at) => at) : [Number(pick.value)]);
+
+  const head = () => {
+    const row = make("tr");
+    row.append(make("th", "n", "#"), make("th", "", "Test"));
+    for (const at of columns()) {
+      const cell = make("th", "", run.columns[at].target);
+      cell.scope = "col";
+      if (run.prompts > 1) cell.append(make("small", "", " " + run.columns[at].prompt));
+      row.append(cell);
+    }
+    byId("head").replaceChildren(row);
+  };
+
+  const apply = () => {
+    words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    visible = cases.filter(matches);
+    const known = new Map();
+    groups = [];
+    for (const one of visible) {
+      let group = known.get(one.test);
+      if (!group) groups.push((group = { first: one, cells: [] })), known.set(one.test, group);
+      group.cells.push(one);
+    }
+    head();
+    body.replaceChildren();
+    written = 0;
+    shown.textContent = visible.length === cases.length ? cases.length + " cases" : visible.length + " of " + cases.length + " cases";
+    none.hidden = visible.length > 0;
+    next();
+  };
+
+  const next = () => {
+    const part = document.createDocumentFragment();
+    for (const { first, cells } of groups.slice(written, written + PAGE)) {
+      const row = make("tr");
+      row.append(make("td", "n", String(first.test + 1)));
+      const test = make("td", "test", first.name);
+      if (first.place) test.append(make("small", "", first.place));
+      row.append(test);
+      for (const at of columns()) {
+        const cell = make("td");
+        for (const one of cells.filter((one) => one.column === at)) {
+          const button = make("button", "cell");
+          button.type = "button";
+          button.dataset.ordinal = one.ordinal;
+          const mark = make("i", KIND[one.status], MARK[one.status]);
+          mark.setAttribute("aria-label", WORD[one.status]);
+          button.append(mark, make("span", "", one.text || "(nothing)"), make("em", "", took(one.ms)));
+          cell.append(button);
+        }
+        row.append(cell);
+      }
+      part.append(row);
+    }
+    body.append(part);
+    written += PAGE;
+    more.hidden = written >= groups.length;
+  };
+
+  const dialog = byId("case"), detail = byId("detail"), pill = byId("pill");
+  let open = -1;
+  const block = (title, text) => {
+    if (text) detail.append(make("h3", "", title), make("pre", "", text));
+  };
+  const side = (parent, title, text) => parent.append(make("p", "", title), make("pre", "", text));
+
+  const show = (at) => {
+    const one = visible[at];
+    if (!one) return;
+    open = at;
+    const full = read("d" + one.ordinal);
+    pill.className = "pill " + KIND[one.status];
+    pill.textContent = WORD[one.status];
+    byId("before").disabled = at === 0;
+    byId("after").disabled = at === visible.length - 1;
+    detail.replaceChildren(make("h2", "", one.name));
+    const column = run.columns[one.column];
+    const facts = [column.target];
+    if (run.prompts > 1) facts.push(column.prompt);
+    facts.push("score " + one.score, took(one.ms));
+    if (one.again) facts.push("repetition " + (one.again + 1));
+    if (full && full.attempts > 1) facts.push("attempt " + full.attempts);
+    if (one.place) facts.push(one.place);
+    detail.append(make("p", "facts", facts.join(" · ")));
+    if (!full) {
+      block(one.status ? "Reason" : "Output", one.text);
+      detail.append(make("p", "facts", "This report is too large for more; the JSON report has everything."));
+    } else {
+      if (one.status) block("Reason", full.reason);
+      if (full.checks.length) {
+        const list = make("ul", "checks");
+        for (const check of full.checks) {
+          const item = make("li", check.member ? "in" : "");
+          const kind = check.ok ? "pass" : "fail";
+          const mark = make("i", kind, check.ok ? "✓" : "✗");
+          mark.setAttribute("aria-label", check.ok ? "passed" : "failed");
+          item.append(mark, make("b", "", check.kind), make("code", "", check.place), make("p", "", check.reason));
+          list.append(item);
+        }
+        detail.append(make("h3", "", "Assertions"), list);
+      }
+      block("Prompt", full.prompt);
+      block("Output", full.output);
+      block("Variables", full.vars);
+      block("Named scores", full.named);
+      if (full.exchanges.length) {
+        detail.append(make("h3", "", "Exchanges"));
+        for (const exchange of full.exchanges) {
+          const fold = make("details");
+          fold.open = full.exchanges.length === 1;
+          fold.append(make("summary", "", exchange.server + " " + exchange.method + ": " + exchange.outcome + " (" + took(exchange.millis) + ")" + (exchange.extra ? ", asked for by a check" : "")));
+          side(fold, "Sent", exchange.sent);
+          side(fold, "Received", exchange.received);
+          detail.append(fold);
+        }
+        if (full.more) detail.append(make("p", "facts", "... and " + full.more + " more"));
+      }
+    }
+    if (!dialog.open) dialog.showModal();
+    dialog.scrollTop = 0;
+    history.replaceState(null, "", "#case-" + one.ordinal);
+  };
+
+  body.addEventListener("click", (event) => {
+    const button = event.target.closest("button.cell");
+    if (button) show(visible.findIndex((one) => String(one.ordinal) === button.dataset.ordinal));
+  });
+  dialog.addEventListener("close", () => {
+    history.replaceState(null, "", location.pathname + location.search);
+    const one = visible[open];
+    const button = one && body.querySelector('button[data-ordinal="' + one.ordinal + '"]');
+    if (button) button.focus();
+  });
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowLeft" || event.key === "k") show(open - 1);
+    if (event.key === "ArrowRight" || event.key === "j") show(open + 1);
+  });
+  byId("before").addEventListener("click", () => show(open - 1));
+  byId("after").addEventListener("click", () => show(open + 1));
+  byId("close").addEventListener("click", () => dialog.close());
+  more.addEventListener("click", next);
+  if ("IntersectionObserver" in window) {
+    new IntersectionObserver((seen) => { if (seen[0].isIntersecting && !more.hidden) next(); }, { rootMargin: "600px" }).observe(more);
+  }
+  let timer;
+  search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(apply, 120); });
+  pick.addEventListener("change", apply);
+  for (const button of buttons) {
+    button.addEventListener("click", () => {
+      status = button.value;
+      for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
+      apply();
+    });
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && !dialog.open && document.activeElement !== search) { event.preventDefault(); search.focus(); }
+  });
+
+  run.columns.forEach((column, at) => {
+    const option = make("option", "", column.target + (run.prompts > 1 ? " · " + column.prompt : ""));
+    option.value = at;
+    pick.append(option);
+  });
+  pick.hidden = run.columns.length < 2;
+  byId("live").hidden = false;
+  apply();
+  const asked = /^#case-(\d+)$/.exec(location.hash);
+  if (asked) show(visible.findIndex((one) => String(one.ordinal) === asked[1]));
+})();

@@ -1,0 +1,110 @@
+//! The document of promptfoo's version 3 with our own parts beside it; one row per line.
+
+use std::io::{self, BufWriter, Write};
+
+use quintain_core::event::Event;
+use quintain_core::registry::Meta;
+use quintain_source::visible_json;
+use serde::Serialize;
+use serde_json::ser::Formatter;
+
+use crate::document::{Layout, Prompts, Rest, Stats};
+use crate::{Options, Report, Reporter};
+
+const META: Meta = Meta {
+    id: "json",
+    aliases: &[],
+    summary: "one JSON document with everything, readable for readers of promptfoo's",
+    docs: "\
+# What it does
+Writes `results.results[]`, `results.prompts[]` and `results.stats` as promptfoo's version 3 has
+them, and beside them `quintain` (percentiles, flaky tests, whether the run was interrupted), per
+row too (the place in the suite, attempts, proofs; the exchanges of cases that did not pass).
+Invisible characters are written as escapes. The totals follow the rows.
+
+# Example
+```sh
+quintain eval -c suite.yaml -o results.json
+```
+",
+    since: "0.1.0",
+};
+
+pub(super) struct Json;
+
+impl Reporter for Json {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &[".json"]
+    }
+
+    fn open(&self, out: Box<dyn Write + Send>, options: &Options) -> Box<dyn Report> {
+        let out = BufWriter::new(out);
+        Box::new(Document { out, options: options.clone(), layout: None, rows: 0 })
+    }
+}
+
+struct Document {
+    out: BufWriter<Box<dyn Write + Send>>,
+    options: Options,
+    layout: Option<Layout>,
+    rows: usize,
+}
+
+impl Report for Document {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        let out = &mut self.out;
+        match event {
+            Event::Started(run) => {
+                write!(out, "{{\"evalId\":")?;
+                write_json(out, &run.id)?;
+                write!(out, ",\n\"results\":{{\"version\":3,\"timestamp\":")?;
+                write_json(out, &run.created)?;
+                write!(out, ",\n\"results\":[")?;
+                self.layout = Some(Layout::new(run));
+            }
+            Event::Case(case) => {
+                let Some(layout) = &mut self.layout else { return Ok(()) };
+                write!(out, "{}", if self.rows == 0 { "\n" } else { ",\n" })?;
+                write_json(out, &layout.row(case, self.options.verbose))?;
+                self.rows += 1;
+            }
+            Event::Finished(summary) => {
+                let Some(layout) = &self.layout else { return Ok(()) };
+                write!(out, "\n],\n\"prompts\":")?;
+                write_json(out, &Prompts(layout, summary))?;
+                write!(out, ",\n\"stats\":")?;
+                write_json(out, &Stats::of(summary))?;
+                writeln!(out, "}},")?;
+                let mut rest = Vec::new();
+                write_json(&mut rest, &Rest::of(layout, summary, &self.options))?;
+                // Its entries belong to the document that is open.
+                out.write_all(rest.strip_prefix(b"{").unwrap_or(&rest))?;
+                out.write_all(b"\n")?;
+                out.flush()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// JSON on one line, in which characters that deceive are escaped.
+pub(super) fn write_json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(out, Visible);
+    Ok(value.serialize(&mut serializer)?)
+}
+
+struct Visible;
+
+impl Formatter for Visible {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        out.write_all(visible_json(fragment).as_bytes())
+    }
+}

@@ -1,0 +1,221 @@
+//! JUnit's XML for build servers: a suite per prompt and target, with the real reasons.
+//!
+//! Suites state their totals before their cases, so cases wait in spools. Libraries for this format
+//! hold the whole report in memory instead.
+
+use std::borrow::Cow;
+use std::io::{self, BufWriter, Write};
+
+use quintain_core::event::{Event, RunInfo};
+use quintain_core::registry::Meta;
+use quintain_core::result::{CaseResult, CaseStatus};
+use quintain_core::tally::{ColumnTally, Summary};
+use quintain_source::visible;
+use serde_json::Value;
+
+use crate::document::column_of;
+use crate::spool::Spool;
+use crate::text::{excerpt, line};
+use crate::{Options, Report, Reporter, exchanges, gist};
+
+const META: Meta = Meta {
+    id: "junit",
+    aliases: &["xml"],
+    summary: "JUnit XML for build servers",
+    docs: "\
+# What it does
+Writes a `testsuite` per prompt and target and a `testcase` per case: `failure` and `error` carry the
+reason of every assertion that failed with its place in the suite, `system-out` the exchange (cut to
+size). Characters that XML does not allow are written out.
+
+# Example
+```sh
+quintain eval -c suite.yaml -o results.junit.xml
+```
+",
+    since: "0.1.0",
+};
+
+const MAX_REASON: usize = 20_000;
+const MAX_SIDE: usize = 4_000;
+
+pub(super) struct Junit;
+
+impl Reporter for Junit {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &[".junit.xml", ".xml"]
+    }
+
+    fn open(&self, out: Box<dyn Write + Send>, options: &Options) -> Box<dyn Report> {
+        let out = BufWriter::new(out);
+        Box::new(Document { out, verbose: options.verbose, run: None, suites: Vec::new() })
+    }
+}
+
+struct Document {
+    out: BufWriter<Box<dyn Write + Send>>,
+    verbose: bool,
+    run: Option<RunInfo>,
+    /// By column.
+    suites: Vec<Spool>,
+}
+
+impl Report for Document {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        match event {
+            Event::Started(run) => {
+                self.suites = run.columns.iter().map(|_| Spool::default()).collect();
+                self.run = Some(RunInfo { config: Value::Null, ..run.clone() });
+            }
+            Event::Case(case) => {
+                let Some(run) = &self.run else { return Ok(()) };
+                let column = column_of(run, case).and_then(|at| self.suites.get_mut(at));
+                if let Some(suite) = column {
+                    testcase(suite, case, self.verbose)?;
+                }
+            }
+            Event::Finished(summary) => self.finish(summary)?,
+        }
+        Ok(())
+    }
+}
+
+impl Document {
+    fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+        let Some(run) = &self.run else { return Ok(()) };
+        let out = &mut self.out;
+        let name = run.description.as_deref().unwrap_or("quintain");
+        let (tests, failures, errors) = (summary.total(), summary.failed, summary.errored);
+        let time = summary.duration_ms / 1e3;
+        writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+        writeln!(
+            out,
+            "<testsuites name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" \
+             errors=\"{errors}\" skipped=\"0\" time=\"{time:.3}\">",
+            attribute(name)
+        )?;
+        let none = ColumnTally::default();
+        for (at, (column, cases)) in run.columns.iter().zip(&mut self.suites).enumerate() {
+            let tally = summary.columns.get(at).unwrap_or(&none);
+            writeln!(
+                out,
+                "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" \
+                 skipped=\"0\" time=\"{:.3}\" timestamp=\"{}\">",
+                attribute(&format!("[{}] {}", column.target.name(), line(&column.label, 120))),
+                tally.total(),
+                tally.failed,
+                tally.errored,
+                tally.total_latency_ms / 1e3,
+                attribute(&run.created),
+            )?;
+            cases.copy_to(out)?;
+            writeln!(out, "  </testsuite>")?;
+        }
+        writeln!(out, "</testsuites>")?;
+        out.flush()
+    }
+}
+
+fn testcase(out: &mut Spool, case: &CaseResult, verbose: bool) -> io::Result<()> {
+    let suite = case.place.as_ref().map_or("suite", |place| place.file.as_str());
+    let class = format!("{suite}/{}", case.target.name());
+    write!(
+        out,
+        "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3}\"",
+        attribute(&line(&class, 300)),
+        attribute(&gist::name(case)),
+        case.latency_ms / 1e3
+    )?;
+    let place = gist::place(case);
+    if let Some(place) = place {
+        write!(out, " file=\"{}\" line=\"{}\"", attribute(&place.file), place.line)?;
+    }
+    writeln!(out, ">")?;
+    if let Some(place) = place {
+        let place = attribute(&place.to_string()).into_owned();
+        writeln!(out, "      <properties>")?;
+        writeln!(out, "        <property name=\"place\" value=\"{place}\"/>")?;
+        writeln!(out, "      </properties>")?;
+    }
+    let (element, kind) = match case.status {
+        CaseStatus::Passed => ("", String::new()),
+        CaseStatus::Failed => {
+            ("failure", gist::failures(case).next().map_or("assertion".into(), gist::kind_text))
+        }
+        CaseStatus::Errored => ("error", "error".to_owned()),
+    };
+    if !element.is_empty() {
+        let message = line(gist::reason(case), 300);
+        writeln!(
+            out,
+            "      <{element} message=\"{}\" type=\"{}\">{}</{element}>",
+            attribute(&message),
+            attribute(&kind),
+            content(&reasons(case))
+        )?;
+    }
+    if !element.is_empty() || verbose {
+        let text = exchanges::transcript(case, MAX_SIDE);
+        writeln!(out, "      <system-out>{}</system-out>", content(&text))?;
+    }
+    writeln!(out, "    </testcase>")
+}
+
+/// Every reason with its place; the overall one if no assertion was made.
+fn reasons(case: &CaseResult) -> String {
+    let each = gist::failures(case).take(50).map(|component| {
+        let reason = excerpt(&component.verdict.reason, MAX_REASON);
+        format!("{}: {reason}", gist::kind_and_place(component))
+    });
+    let each: Vec<String> = each.collect();
+    if each.is_empty() { excerpt(gist::reason(case), MAX_REASON) } else { each.join("\n") }
+}
+
+fn content(text: &str) -> Cow<'_, str> {
+    escape(text, false)
+}
+
+fn attribute(text: &str) -> Cow<'_, str> {
+    escape(text, true)
+}
+
+/// For XML 1.0, which has no way at all to write most control characters.
+fn escape(text: &str, attribute: bool) -> Cow<'_, str> {
+    let text = visible(text);
+    if !text.contains(['&', '<', '>', '"', '\n', '\t', '\u{fffe}', '\u{ffff}']) {
+        return text;
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' if attribute => escaped.push_str("&#10;"),
+            '\t' if attribute => escaped.push_str("&#9;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_breaks_out_of_xml() {
+        let hostile = "]]></failure><x a=\"1\"/>\u{0}\u{1b}\u{ffff}&\n";
+        let shown = content(hostile);
+        assert!(!shown.contains('<') || !shown.contains("</"), "{shown}");
+        assert!(shown.contains("&lt;U+0000&gt;&lt;U+001B&gt;\u{fffd}&amp;\n"), "{shown}");
+        assert!(attribute("a\nb\"").ends_with("a&#10;b&quot;"));
+        assert!(matches!(content("plain"), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,285 @@
+//! A summary for the page of a build: counts, failures first, details to unfold.
+
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Write};
+
+use quintain_core::event::{Event, RunInfo};
+use quintain_core::registry::Meta;
+use quintain_core::result::CaseResult;
+use quintain_core::tally::Summary;
+use quintain_source::visible;
+use serde_json::Value;
+
+use crate::spool::Spool;
+use crate::text::{count, duration, line};
+use crate::{Options, Report, Reporter, exchanges, gist};
+
+const META: Meta = Meta {
+    id: "markdown",
+    aliases: &["md"],
+    summary: "a summary for build pages: counts, failures first, details to unfold",
+    docs: "\
+# What it does
+Writes GitHub's Markdown for a job summary or a comment: the counts, the failures with their line in
+the suite and their exchanges to unfold, a table per prompt and target, the passed cases last. What
+targets said cannot break out of it: markup, pipes, backticks and HTML are escaped.
+
+# Example
+```sh
+quintain eval -c suite.yaml -o \"$GITHUB_STEP_SUMMARY.md\"
+```
+",
+    since: "0.1.0",
+};
+
+/// Build servers refuse summaries of more than a mebibyte.
+const MAX_FAILURES: usize = 100;
+const MAX_DETAILS: usize = 30;
+const MAX_PASSED: usize = 200;
+const MAX_SIDE: usize = 2_000;
+
+pub(super) struct Markdown;
+
+impl Reporter for Markdown {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &[".md", ".markdown"]
+    }
+
+    fn open(&self, out: Box<dyn Write + Send>, options: &Options) -> Box<dyn Report> {
+        Box::new(Page {
+            out: BufWriter::new(out),
+            max_cell: options.max_cell,
+            run: None,
+            failures: Spool::default(),
+            details: Spool::default(),
+            passed: Spool::default(),
+            failed: 0,
+            fine: 0,
+        })
+    }
+}
+
+struct Page {
+    out: BufWriter<Box<dyn Write + Send>>,
+    max_cell: usize,
+    run: Option<RunInfo>,
+    failures: Spool,
+    details: Spool,
+    passed: Spool,
+    failed: usize,
+    fine: usize,
+}
+
+impl Report for Page {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        match event {
+            Event::Started(run) => {
+                self.run = Some(RunInfo { config: Value::Null, ..run.clone() });
+                Ok(())
+            }
+            Event::Case(case) if gist::passed(case) => self.fine(case),
+            Event::Case(case) => self.failure(case),
+            Event::Finished(summary) => self.finish(summary),
+        }
+    }
+}
+
+impl Page {
+    fn fine(&mut self, case: &CaseResult) -> io::Result<()> {
+        self.fine += 1;
+        if self.fine > MAX_PASSED {
+            return Ok(());
+        }
+        writeln!(
+            self.passed,
+            "| {} | {} | {:.2} | {} |",
+            inline(&gist::name(case)),
+            inline(&line(case.target.name(), 60)),
+            case.score,
+            duration(case.latency_ms)
+        )
+    }
+
+    fn failure(&mut self, case: &CaseResult) -> io::Result<()> {
+        self.failed += 1;
+        if self.failed > MAX_FAILURES {
+            return Ok(());
+        }
+        let name = inline(&gist::name(case));
+        let place = gist::place(case).map_or_else(String::new, |place| code(&place.to_string()));
+        let reason = line(gist::reason(case), self.max_cell);
+        writeln!(
+            self.failures,
+            "| {} | {name} | {} | {place} | {} |",
+            gist::status(case.status),
+            inline(&line(case.target.name(), 60)),
+            inline(&reason),
+        )?;
+        if self.failed > MAX_DETAILS {
+            return Ok(());
+        }
+        let status = gist::status(case.status);
+        writeln!(self.details, "<details><summary>{status}: {name} {place}</summary>\n")?;
+        for component in gist::failures(case).take(20) {
+            let place = component.place.as_ref().map(|place| code(&place.to_string()));
+            let kind = code(&gist::kind_text(component));
+            let reason = inline(&line(&component.verdict.reason, 1_000));
+            writeln!(self.details, "- {kind}: {reason} {}", place.unwrap_or_default())?;
+        }
+        writeln!(self.details, "\n{}\n</details>\n", fenced(&exchanges::transcript(case, MAX_SIDE)))
+    }
+
+    fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+        let Some(run) = &self.run else { return Ok(()) };
+        let out = &mut self.out;
+        let title = run.description.as_deref().map_or("Quintain".into(), |text| line(text, 200));
+        let verdict = if summary.passed == summary.total() { "passed" } else { "failed" };
+        writeln!(out, "## {}: {verdict}\n", inline(&title))?;
+        if summary.interrupted {
+            writeln!(out, "> **Interrupted**: {} of the cases were not run.\n", summary.missing)?;
+        }
+        writeln!(out, "| passed | failed | errors | not run | flaky | duration |")?;
+        writeln!(out, "| ---: | ---: | ---: | ---: | ---: | ---: |")?;
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} |\n",
+            summary.passed,
+            summary.failed,
+            summary.errored,
+            summary.missing,
+            summary.flaky,
+            duration(summary.duration_ms)
+        )?;
+        if self.failed > 0 {
+            writeln!(out, "### Failures\n")?;
+            writeln!(out, "| | test | target | place | reason |\n| --- | --- | --- | --- | --- |")?;
+            self.failures.copy_to(out)?;
+            if self.failed > MAX_FAILURES {
+                writeln!(out, "\n... and {} more.", self.failed - MAX_FAILURES)?;
+            }
+            writeln!(out)?;
+            self.details.copy_to(out)?;
+        }
+        targets(out, run, summary)?;
+        unsteady(out, summary)?;
+        if self.fine > 0 {
+            let passed = count(self.fine, "case", "cases");
+            writeln!(out, "<details><summary>{passed} passed</summary>\n")?;
+            writeln!(out, "| test | target | score | latency |\n| --- | --- | ---: | ---: |")?;
+            self.passed.copy_to(out)?;
+            if self.fine > MAX_PASSED {
+                writeln!(out, "\n... and {} more.", self.fine - MAX_PASSED)?;
+            }
+            writeln!(out, "\n</details>\n")?;
+        }
+        let (id, version) = (inline(&run.id), inline(&run.version));
+        writeln!(out, "<sub>Run {id}, Quintain {version}</sub>")?;
+        out.flush()
+    }
+}
+
+fn targets(out: &mut impl Write, run: &RunInfo, summary: &Summary) -> io::Result<()> {
+    if let Some(latency) = &summary.latency {
+        let [p50, p90, p95, p99, max] =
+            [latency.p50, latency.p90, latency.p95, latency.p99, latency.max].map(duration);
+        writeln!(out, "Latency: p50 {p50}, p90 {p90}, p95 {p95}, p99 {p99}, max {max}.\n")?;
+    }
+    if run.columns.len() < 2 {
+        return Ok(());
+    }
+    writeln!(out, "| target | prompt | passed | failed | errors |")?;
+    writeln!(out, "| --- | --- | ---: | ---: | ---: |")?;
+    for (column, tally) in run.columns.iter().zip(&summary.columns) {
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} |",
+            inline(&line(column.target.name(), 60)),
+            inline(&line(&column.label, 60)),
+            tally.passed,
+            tally.failed,
+            tally.errored
+        )?;
+    }
+    writeln!(out)
+}
+
+fn unsteady(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
+    if summary.unsteady.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "### Not the same each time\n")?;
+    for unsteady in summary.unsteady.iter().take(20) {
+        let name = match &unsteady.description {
+            Some(description) => inline(&line(description, 100)),
+            None => format!("test {}", unsteady.test_idx + 1),
+        };
+        let place = unsteady.place.as_ref().map(|place| code(&place.to_string()));
+        let answers = count(unsteady.distinct, "answer", "different answers");
+        writeln!(
+            out,
+            "- {name}: {} of {} passed, {answers} {}",
+            unsteady.passed,
+            unsteady.runs,
+            place.unwrap_or_default()
+        )?;
+    }
+    writeln!(out)
+}
+
+/// Text of one line in which nothing is markup: neither Markdown's nor HTML's.
+fn inline(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for c in visible(text).chars() {
+        match c {
+            '\n' | '\t' => escaped.push(' '),
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            // As references: a backslash does not help everywhere, nor against autolinks.
+            '|' | '`' | '*' | '_' | '~' | '[' | ']' | '\\' | '#' | '@' | '!' | '$' => {
+                let _ = write!(escaped, "&#{};", c as u32);
+            }
+            c => escaped.push(c),
+        }
+    }
+    // Addresses must not become links.
+    escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
+}
+
+/// `<code>` rather than backticks, which cannot be escaped inside themselves.
+fn code(text: &str) -> String {
+    format!("<code>{}</code>", inline(text))
+}
+
+/// A block with a fence that is longer than any in it.
+fn fenced(text: &str) -> String {
+    let text = visible(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{}\n{fence}", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_breaks_out_of_a_cell() {
+        let shown =
+            inline("a | b `c` <img src=x onerror=1> **d** [e](http://f) @team #1\n\u{202e}");
+        for bad in ["|", "`", "<", "*", "[", "](", "@", "\n", "://", "\u{202e}"] {
+            assert!(!shown.contains(bad), "{bad} in {shown}");
+        }
+    }
+
+    #[test]
+    fn fences_are_longer_than_what_they_hold() {
+        let shown = fenced("````\n</details>\n");
+        assert!(shown.starts_with("`````text\n````\n") && shown.ends_with("\n`````"), "{shown}");
+        assert!(fenced("plain").starts_with("```text\n"));
+    }
+}

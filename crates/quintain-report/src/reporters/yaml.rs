@@ -1,0 +1,87 @@
+//! The JSON document as YAML.
+
+use std::io::{self, BufWriter, Write};
+
+use quintain_core::event::Event;
+use quintain_core::registry::Meta;
+use serde_json::{Value, json};
+
+use crate::document::{Layout, Prompts, Rest, Stats};
+use crate::{Options, Report, Reporter, yaml_text};
+
+const META: Meta = Meta {
+    id: "yaml",
+    aliases: &["yml"],
+    summary: "the JSON document as YAML",
+    docs: "\
+# What it does
+Writes the same document as `json`. Every text that could be taken for something else is quoted, so
+that readers of YAML 1.1 and 1.2 agree.
+
+# Example
+```sh
+quintain eval -c suite.yaml -o results.yaml
+```
+",
+    since: "0.1.0",
+};
+
+pub(super) struct Yaml;
+
+impl Reporter for Yaml {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &[".yaml", ".yml"]
+    }
+
+    fn open(&self, out: Box<dyn Write + Send>, options: &Options) -> Box<dyn Report> {
+        let out = BufWriter::new(out);
+        Box::new(Document { out, options: options.clone(), layout: None, rows: 0 })
+    }
+}
+
+struct Document {
+    out: BufWriter<Box<dyn Write + Send>>,
+    options: Options,
+    layout: Option<Layout>,
+    rows: usize,
+}
+
+impl Report for Document {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        let out = &mut self.out;
+        match event {
+            Event::Started(run) => {
+                writeln!(out, "evalId: {}", yaml_text::string(&run.id))?;
+                writeln!(out, "results:\n  version: 3")?;
+                writeln!(out, "  timestamp: {}", yaml_text::string(&run.created))?;
+                write!(out, "  results:")?;
+                self.layout = Some(Layout::new(run));
+            }
+            Event::Case(case) => {
+                let Some(layout) = &mut self.layout else { return Ok(()) };
+                let row = serde_json::to_value(layout.row(case, self.options.verbose))?;
+                write!(out, "\n    ")?;
+                yaml_text::entry(out, &row, 4)?;
+                self.rows += 1;
+            }
+            Event::Finished(summary) => {
+                let Some(layout) = &self.layout else { return Ok(()) };
+                if self.rows == 0 {
+                    write!(out, " []")?;
+                }
+                let totals =
+                    json!({"prompts": Prompts(layout, summary), "stats": Stats::of(summary)});
+                yaml_text::value(out, &totals, 2)?;
+                let rest: Value = serde_json::to_value(Rest::of(layout, summary, &self.options))?;
+                yaml_text::value(out, &rest, 0)?;
+                out.write_all(b"\n")?;
+                out.flush()?;
+            }
+        }
+        Ok(())
+    }
+}
