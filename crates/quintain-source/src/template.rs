@@ -129,7 +129,7 @@ impl Templates {
     }
 }
 
-pub(crate) fn engine() -> Environment<'static> {
+fn engine() -> Environment<'static> {
     let mut engine = Environment::new();
     engine.set_auto_escape_callback(|_| AutoEscape::None);
     engine.set_undefined_behavior(UndefinedBehavior::SemiStrict);
@@ -192,7 +192,7 @@ fn expressions(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The offset behind the closing braces.
-fn expression_end(text: &str) -> Option<usize> {
+pub(crate) fn expression_end(text: &str) -> Option<usize> {
     let mut quote = None;
     let mut bytes = text.bytes().enumerate().peekable();
     while let Some((at, byte)) = bytes.next() {

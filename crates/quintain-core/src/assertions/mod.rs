@@ -5,28 +5,27 @@
 mod bleu;
 mod contains;
 mod contains_list;
+mod content;
 mod cost;
 mod equals;
 mod finish_reason;
 mod guardrails;
 mod json;
+mod jsonpath;
 mod latency;
 mod levenshtein;
 mod meteor;
+mod number;
 mod perplexity;
+mod range;
 mod references;
 mod refusal;
 mod rouge;
-mod starts_with;
-mod word_count;
-mod content;
-mod json;
-mod jsonpath;
-mod number;
-mod range;
 mod script;
+mod starts_with;
 mod structured;
 mod webhook;
+mod word_count;
 
 use crate::check::Assertion;
 

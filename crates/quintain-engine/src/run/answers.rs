@@ -1,46 +1,87 @@
 //! Answers what checks and transforms ask of the outside: interpreters, web services, judges.
 
-use quintain_core::code::Code;
+use quintain_core::code::{Code, Language};
 use quintain_core::question::{Answer, Question};
 use quintain_core::result::Grade;
-use serde_json::Value;
+use quintain_script::Host;
+use serde_json::{Value, json};
 
 use super::Job;
 
 /// Whoever can be asked during a run.
-pub(super) struct Answers<'a> {
-    job: &'a Job<'a>,
+pub(super) struct Answers {
+    host: Host,
 }
 
-impl<'a> Answers<'a> {
-    pub(super) fn new(job: &'a Job<'a>) -> Self {
-        Self { job }
+impl Answers {
+    pub(super) fn new(job: &Job<'_>) -> Self {
+        Self { host: Host { env: job.suite.env.clone(), ..Host::default() } }
     }
 
     pub(super) async fn answer(&self, question: &Question) -> Answer {
-        let _ = self.job;
         match question {
             Question::Judge(_) => Answer::Unavailable("no judge is configured".to_owned()),
             _ => Answer::Unavailable("not yet".to_owned()),
         }
     }
 
+    /// Runs code over an output.
+    ///
+    /// # Errors
+    /// Says what went wrong in the code.
     pub(super) async fn code(
         &self,
-        _code: &Code,
+        code: &Code,
         output: &Value,
-        _context: &Value,
+        context: &Value,
     ) -> Result<Value, String> {
-        Ok(output.clone())
+        if code.language() == Language::JavaScript {
+            return code.run_js(&[("output", output), ("context", context)], &self.host);
+        }
+        let arguments = vec![output.clone(), context.clone()];
+        match self.answer(&Question::Run { code: code.clone(), arguments }).await {
+            Answer::Value(value) => Ok(value),
+            Answer::Failed(why) | Answer::Unavailable(why) => Err(why),
+            Answer::Exchange(_) => Err("the interpreter answered with an exchange".to_owned()),
+        }
     }
 
-    pub(super) async fn scoring(
-        &self,
-        _code: &Code,
-        grade: Grade,
-        _threshold: Option<f64>,
-    ) -> Result<Grade, String> {
-        Ok(grade)
+    /// `assertScoringFunction`: the code makes the grade.
+    ///
+    /// # Errors
+    /// Never; a function that fails makes a failing grade, as in promptfoo.
+    pub(super) async fn scoring(&self, code: &Code, grade: Grade, threshold: Option<f64>) -> Grade {
+        let components: Vec<Value> = grade
+            .components
+            .iter()
+            .map(|component| {
+                json!({
+                    "pass": component.verdict.passed(),
+                    "score": component.verdict.score,
+                    "reason": component.verdict.reason,
+                    "assertion": component.assertion,
+                })
+            })
+            .collect();
+        let names = json!(grade.named_scores);
+        let context = json!({"threshold": threshold, "componentResults": components});
+        let returned = self.code(code, &names, &context).await;
+        let read = returned.and_then(|value| {
+            let pass = value.get("pass").and_then(Value::as_bool);
+            let score = value.get("score").and_then(Value::as_f64);
+            let reason = value.get("reason").and_then(Value::as_str).unwrap_or_default();
+            match (pass, score) {
+                (Some(pass), Some(score)) => Ok((pass, score, reason.to_owned())),
+                _ => Err("assertion scoring function must return a GradingResult".to_owned()),
+            }
+        });
+        match read {
+            Ok((pass, score, reason)) => Grade { pass, score, reason, ..grade },
+            Err(why) => {
+                let reason = format!("Scoring function error: {why}");
+                Grade { pass: false, score: 0.0, reason, ..grade }
+            }
+        }
     }
 
     pub(super) async fn close(&self) {}

@@ -180,10 +180,11 @@ fn capture(
     known: &mut Map<String, Value>,
 ) -> Result<(), String> {
     for (name, path) in &planned.capture {
-        let found = jsonpath::first(path, result).map_err(|error| error.to_string())?;
-        let found =
-            found.ok_or_else(|| format!("`capture` found nothing at {path} for `{name}`"))?;
-        known.insert(name.clone(), found);
+        let found = jsonpath::query(path, result).map_err(|error| error.to_string())?;
+        let Some(first) = found.first() else {
+            return Err(format!("`capture` found nothing at {path} for `{name}`"));
+        };
+        known.insert(name.clone(), (*first).clone());
     }
     Ok(())
 }

@@ -68,10 +68,10 @@ impl Floor<'_> {
         }
         let threshold = case.test.threshold;
         let grade = combine(judged, threshold)?;
-        match &case.test.scoring {
+        Ok(match &case.test.scoring {
             Some(code) => self.answers.scoring(code, grade, threshold).await,
-            None => Ok(grade),
-        }
+            None => grade,
+        })
     }
 
     async fn entry(&self, assert: &Assert, bench: &Bench<'_>, evidence: &mut Evidence) -> Judged {

@@ -66,7 +66,7 @@ struct Floor<'a> {
     lanes: Lanes<'a>,
     memory: Memory,
     pace: Pace,
-    answers: Answers<'a>,
+    answers: Answers,
 }
 
 /// Runs the plan to its end, or to the point where `stop` or the time limit ends it. Every finished

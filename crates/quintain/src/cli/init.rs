@@ -123,7 +123,8 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         }
         console.out(&dir.join(sheet.name).display().to_string());
     }
-    let there = if dir == Path::new(".") { String::new() } else { format!("cd {} && ", dir.display()) };
+    let there =
+        if dir == Path::new(".") { String::new() } else { format!("cd {} && ", dir.display()) };
     console.note(&format!("next: {there}quintain eval"));
     Exit::Passed
 }

@@ -61,7 +61,8 @@ fn check(case: &Path, known: &[Value]) -> Result<(), Failed> {
     if fresh.is_empty() && stale.is_empty() {
         return Ok(());
     }
-    let stale = if stale.is_empty() { String::new() } else { format!("\nno longer true: {stale:?}") };
+    let stale =
+        if stale.is_empty() { String::new() } else { format!("\nno longer true: {stale:?}") };
     Err(format!("{}{stale}\n{errors}", fresh.join("\n")).into())
 }
 
@@ -97,7 +98,8 @@ fn differences(expected: &Value, seen: &Value, exit: i32) -> Vec<(String, String
     if expected["exit"] != exit && exit != 3 {
         found.push(("exit".to_owned(), format!("expected {}, found {exit}", expected["exit"])));
     }
-    let mut rows: Vec<&Value> = seen["results"]["results"].as_array().into_iter().flatten().collect();
+    let mut rows: Vec<&Value> =
+        seen["results"]["results"].as_array().into_iter().flatten().collect();
     let key = |row: &Value| (row["testIdx"].as_u64(), row["promptIdx"].as_u64());
     rows.sort_by_key(|row| key(row));
     let wanted: Vec<&Value> = expected["results"].as_array().into_iter().flatten().collect();
@@ -120,7 +122,9 @@ fn differences(expected: &Value, seen: &Value, exit: i32) -> Vec<(String, String
     }
     let columns = |value: &Value| -> Value {
         let prompts = value.as_array().into_iter().flatten();
-        prompts.map(|prompt| prompt.get("metrics").unwrap_or(prompt)["namedScores"].clone()).collect()
+        prompts
+            .map(|prompt| prompt.get("metrics").unwrap_or(prompt)["namedScores"].clone())
+            .collect()
     };
     let (ours, theirs) = (columns(&seen["results"]["prompts"]), columns(&expected["prompts"]));
     if let Some(what) = unlike(&ours, &theirs, "/prompts") {
@@ -177,7 +181,9 @@ fn unlike(ours: &Value, theirs: &Value, place: &str) -> Option<String> {
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             let pairs = a.iter().zip(b).enumerate();
-            return pairs.into_iter().find_map(|(at, (a, b))| unlike(a, b, &format!("{place}/{at}")));
+            return pairs
+                .into_iter()
+                .find_map(|(at, (a, b))| unlike(a, b, &format!("{place}/{at}")));
         }
         (Value::Object(a), Value::Object(b)) if a.len() == b.len() => {
             let missing = Value::Null;

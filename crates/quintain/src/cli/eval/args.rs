@@ -150,7 +150,11 @@ pub(super) struct Ignored {
 
 impl Args {
     /// What the command line says, else the suite, else the default.
-    pub(super) fn settings(&self, suite: &EvaluateOptions, env: &BTreeMap<String, String>) -> Settings {
+    pub(super) fn settings(
+        &self,
+        suite: &EvaluateOptions,
+        env: &BTreeMap<String, String>,
+    ) -> Settings {
         let millis = |name: &str| env.get(name)?.trim().parse::<u64>().ok();
         let limit = |given: Option<u64>, suite: Option<Duration>, variable: &str| {
             let given = given.map(Duration::from_millis).or(suite);
@@ -186,9 +190,7 @@ impl Args {
 
 impl Filters {
     pub(super) fn selection(&self) -> Result<Selection, SelectError> {
-        let regex = |pattern: &Option<String>| {
-            pattern.as_deref().map(Selection::regex).transpose()
-        };
+        let regex = |pattern: &Option<String>| pattern.as_deref().map(Selection::regex).transpose();
         let metadata = self.filter_metadata.iter().map(|text| Selection::parse_metadata(text));
         Ok(Selection {
             pattern: regex(&self.filter_pattern)?,

@@ -27,10 +27,18 @@ impl Feed {
     }
 
     /// Opens a file for the report that its suffix names.
-    pub(super) fn file(&mut self, path: &Path, cwd: &Path, options: &Options) -> Result<(), String> {
+    pub(super) fn file(
+        &mut self,
+        path: &Path,
+        cwd: &Path,
+        options: &Options,
+    ) -> Result<(), String> {
         let Some(reporter) = for_path(path) else {
-            let known: Vec<&str> =
-                quintain_report::all().iter().flat_map(|reporter| reporter.suffixes()).copied().collect();
+            let known: Vec<&str> = quintain_report::all()
+                .iter()
+                .flat_map(|reporter| reporter.suffixes())
+                .copied()
+                .collect();
             return Err(format!(
                 "cannot tell the format of `{}`; use one of {}",
                 path.display(),

@@ -26,7 +26,10 @@ impl<'a> Progress<'a> {
         let bar = (wanted && console.is_watched()).then(ProgressBar::no_length);
         if let Some(bar) = &bar {
             let style = "{bar:24.green} {pos}/{len}  {per_sec}  {eta} left  {msg}";
-            bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_style(
+                ProgressStyle::with_template(style)
+                    .unwrap_or_else(|_| ProgressStyle::default_bar()),
+            );
         }
         let lines = wanted && bar.is_none() && !console.is_quiet();
         Self { console, bar, lines, planned: 0, done: 0, bad: 0, last: Instant::now() }

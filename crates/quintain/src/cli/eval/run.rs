@@ -114,9 +114,9 @@ fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, String>, Str
                 return Err(format!("`{}` has a line that is not NAME=VALUE", file.display()));
             };
             let value = value.trim();
-            let bare = ['"', '\''].iter().find_map(|quote| {
-                value.strip_prefix(*quote)?.strip_suffix(*quote)
-            });
+            let bare = ['"', '\'']
+                .iter()
+                .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
             env.insert(name.trim().to_owned(), bare.unwrap_or(value).to_owned());
         }
     }

@@ -1,0 +1,225 @@
+//! What Nunjucks writes differently from Jinja, rewritten: `===`, `.length`, `elseif`, `verbatim`,
+//! `for key, value in map`.
+
+use std::borrow::Cow;
+
+use crate::template::expression_end;
+
+/// The template in the dialect of the engine.
+pub(super) fn translated(text: &str) -> Cow<'_, str> {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let (before, tag) = rest.split_at(at);
+        let piece = match tag.as_bytes().get(1) {
+            Some(b'{') => expression_end(&tag[2..]).map(|end| (Piece::Code, end + 2)),
+            Some(b'%') => tag_end(&tag[2..]).map(|end| (Piece::Tag, end + 2)),
+            Some(b'#') => tag.find("#}").map(|end| (Piece::Comment, end + 2)),
+            _ => {
+                out.push_str(before);
+                out.push('{');
+                rest = &tag[1..];
+                continue;
+            }
+        };
+        out.push_str(before);
+        let Some((piece, end)) = piece else {
+            rest = tag;
+            break;
+        };
+        let (tag, after) = tag.split_at(end);
+        rest = after;
+        match piece {
+            Piece::Comment => out.push_str(tag),
+            Piece::Code => code(tag, &mut out),
+            Piece::Tag => rest = statement(tag, after, &mut out),
+        }
+    }
+    out.push_str(rest);
+    if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
+}
+
+/// One expression of a template, without its braces.
+pub(super) fn expression(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    code(text, &mut out);
+    out
+}
+
+enum Piece {
+    Code,
+    Tag,
+    Comment,
+}
+
+/// The offset behind `%}`. Quotes protect it.
+fn tag_end(text: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match (quote, byte) {
+            (Some(_), b'\\') => {
+                bytes.next();
+            }
+            (Some(open), _) if open == byte => quote = None,
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'%') if text.as_bytes().get(at + 1) == Some(&b'}') => return Some(at + 2),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Writes a `{% ... %}` and returns what is left to read.
+fn statement<'t>(tag: &str, after: &'t str, out: &mut String) -> &'t str {
+    let inner = &tag[2..tag.len() - 2];
+    let open = if inner.starts_with('-') { "{%-" } else { "{%" };
+    let close = if inner.ends_with('-') { "-%}" } else { "%}" };
+    let body = inner.trim_start_matches('-').trim_end_matches('-').trim();
+    let (word, arguments) = body.split_at(body.find(char::is_whitespace).unwrap_or(body.len()));
+    match word {
+        "raw" | "verbatim" => return raw(word, open, close, after, out),
+        "elseif" => {
+            out.push_str(open);
+            out.push_str(" elif");
+            code(arguments, out);
+            out.push(' ');
+            out.push_str(close);
+        }
+        "for" => match unpacked(arguments) {
+            Some((names, map)) => {
+                out.push_str(open);
+                out.push_str(" for ");
+                out.push_str(names);
+                out.push_str(" in (");
+                code(map, out);
+                out.push_str(")|__pairs ");
+                out.push_str(close);
+            }
+            None => code(tag, out),
+        },
+        _ => code(tag, out),
+    }
+    after
+}
+
+/// `key, value in map`
+fn unpacked(arguments: &str) -> Option<(&str, &str)> {
+    let (names, map) = arguments.split_once(" in ")?;
+    let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ',' | ' ');
+    (names.contains(',') && names.chars().all(name)).then_some((names.trim(), map.trim()))
+}
+
+/// What stands between `raw` and `endraw` is nobody's business.
+fn raw<'t>(word: &str, open: &str, close: &str, after: &'t str, out: &mut String) -> &'t str {
+    let end_word = format!("end{word}");
+    let mut from = 0;
+    while let Some(at) = after[from..].find("{%").map(|at| from + at) {
+        let Some(len) = tag_end(&after[at + 2..]) else { break };
+        let tag = &after[at..at + 2 + len];
+        let inner = tag[2..tag.len() - 2].trim_matches('-').trim();
+        if inner == end_word {
+            out.push_str(open);
+            out.push_str(" raw ");
+            out.push_str(close);
+            out.push_str(&after[..at]);
+            out.push_str(&tag.replace(&end_word, "endraw"));
+            return &after[at + tag.len()..];
+        }
+        from = at + 2;
+    }
+    // Never closed: the engine will say so.
+    out.push_str("{% raw %}");
+    out.push_str(after);
+    ""
+}
+
+/// Copies code, with the operators and words replaced that the engine spells otherwise.
+fn code(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let taken = match c {
+            '"' | '\'' => {
+                let len = quoted(rest);
+                out.push_str(&rest[..len]);
+                len
+            }
+            '=' if rest.starts_with("===") => {
+                out.push_str("==");
+                3
+            }
+            '!' if rest.starts_with("!==") => {
+                out.push_str("!=");
+                3
+            }
+            '.' if is_length(rest) => {
+                out.push_str("|__length");
+                ".length".len()
+            }
+            c if c.is_alphabetic() || c == '_' => {
+                let word = |c: char| c.is_alphanumeric() || c == '_';
+                let len = rest.find(|c| !word(c)).unwrap_or(rest.len());
+                let member = out.trim_end().ends_with('.');
+                out.push_str(match &rest[..len] {
+                    "null" if !member => "none",
+                    other => other,
+                });
+                len
+            }
+            c => {
+                out.push(c);
+                c.len_utf8()
+            }
+        };
+        rest = &rest[taken..];
+    }
+}
+
+/// The length of a text in quotes at the start; the rest if it never ends.
+fn quoted(text: &str) -> usize {
+    let mut chars = text.char_indices();
+    let open = chars.next().map(|(_, c)| c);
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' {
+            chars.next();
+        } else if Some(c) == open {
+            return at + c.len_utf8();
+        }
+    }
+    text.len()
+}
+
+/// `.length` as a property, not as a part of a longer name or a method.
+fn is_length(text: &str) -> bool {
+    text.strip_prefix(".length").is_some_and(|after| {
+        let next = after.chars().next();
+        next.is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != '(')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dialect_is_translated() {
+        for (text, expected) in [
+            ("{{ a === b }} ===", "{{ a == b }} ==="),
+            ("{% if a !== 'x===y' %}{% endif %}", "{% if a != 'x===y' %}{% endif %}"),
+            ("{{ a.length }}{{ a.lengths }}", "{{ a|__length }}{{ a.lengths }}"),
+            ("{% if x %}{% elseif y %}{% endif %}", "{% if x %}{% elif y %}{% endif %}"),
+            ("{% for k, v in m %}{% endfor %}", "{% for k, v in (m)|__pairs %}{% endfor %}"),
+            ("{{ null }} null {{ a.null }}", "{{ none }} null {{ a.null }}"),
+            (
+                "{%- verbatim %}{{ a === b }}{% endverbatim %}",
+                "{%- raw %}{{ a === b }}{% endraw %}",
+            ),
+            ("{# a === b #}", "{# a === b #}"),
+            ("{\"a\": {\"b\": 1}}", "{\"a\": {\"b\": 1}}"),
+            ("{{ \"never closed", "{{ \"never closed"),
+            ("{% raw %}{{", "{% raw %}{{"),
+        ] {
+            assert_eq!(translated(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Templates over variables, in the dialect of Nunjucks: prompts, variables, values of assertions.
+
+mod dialect;
+mod filters;
+mod json;
+mod methods;
+mod value;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Value as Variable;
+use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior};
+use serde_json::{Map, Value};
+
+use crate::template::expression_end;
+pub use value::printed;
+use value::{text, variable};
+
+/// Steps that one template may take.
+const FUEL: u64 = 5_000_000;
+/// What one template may write.
+const MAX_OUTPUT: usize = 64 << 20;
+
+/// Fills in templates from variables.
+pub struct Nunjucks {
+    engine: Environment<'static>,
+    env: Variable,
+    variables: BTreeMap<String, String>,
+}
+
+/// Why a template cannot be filled in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the template cannot be filled in: {reason}")]
+pub struct RenderError {
+    pub reason: String,
+}
+
+/// Whether there is anything to fill in.
+pub fn is_template(text: &str) -> bool {
+    text.contains("{{") || text.contains("{%") || text.contains("{#")
+}
+
+impl Default for Nunjucks {
+    fn default() -> Self {
+        Self::new(BTreeMap::new())
+    }
+}
+
+impl Nunjucks {
+    /// What templates see as `env`.
+    pub fn env(&self) -> &BTreeMap<String, String> {
+        &self.variables
+    }
+
+    /// `env` is what templates see as `env`.
+    pub fn new(env: BTreeMap<String, String>) -> Self {
+        let shown = env.iter().map(|(name, value)| (name.clone(), Variable::from(value.as_str())));
+        Self { engine: engine(), env: value::dict(shown.collect()), variables: env }
+    }
+
+    /// A text with everything filled in.
+    ///
+    /// # Errors
+    /// When the template is no template, or takes too long.
+    pub fn render(&self, text: &str, vars: &Map<String, Value>) -> Result<String, RenderError> {
+        if !is_template(text) {
+            return Ok(text.to_owned());
+        }
+        let translated = dialect::translated(text);
+        let template = self.engine.template_from_str(&translated).map_err(|why| failed(&why))?;
+        let mentioned = template.undeclared_variables(false);
+        let context = self.context(mentioned.iter().map(String::as_str), vars);
+        template.render(context).map_err(|why| failed(&why))
+    }
+
+    /// A value whose texts are filled in. A text that is one expression and nothing else takes the
+    /// type of what it names.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn render_value(
+        &self,
+        value: &Value,
+        vars: &Map<String, Value>,
+    ) -> Result<Value, RenderError> {
+        Ok(match value {
+            Value::String(text) => match only_expression(text) {
+                Some(expression) => self.evaluate(expression, vars)?,
+                None => Value::String(self.render(text, vars)?),
+            },
+            Value::Array(items) => {
+                let items = items.iter().map(|item| self.render_value(item, vars));
+                items.collect::<Result<_, _>>()?
+            }
+            Value::Object(entries) => {
+                let entries = entries.iter().map(|(key, value)| {
+                    Ok((self.render(key, vars)?, self.render_value(value, vars)?))
+                });
+                Value::Object(entries.collect::<Result<_, RenderError>>()?)
+            }
+            other => other.clone(),
+        })
+    }
+
+    /// The value of an expression. An unknown name is empty text, as it is in a text.
+    fn evaluate(&self, expression: &str, vars: &Map<String, Value>) -> Result<Value, RenderError> {
+        // A plain name is the usual case, and what it names need not be taken apart.
+        let name = expression.trim();
+        if let Some(value) = vars.get(name) {
+            return Ok(value.clone());
+        }
+        let translated = dialect::expression(expression);
+        let expression = self.engine.compile_expression(&translated).map_err(|why| failed(&why))?;
+        let mentioned = expression.undeclared_variables(false);
+        let context = self.context(mentioned.iter().map(String::as_str), vars);
+        let value = expression.eval(context).map_err(|why| failed(&why))?;
+        if value.is_undefined() {
+            return Ok(Value::String(String::new()));
+        }
+        Ok(value::json(&value))
+    }
+
+    /// The variables that a template mentions; others need not be prepared.
+    fn context<'n>(
+        &self,
+        names: impl Iterator<Item = &'n str>,
+        vars: &Map<String, Value>,
+    ) -> Variable {
+        let mut context = BTreeMap::new();
+        for name in names {
+            if let Some(value) = vars.get(name) {
+                context.insert(name.to_owned(), variable(value));
+            } else if name == "env" {
+                context.insert(name.to_owned(), self.env.clone());
+            }
+        }
+        Variable::from(context)
+    }
+}
+
+fn engine() -> Environment<'static> {
+    let mut engine = Environment::new();
+    engine.set_auto_escape_callback(|_| AutoEscape::None);
+    engine.set_undefined_behavior(UndefinedBehavior::Chainable);
+    engine.set_fuel(Some(FUEL));
+    engine.set_recursion_limit(100);
+    // Nunjucks has none, and it would let loops pile up text.
+    engine.remove_global("namespace");
+    engine.set_formatter(|out, state, value| {
+        let text = text(value);
+        let written = state.get_temp("written").and_then(|written| written.as_usize());
+        let written = written.unwrap_or_default() + text.len();
+        filters::within(written, MAX_OUTPUT)?;
+        state.set_temp("written", Variable::from(written));
+        out.write_str(&text).map_err(Error::from)
+    });
+    engine.set_unknown_method_callback(|_, value, name, args| methods::call(value, name, args));
+    filters::register(&mut engine);
+    if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
+        engine.set_syntax(syntax);
+    }
+    engine
+}
+
+/// The expression of a text that is nothing but one.
+fn only_expression(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix("{{")?;
+    let end = expression_end(inner)?;
+    let whole = end == inner.len();
+    let expression = whole.then(|| &inner[..end - 2])?;
+    let expression = expression.strip_prefix('-').unwrap_or(expression);
+    Some(expression.strip_suffix('-').unwrap_or(expression))
+}
+
+fn failed(error: &Error) -> RenderError {
+    let mut reason = error.kind().to_string();
+    if let Some(detail) = error.detail() {
+        let _ = write!(reason, ": {detail}");
+    }
+    if let Some(line) = error.line().filter(|line| *line > 1) {
+        let _ = write!(reason, " (in line {line})");
+    }
+    RenderError { reason }
+}
+
+#[cfg(test)]
+mod tests;
