@@ -13,7 +13,7 @@ use crate::event::RunInfo;
 use crate::result::{CaseResult, CaseStatus};
 
 pub use latency::Latency;
-pub use metrics::{Tokens, flattened_count, named_counts, named_weights};
+pub use metrics::{Tokens, flattened_count, named_counts};
 pub use repeats::{Answers, Unsteady};
 
 /// How many unsteady tests a summary names; the counts cover all of them.
@@ -138,10 +138,11 @@ impl Tally {
         if case.named_scores.is_empty() {
             return;
         }
-        let (weights, counts) = (named_weights(case), named_counts(case));
+        let weights = case.grade.as_ref().map(|grade| &grade.named_weights);
+        let counts = named_counts(case);
         for (name, score) in &case.named_scores {
             // A score that no assertion is known for counts once, as promptfoo has it.
-            let weight = weights.get(name).copied().unwrap_or(1.0);
+            let weight = weights.and_then(|weights| weights.get(name)).copied().unwrap_or(1.0);
             *column.named_scores.entry(name.clone()).or_default() += score * weight;
             *column.named_weights.entry(name.clone()).or_default() += weight;
             *column.named_counts.entry(name.clone()).or_default() +=

@@ -7,44 +7,6 @@ use serde_json::{Map, Value};
 
 use crate::result::{CaseResult, Component, Grade};
 
-/// The weight behind each named score of a case: what the score is a mean over.
-pub fn named_weights(case: &CaseResult) -> BTreeMap<String, f64> {
-    let Some(grade) = &case.grade else { return BTreeMap::new() };
-    let mut inner: BTreeMap<usize, BTreeMap<String, f64>> = BTreeMap::new();
-    for component in &grade.components {
-        if let Some(set) = component.set {
-            contribute(inner.entry(set).or_default(), component, &case.vars, None);
-        }
-    }
-    let mut weights = BTreeMap::new();
-    for (at, component) in grade.components.iter().enumerate() {
-        if component.set.is_none() {
-            contribute(&mut weights, component, &case.vars, inner.get(&at));
-        }
-    }
-    weights
-}
-
-fn contribute(
-    weights: &mut BTreeMap<String, f64>,
-    component: &Component,
-    vars: &Map<String, Value>,
-    inner: Option<&BTreeMap<String, f64>>,
-) {
-    let weight = component.assertion.get("weight").and_then(Value::as_f64).unwrap_or(1.0);
-    let metric = metric_name(component, vars);
-    if let Some(metric) = &metric {
-        *weights.entry(metric.clone()).or_default() += weight;
-    }
-    // What a set brings comes from its members; a script names its scores itself.
-    let (parts, named) = (inner.into_iter().flatten(), &component.verdict.named_scores);
-    let parts = parts.map(|(name, part)| (name, *part));
-    let named = named.keys().filter(|_| inner.is_none()).map(|name| (name, 1.0));
-    for (name, part) in parts.chain(named).filter(|(name, _)| Some(*name) != metric.as_ref()) {
-        *weights.entry(name.clone()).or_default() += part * weight;
-    }
-}
-
 /// How many assertions stand behind each named score. Sets do not count, parts of a script do.
 pub fn named_counts(case: &CaseResult) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();

@@ -71,7 +71,7 @@ impl Repeats {
     pub(super) fn add(&mut self, column: Option<usize>, case: &CaseResult) {
         let answer = fingerprint(case);
         let group = (answer, Answers { count: 0, ordinal: case.ordinal });
-        let key = (case.test_idx, column.unwrap_or(usize::MAX));
+        let key = (case.group, column.unwrap_or(usize::MAX));
         let runs = self.tests.entry(key).or_insert_with(|| Runs {
             times: 0,
             passed: 0,

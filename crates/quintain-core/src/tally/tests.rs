@@ -31,6 +31,7 @@ fn case(test_idx: usize, repeat: u32, status: CaseStatus, output: &str) -> CaseR
     CaseResult {
         ordinal: test_idx * 10 + repeat as usize,
         test_idx,
+        group: test_idx,
         prompt_idx: 0,
         repeat,
         target: target(),
@@ -51,20 +52,27 @@ fn case(test_idx: usize, repeat: u32, status: CaseStatus, output: &str) -> CaseR
     }
 }
 
-fn graded(components: Vec<(Value, Option<usize>, Verdict)>, named: &[(&str, f64)]) -> CaseResult {
+fn graded(
+    components: Vec<(Value, Option<usize>, Verdict)>,
+    named: &[(&str, f64, Option<f64>)],
+) -> CaseResult {
     let components = components.into_iter().map(|(assertion, set, verdict)| Component {
         assertion,
         place: None,
         verdict,
         set,
     });
+    let weights =
+        named.iter().filter_map(|(name, _, weight)| Some(((*name).to_owned(), (*weight)?)));
+    let named_weights = weights.collect();
     let named: BTreeMap<String, f64> =
-        named.iter().map(|(name, score)| ((*name).to_owned(), *score)).collect();
+        named.iter().map(|(name, score, _)| ((*name).to_owned(), *score)).collect();
     let grade = Grade {
         pass: true,
         score: 1.0,
         reason: String::new(),
         named_scores: named.clone(),
+        named_weights,
         components: components.collect(),
     };
     let mut case = case(0, 0, CaseStatus::Passed, "x");
@@ -129,7 +137,14 @@ fn named_scores_are_weighted_as_promptfoo_weighs_them() {
             (json!({"type": "javascript"}), None, script),
             (json!({"type": "equals", "metric": "m {{ who }}"}), None, Verdict::pass("")),
         ],
-        &[("greet", 1.0), ("setm", 0.5), ("inner", 0.0), ("a", 0.5), ("m me", 1.0), ("?", 0.5)],
+        &[
+            ("greet", 1.0, Some(4.0)),
+            ("setm", 0.5, Some(2.0)),
+            ("inner", 0.0, Some(2.0)),
+            ("a", 0.5, Some(1.0)),
+            ("m me", 1.0, Some(1.0)),
+            ("?", 0.5, None),
+        ],
     );
     let summary = summary(&[case]);
     let column = &summary.columns[0];

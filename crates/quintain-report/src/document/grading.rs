@@ -1,9 +1,6 @@
 //! `gradingResult`: the grade of a case with the verdicts behind it, sets nested and flattened.
 
-use std::collections::BTreeMap;
-
 use quintain_core::result::{CaseResult, Component, Place};
-use quintain_core::tally::named_weights;
 use quintain_core::verdict::{Status, Verdict};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -25,10 +22,8 @@ impl Serialize for Grading<'_> {
             map.serialize_entry("score", &Number(grade.score))?;
             map.serialize_entry("reason", &grade.reason)?;
             map.serialize_entry("namedScores", &Numbers(&grade.named_scores))?;
-            let weights =
-                if grade.named_scores.is_empty() { BTreeMap::new() } else { named_weights(self.0) };
-            if !weights.is_empty() {
-                map.serialize_entry("namedScoreWeights", &Numbers(&weights))?;
+            if !grade.named_weights.is_empty() {
+                map.serialize_entry("namedScoreWeights", &Numbers(&grade.named_weights))?;
             }
             map.serialize_entry("tokensUsed", &TokensUsed::default())?;
             if !grade.components.is_empty() {

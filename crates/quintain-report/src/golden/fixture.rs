@@ -47,31 +47,36 @@ fn place(line: usize) -> Place {
     Place { file: "suite.yaml".into(), line, column: 9 }
 }
 
-struct Case(CaseResult);
+/// A result, and the weights of its named scores.
+struct Case(CaseResult, BTreeMap<String, f64>);
 
 impl Case {
     fn new(ordinal: usize, test_idx: usize) -> Self {
-        Self(CaseResult {
-            ordinal,
-            test_idx,
-            prompt_idx: 0,
-            repeat: 0,
-            target: server(),
-            prompt: PromptText { raw: "hello".into(), label: "{{prompt}}".into() },
-            description: None,
-            vars: Map::from_iter([("prompt".to_owned(), json!("hello"))]),
-            test: json!({"vars": {"prompt": "hello"}, "assert": [], "options": {}, "metadata": {}}),
-            place: Some(place(10 + test_idx)),
-            status: CaseStatus::Passed,
-            score: 1.0,
-            named_scores: BTreeMap::new(),
-            response: Response::text("hello"),
-            evidence: Evidence::default(),
-            grade: None,
-            error: None,
-            latency_ms: 12.345_678,
-            attempts: 1,
-        })
+        Self(
+            CaseResult {
+                ordinal,
+                test_idx,
+                group: test_idx,
+                prompt_idx: 0,
+                repeat: 0,
+                target: server(),
+                prompt: PromptText { raw: "hello".into(), label: "{{prompt}}".into() },
+                description: None,
+                vars: Map::from_iter([("prompt".to_owned(), json!("hello"))]),
+                test: json!({"vars": {"prompt": "hello"}, "assert": [], "options": {}, "metadata": {}}),
+                place: Some(place(10 + test_idx)),
+                status: CaseStatus::Passed,
+                score: 1.0,
+                named_scores: BTreeMap::new(),
+                response: Response::text("hello"),
+                evidence: Evidence::default(),
+                grade: None,
+                error: None,
+                latency_ms: 12.345_678,
+                attempts: 1,
+            },
+            BTreeMap::new(),
+        )
     }
 
     fn named(mut self, description: &str) -> Self {
@@ -126,14 +131,18 @@ impl Case {
             score: self.0.score,
             reason: reason.unwrap_or_else(|| "All assertions passed".into()),
             named_scores: self.0.named_scores.clone(),
+            named_weights: std::mem::take(&mut self.1),
             components,
         });
         self
     }
 
-    fn scores(mut self, scores: &[(&str, f64)]) -> Self {
-        let scores = scores.iter().map(|(name, score)| ((*name).to_owned(), *score));
-        self.0.named_scores = scores.collect();
+    /// Name, score and weight of each.
+    fn scores(mut self, scores: &[(&str, f64, f64)]) -> Self {
+        let named = scores.iter().map(|(name, score, _)| ((*name).to_owned(), *score));
+        self.0.named_scores = named.collect();
+        let weights = scores.iter().map(|(name, _, weight)| ((*name).to_owned(), *weight));
+        self.1 = weights.collect();
         self
     }
 
@@ -183,7 +192,7 @@ pub(super) fn cases() -> Vec<CaseResult> {
             .prompt("{\"tool\":\"transfer\",\"args\":{\"amount\":5}}")
             .output("[{\"type\":\"text\",\"text\":\"ok 漢字 😀\"}]")
             .exchange(call.clone(), Outcome::Reply(text("ok 漢字 😀")))
-            .scores(&[("greet", 1.0)])
+            .scores(&[("greet", 1.0, 4.0)])
             .graded(vec![
                 check(12, json!({"type": "contains", "value": "ok", "metric": "greet"}), Verdict::pass("Assertion passed")),
                 check(13, json!({"type": "contains", "value": "漢", "metric": "greet", "weight": 3}), Verdict::pass("Assertion passed")),
@@ -199,7 +208,7 @@ pub(super) fn cases() -> Vec<CaseResult> {
         Case::new(4, 2).named("a lot").output(&"lorem ipsum ".repeat(20_000)).took(2_345.6)
             .exchange(call.clone(), Outcome::Reply(text(&"x".repeat(300_000))))
             .graded(vec![check(25, contains("nothing"), Verdict::fail(format!("Expected output to contain {}", "y".repeat(50_000))))]),
-        Case::new(5, 3).named("a set").scores(&[("setm", 0.5), ("inner", 0.0)])
+        Case::new(5, 3).named("a set").scores(&[("setm", 0.5, 2.0), ("inner", 0.0, 2.0)])
             .graded(vec![
                 check(30, json!({"type": "assert-set", "threshold": 0.5, "weight": 2, "metric": "setm", "assert": []}), set),
                 member(Verdict::pass("Assertion passed"), contains("hello")),
@@ -214,7 +223,7 @@ pub(super) fn cases() -> Vec<CaseResult> {
             .exchange(json!({"name": "slow"}), Outcome::Garbled { why: "not JSON".into(), bytes: vec![0, 255, b'x'] })
             .errored("MCP tool error: MCP error -32001: Request timed out after 60000 ms")
             .took(60_001.0),
-        Case::new(8, 5).named("a script").scores(&[("a", 0.5)])
+        Case::new(8, 5).named("a script").scores(&[("a", 0.5, 1.0)])
             .graded(vec![check(35, json!({"type": "javascript", "value": "({})"}), script)]),
         flaky(0, "4"),
         flaky(1, "5"),
