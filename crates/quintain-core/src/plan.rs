@@ -12,7 +12,7 @@ use crate::event::Column;
 use crate::result::TargetName;
 use crate::suite::{Prompt, Suite, Target, Test, expand};
 
-pub use select::{SelectError, Selection};
+pub use select::{Sameness, SelectError, Selection};
 
 /// One case to run. Variables are not filled in yet: an earlier case may bring some of them.
 #[derive(Debug, Clone)]

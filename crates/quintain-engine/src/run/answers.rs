@@ -10,7 +10,7 @@ use super::Job;
 
 /// Whoever can be asked during a run.
 pub(super) struct Answers {
-    host: Host,
+    pub(super) host: Host,
 }
 
 impl Answers {

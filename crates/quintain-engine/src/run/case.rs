@@ -49,6 +49,16 @@ impl Floor<'_> {
         draft
     }
 
+    /// The result of a case that the time did not suffice for.
+    pub(super) fn overdue(&self, case: &Case) -> CaseResult {
+        let prompt = &self.job.suite.tests.prompts[case.prompt];
+        let mut draft = self.draft(case, self.lanes.get(case.target), prompt);
+        let millis = self.job.settings.max_time.unwrap_or_default().as_millis();
+        draft.error = Some(format!("Evaluation exceeded max duration of {millis}ms"));
+        mask(&mut draft, &self.job.world.redactor);
+        draft
+    }
+
     async fn filled(
         &self,
         case: &Case,

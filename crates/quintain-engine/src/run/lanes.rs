@@ -35,7 +35,7 @@ enum Way {
 impl<'a> Lanes<'a> {
     /// Opens every target that a case needs, all at once.
     pub(super) async fn open(job: &Job<'a>) -> Self {
-        let open = |case: &&quintain_core::plan::Case| !job.done.contains(&case.ordinal);
+        let open = |case: &&quintain_core::plan::Case| !job.is_done(case);
         let needed = |at: usize| job.plan.cases.iter().filter(open).any(|case| case.target == at);
         let opening = job.suite.targets.iter().enumerate();
         let lanes = opening.map(|(at, target)| Lane::open(target, needed(at), job));
@@ -53,6 +53,12 @@ impl<'a> Lanes<'a> {
             _ => None,
         });
         closed.collect()
+    }
+
+    /// What the targets listed, by their names.
+    pub(super) fn surfaces(&self) -> impl Iterator<Item = (&str, &[(String, Surface)])> {
+        let listed = self.lanes.iter().filter(|lane| !lane.surfaces.is_empty());
+        listed.map(|lane| (lane.target.name(), lane.surfaces.as_slice()))
     }
 
     pub(super) async fn close(&self) {

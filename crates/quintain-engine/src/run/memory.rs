@@ -56,12 +56,17 @@ impl Memory {
         carried
     }
 
+    /// Whether a case leaves anything.
+    pub(super) fn keeps(&self, case: &Case) -> bool {
+        case.test.options.store_output_as.is_some() || self.has_conversation(case)
+    }
+
     /// Keeps what later cases may ask for.
     pub(super) fn keep(&self, case: &Case, prompt: &str, output: &Value) {
-        let name = &case.test.options.store_output_as;
-        if name.is_none() && !self.has_conversation(case) {
+        if !self.keeps(case) {
             return;
         }
+        let name = &case.test.options.store_output_as;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(name) = name {
             held.registers.insert(name.clone(), output.clone());

@@ -12,6 +12,7 @@ mod list;
 mod login;
 mod render;
 mod schema;
+mod store;
 mod suite;
 mod target;
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use quintain_core::suite::{Loaded, Suite, SuiteFile, load};
 use quintain_engine::Disk;
+use quintain_engine::store::SuiteText;
 use quintain_source::{Renderer, Sources};
+use quintain_wire::redact::Redactor;
 
 use super::Desk;
 
@@ -93,4 +95,14 @@ pub(super) fn understand(
         desk.redactor.learn(secret);
     }
     Ok(Opened { suite, sources, files })
+}
+
+/// The files as they are kept with a run: without secrets.
+pub(super) fn texts(files: &[SuiteFile], redactor: &Redactor) -> Vec<SuiteText> {
+    let texts = files.iter().map(|file| SuiteText {
+        name: file.name.clone(),
+        base_dir: file.base_dir.clone(),
+        text: redactor.text(&file.text).into_owned(),
+    });
+    texts.collect()
 }

@@ -1,6 +1,8 @@
 //! `quintain eval`: run a suite.
 
 mod args;
+mod begun;
+mod choices;
 mod feed;
 mod progress;
 mod run;
