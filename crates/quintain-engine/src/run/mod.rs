@@ -29,9 +29,9 @@ pub use settings::Settings;
 use crate::store::{Finished, Run, Store, StoreError, Writer};
 use crate::world::World;
 use answers::Answers;
+use desk::Desk;
 use lanes::Lanes;
 use memory::Memory;
-use desk::Desk;
 use pace::Pace;
 
 /// What is run, and how.

@@ -3,7 +3,6 @@
 mod args;
 mod begun;
 mod choices;
-mod feed;
 mod progress;
 mod run;
 mod watch;

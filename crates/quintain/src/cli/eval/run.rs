@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use super::args::Args;
 use super::begun::Begun;
 use super::choices::{self, Choices};
-use super::feed::{Feed, Stdout};
 use super::progress::Progress;
+use crate::cli::reports::{self, Feed, Stdout};
 use crate::cli::suite::{self, Opened, Wrong};
 use crate::cli::{Desk, store};
 use crate::exit::Exit;
@@ -239,32 +239,21 @@ fn info(
 }
 
 fn open_reports(args: &Args, desk: &Desk, suite: &Suite, feed: &mut Feed) -> Result<(), String> {
-    let options = quintain_report::Options {
-        width: desk.context.width(),
-        colour: desk.context.colour_stdout,
-        verbose: desk.verbosity > 0,
-        exported_at: Some(desk.context.now()),
-        ..quintain_report::Options::default()
-    };
-    let options = match args.table_cell_max_length {
-        Some(max_cell) => quintain_report::Options { max_cell, ..options },
-        None => options,
-    };
-    let plain = quintain_report::Options { colour: false, ..options.clone() };
+    let mut options = reports::options(desk);
+    options.max_cell = args.table_cell_max_length.unwrap_or(options.max_cell);
     let named: Vec<PathBuf> = match &args.output[..] {
         [] => suite.tests.outputs.iter().map(PathBuf::from).collect(),
         named => named.to_vec(),
     };
     for path in &named {
-        feed.file(path, &desk.context.cwd, &plain)?;
+        feed.file(path, desk)?;
     }
-    let shown = if args.json {
-        Some(("json", &plain))
-    } else {
-        (!args.no_table && !desk.quiet).then_some(("console", &options))
+    let shown = match args.json {
+        true => Some("json"),
+        false => (!args.no_table && !desk.quiet).then_some("console"),
     };
-    if let Some((reporter, options)) = shown.and_then(|(id, options)| Some((find(id)?, options))) {
-        feed.stdout(reporter.open(Box::new(Stdout), options));
+    if let Some(reporter) = shown.and_then(find) {
+        feed.stdout(reporter.open(Box::new(Stdout), &options));
     }
     Ok(())
 }
