@@ -110,7 +110,13 @@ fn differences(expected: &Value, seen: &Value, exit: i32) -> Vec<(String, String
     }
     for (row, wanted) in rows.into_iter().zip(wanted) {
         let place = format!("{}/{}", wanted["testIdx"], wanted["promptIdx"]);
-        let (ours, theirs) = (verdict(row), verdict(wanted));
+        let (mut ours, theirs) = (verdict(row), verdict(wanted));
+        // `vars` of a row are filled in here; those of its test are as promptfoo writes both.
+        ours["vars"] = compact(&row["testCase"]["vars"]);
+        // What a target answered is kept here even if the answer could not be judged.
+        if theirs["failureReason"] == 2 && theirs["output"].is_null() {
+            ours["output"] = Value::Null;
+        }
         if let Some(what) = unlike(&ours, &theirs, "") {
             let reason = &wanted["gradingResult"]["reason"];
             let ours = &row["gradingResult"]["reason"];
@@ -143,7 +149,7 @@ fn verdict(row: &Value) -> Value {
         })
         .collect();
     json!({
-        "description": row.get("description").filter(|text| !text.is_null()),
+        "description": row.get("description").or_else(|| row["testCase"].get("description")),
         "vars": compact(&row["vars"]),
         "prompt": compact(&row["prompt"]["raw"]),
         "success": row["success"],

@@ -8,10 +8,13 @@ use crate::exit::Exit;
 
 /// Delete earlier runs for good
 #[derive(Debug, clap::Args)]
-#[group(required = true, multiple = true)]
 pub(super) struct Args {
     /// Which runs
-    #[arg(value_name = "RUN", conflicts_with_all = ["all", "before"])]
+    #[arg(
+        value_name = "RUN",
+        required_unless_present_any = ["all", "before"],
+        conflicts_with_all = ["all", "before"]
+    )]
     runs: Vec<String>,
     /// Runs made before this moment, such as 2026-11-01
     #[arg(long, value_name = "MOMENT")]
