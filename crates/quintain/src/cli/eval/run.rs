@@ -53,6 +53,10 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     }
     let mut opened = suite::open(&files, &env, desk)
         .map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
+    if opened.suite.targets.is_empty() {
+        let help = "name what is under test: `targets: [{id: mcp, config: {server: ...}}]`";
+        return Err(stop(desk, "the suite has no target", Some(help), Exit::Usage));
+    }
     let vars = Args::pairs("--var", &args.vars).map_err(usage)?;
     give_vars(&mut opened.suite, &vars);
     let tags = Args::pairs("--tag", &args.tags).map_err(usage)?;
