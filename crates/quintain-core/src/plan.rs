@@ -6,6 +6,7 @@ mod select;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use quintain_source::switched_on;
 use serde_json::{Map, Value};
 
 use crate::event::Column;
@@ -64,13 +65,16 @@ pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
     };
     let mut cases = Vec::with_capacity(tests.len() * pairs.len());
     let (mut test_idx, mut first_group) = (0, 0);
+    let plain = switched_on(&suite.env, "PROMPTFOO_DISABLE_VAR_EXPANSION");
     for test in selection.tests(&tests) {
-        let combinations: Vec<Option<Arc<Map<String, Value>>>> =
-            if test.options.disable_var_expansion || !test.vars.values().any(Value::is_array) {
-                vec![None]
-            } else {
-                expand(&test.vars).into_iter().map(|vars| Some(Arc::new(vars))).collect()
-            };
+        let combinations: Vec<Option<Arc<Map<String, Value>>>> = if plain
+            || test.options.disable_var_expansion
+            || !test.vars.values().any(Value::is_array)
+        {
+            vec![None]
+        } else {
+            expand(&test.vars).into_iter().map(|vars| Some(Arc::new(vars))).collect()
+        };
         for repeat in 0..test.options.repeat.unwrap_or(repeat).max(1) {
             for (offset, vars) in combinations.iter().enumerate() {
                 for (column, pair) in pairs.iter().enumerate() {

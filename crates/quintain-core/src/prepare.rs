@@ -1,6 +1,6 @@
 //! Fills in a case just before it is sent: variables, prompt, probe.
 
-use quintain_source::{Nunjucks, RenderError, is_template};
+use quintain_source::{Nunjucks, RenderError, is_template, switched_on};
 use serde_json::{Map, Value};
 
 use crate::js;
@@ -12,7 +12,10 @@ use crate::tool_call::ToolCallError;
 /// A case with everything known filled in.
 #[derive(Debug)]
 pub struct Prepared {
+    /// With those filled in that they mention.
     pub vars: Map<String, Value>,
+    /// As reports show them: as they were given.
+    pub given: Map<String, Value>,
     /// The prompt as reports show it.
     pub prompt: String,
     /// Why it cannot be sent, if so.
@@ -64,7 +67,7 @@ pub fn prepare(
     } else {
         Ok(Probe::Text(shown.clone()))
     };
-    Ok(Prepared { vars, prompt: shown, probe })
+    Ok(Prepared { vars, given, prompt: shown, probe })
 }
 
 /// A step with what is known by now filled in.
@@ -126,15 +129,18 @@ fn render(
     vars: &Map<String, Value>,
     templates: &Nunjucks,
 ) -> Result<String, RenderError> {
-    if let Ok(json) = serde_json::from_str::<Value>(text) {
-        let mut texts = json;
-        fill_texts(&mut texts, vars, templates)?;
-        return Ok(js::stringify_pretty(&texts));
+    if switched_on(templates.env(), "PROMPTFOO_DISABLE_JSON_AUTOESCAPE") {
+        return templates.render(text, vars).or_else(|_| templates.render_prompt(text, vars));
+    }
+    if let Ok(mut json) = serde_json::from_str::<Value>(text)
+        && fill_texts(&mut json, vars, templates).is_ok()
+    {
+        return Ok(js::stringify_pretty(&json));
     }
     if !is_template(text) {
         return Ok(text.to_owned());
     }
-    templates.render(text, vars)
+    templates.render_prompt(text, vars)
 }
 
 fn fill_texts(

@@ -10,6 +10,8 @@ use crate::code::Code;
 use crate::question::Answer;
 use crate::verdict::Verdict;
 
+const SET: &str = "assert-set";
+
 /// One entry of `assert`.
 pub struct Assert {
     /// As written, `not-` included.
@@ -80,6 +82,21 @@ impl AssertReader<'_> {
         items.iter().filter_map(|item| self.entry(item, dx)).collect()
     }
 
+    /// The entries of a set, which are no sets themselves.
+    fn members(&self, node: &Node, dx: &mut Diagnostics) -> Vec<Assert> {
+        for item in node.as_seq().unwrap_or_default() {
+            let kind = item.get("type").filter(|kind| kind.raw() == Some(SET));
+            if let Some(kind) = kind {
+                dx.push(
+                    Diagnostic::error("config::nested-set", "a set cannot contain a set")
+                        .at(kind.span, "stands in another set")
+                        .help("write its assertions beside the others"),
+                );
+            }
+        }
+        self.list(node, dx)
+    }
+
     fn entry(&self, node: &Node, dx: &mut Diagnostics) -> Option<Assert> {
         let mut fields = Fields::of(node, "an assertion", dx)?;
         let kind_node = fields.required("type", dx)?;
@@ -95,8 +112,8 @@ impl AssertReader<'_> {
         for name in ["provider", "rubricPrompt", "contextTransform"] {
             fields.get(name);
         }
-        let (rule, script) = if kind == "assert-set" {
-            let asserts = fields.required("assert", dx).map(|node| self.list(node, dx));
+        let (rule, script) = if kind == SET {
+            let asserts = fields.required("assert", dx).map(|node| self.members(node, dx));
             let threshold = number(&mut fields, "threshold", dx);
             fields.get("config");
             fields.finish(self.strictness, dx);

@@ -10,7 +10,7 @@ use super::Test;
 use super::loader::{Loader, Place};
 
 /// A test must say at least one of these.
-const SUBSTANCE: [&str; 7] =
+pub(super) const SUBSTANCE: [&str; 7] =
     ["assert", "vars", "options", "metadata", "provider", "providerOutput", "threshold"];
 
 /// What a test is for.

@@ -39,7 +39,7 @@ impl Floor<'_> {
             Ok(prepared) => {
                 self.filled(case, lane, &prepared, &mut draft).await;
                 draft.prompt.raw = prepared.prompt;
-                draft.vars = prepared.vars;
+                draft.vars = prepared.given;
             }
         }
         mask(&mut draft, &self.job.world.redactor);

@@ -56,6 +56,10 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     };
     let mut opened =
         opened.map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
+    if opened.suite.targets.is_empty() {
+        let help = "name what is under test: `targets: [{id: mcp, config: {server: ...}}]`";
+        return Err(stop(desk, "the suite has no target", Some(help), Exit::Usage));
+    }
     let choices = match &begun {
         Some(begun) => begun.choices(),
         None => Choices::of(args).or(&opened.suite.tests.command_line),
