@@ -20,6 +20,7 @@ mod perplexity;
 mod range;
 mod references;
 mod refusal;
+mod regex;
 mod rouge;
 mod script;
 mod starts_with;
@@ -40,6 +41,7 @@ static ALL: &[&dyn Assertion] = &[
     &contains_list::CONTAINS_ALL,
     &contains_list::ICONTAINS_ALL,
     &starts_with::STARTS_WITH,
+    &regex::REGEX,
     &word_count::WORD_COUNT,
     &levenshtein::LEVENSHTEIN,
     &rouge::ROUGE_N,
