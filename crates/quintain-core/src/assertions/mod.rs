@@ -27,6 +27,7 @@ mod starts_with;
 mod structured;
 mod webhook;
 mod word_count;
+mod xml;
 
 use crate::check::Assertion;
 
@@ -53,6 +54,8 @@ static ALL: &[&dyn Assertion] = &[
     &json::IS_JSON,
     &json::CONTAINS_JSON,
     &jsonpath::JSONPATH,
+    &xml::IS_XML,
+    &xml::CONTAINS_XML,
     &number::NUMBER,
     &content::CONTENT_TYPE,
     &structured::STRUCTURED_CONTENT,

@@ -1,0 +1,8 @@
+//! XML and HTML in what a target wrote. Nothing here recurses, and no input takes more than a few
+//! passes.
+
+pub mod doctype;
+pub mod fragments;
+pub mod names;
+pub mod tree;
+pub mod well_formed;
