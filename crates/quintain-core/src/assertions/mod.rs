@@ -10,6 +10,7 @@ mod cost;
 mod equals;
 mod finish_reason;
 mod guardrails;
+mod html;
 mod json;
 mod jsonpath;
 mod latency;
@@ -56,6 +57,8 @@ static ALL: &[&dyn Assertion] = &[
     &jsonpath::JSONPATH,
     &xml::IS_XML,
     &xml::CONTAINS_XML,
+    &html::IS_HTML,
+    &html::CONTAINS_HTML,
     &number::NUMBER,
     &content::CONTENT_TYPE,
     &structured::STRUCTURED_CONTENT,

@@ -2,7 +2,9 @@
 //! passes.
 
 pub mod doctype;
+mod dom;
 pub mod fragments;
+pub mod html;
 pub mod names;
 pub mod tree;
 pub mod well_formed;
