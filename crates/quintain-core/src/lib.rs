@@ -16,6 +16,7 @@ pub mod grade;
 pub mod js;
 pub mod json_text;
 pub mod jsonpath;
+pub mod markup;
 pub mod plan;
 pub mod prepare;
 pub mod probe;

@@ -10,6 +10,7 @@ mod cost;
 mod equals;
 mod finish_reason;
 mod guardrails;
+mod html;
 mod json;
 mod jsonpath;
 mod latency;
@@ -20,12 +21,14 @@ mod perplexity;
 mod range;
 mod references;
 mod refusal;
+mod regex;
 mod rouge;
 mod script;
 mod starts_with;
 mod structured;
 mod webhook;
 mod word_count;
+mod xml;
 
 use crate::check::Assertion;
 
@@ -40,6 +43,7 @@ static ALL: &[&dyn Assertion] = &[
     &contains_list::CONTAINS_ALL,
     &contains_list::ICONTAINS_ALL,
     &starts_with::STARTS_WITH,
+    &regex::REGEX,
     &word_count::WORD_COUNT,
     &levenshtein::LEVENSHTEIN,
     &rouge::ROUGE_N,
@@ -51,6 +55,10 @@ static ALL: &[&dyn Assertion] = &[
     &json::IS_JSON,
     &json::CONTAINS_JSON,
     &jsonpath::JSONPATH,
+    &xml::IS_XML,
+    &xml::CONTAINS_XML,
+    &html::IS_HTML,
+    &html::CONTAINS_HTML,
     &number::NUMBER,
     &content::CONTENT_TYPE,
     &structured::STRUCTURED_CONTENT,
