@@ -8,6 +8,7 @@ mod contains_list;
 mod content;
 mod cost;
 mod equals;
+mod errors;
 mod finish_reason;
 mod guardrails;
 mod html;
@@ -69,6 +70,9 @@ static ALL: &[&dyn Assertion] = &[
     &script::RUBY,
     &webhook::WEBHOOK,
     // What MCP servers answer.
+    &errors::IS_ERROR,
+    &errors::ERROR_CODE,
+    &errors::ERROR_CONTAINS,
     // Recorded exchanges.
     // Measurements.
     &latency::LATENCY,

@@ -1,12 +1,13 @@
 //! What the tests of assertions share: compile YAML, judge a scene.
 
 use std::path::Path;
+use std::time::Duration;
 
 use quintain_source::{Diagnostics, Nunjucks, Renderer, Severity, SourceFile, Sources, read};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::check::{Check, Scene};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Exchange, Outcome};
 use crate::question::Answer;
 use crate::response::Response;
 use crate::suite::{Assert, AssertReader, Files, NoFiles, Rule, Test};
@@ -50,6 +51,14 @@ impl Stage {
         Self { response, ..Self::default() }
     }
 
+    /// A server `s` that answered a call of `tool` with this.
+    pub(crate) fn called(tool: &str, arguments: Value, outcome: Outcome) -> Self {
+        let mut stage = Self::output("");
+        stage.evidence.exchanges.push(exchange(tool, arguments, outcome));
+        stage.response = Response::of_mcp(&stage.evidence);
+        stage
+    }
+
     pub(crate) fn with<T>(&self, look: impl FnOnce(&Scene<'_>) -> T) -> T {
         let templates = Nunjucks::default();
         look(&Scene {
@@ -76,6 +85,18 @@ impl Stage {
         let asserts = compile(yaml);
         let check = only_check(&asserts);
         self.with(|scene| check.judge(scene, answers))
+    }
+}
+
+/// A call of a tool and what came of it.
+pub(crate) fn exchange(tool: &str, arguments: Value, outcome: Outcome) -> Exchange {
+    Exchange {
+        server: "s".to_owned(),
+        method: "tools/call".to_owned(),
+        sent: json!({"name": tool, "arguments": arguments}),
+        outcome,
+        took: Duration::ZERO,
+        notices: Vec::new(),
     }
 }
 
