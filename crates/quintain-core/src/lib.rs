@@ -28,4 +28,5 @@ pub mod surface;
 pub mod tally;
 pub mod text;
 pub mod tool_call;
+pub mod trace;
 pub mod verdict;

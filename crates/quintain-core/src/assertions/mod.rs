@@ -24,6 +24,9 @@ mod rouge;
 mod script;
 mod starts_with;
 mod structured;
+mod trace_spans;
+mod trajectory;
+mod trajectory_args;
 mod webhook;
 mod word_count;
 
@@ -62,6 +65,13 @@ static ALL: &[&dyn Assertion] = &[
     &webhook::WEBHOOK,
     // What MCP servers answer.
     // Recorded exchanges.
+    &trace_spans::TRACE_SPAN_COUNT,
+    &trace_spans::TRACE_SPAN_DURATION,
+    &trace_spans::TRACE_ERROR_SPANS,
+    &trajectory::TOOL_USED,
+    &trajectory::TOOL_SEQUENCE,
+    &trajectory_args::TOOL_ARGS_MATCH,
+    &trajectory::STEP_COUNT,
     // Measurements.
     &latency::LATENCY,
     &cost::COST,

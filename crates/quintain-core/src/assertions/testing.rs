@@ -6,7 +6,7 @@ use quintain_source::{Diagnostics, Nunjucks, Renderer, Severity, SourceFile, Sou
 use serde_json::{Map, Value};
 
 use crate::check::{Check, Scene};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Exchange, Outcome};
 use crate::question::Answer;
 use crate::response::Response;
 use crate::suite::{Assert, AssertReader, Files, NoFiles, Rule, Test};
@@ -98,4 +98,18 @@ pub(crate) fn only_check(asserts: &[Assert]) -> &dyn Check {
 /// Whether the only assertion in the YAML passes on this output.
 pub(crate) fn passes(yaml: &str, output: impl Into<Value>) -> bool {
     Stage::output(output).judge(yaml).passed()
+}
+
+/// A target of which one tool was called, for ten milliseconds.
+pub(crate) fn called(tool: &str, arguments: Value) -> Stage {
+    let mut stage = Stage::output("x");
+    stage.evidence.exchanges.push(Exchange {
+        server: "s".to_owned(),
+        method: "tools/call".to_owned(),
+        sent: serde_json::json!({"name": tool, "arguments": arguments}),
+        outcome: Outcome::Reply(serde_json::json!({"content": []})),
+        took: std::time::Duration::from_millis(10),
+        notices: Vec::new(),
+    });
+    stage
 }
