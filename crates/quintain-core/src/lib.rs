@@ -7,6 +7,7 @@ pub mod arguments;
 pub mod assertions;
 pub mod check;
 pub mod code;
+pub mod compare;
 pub mod diff;
 pub mod event;
 pub mod evidence;

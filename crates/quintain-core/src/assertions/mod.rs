@@ -9,11 +9,13 @@ mod content;
 mod cost;
 mod equals;
 mod finish_reason;
+mod graded;
 mod guardrails;
 mod json;
 mod jsonpath;
 mod latency;
 mod levenshtein;
+mod max_score;
 mod meteor;
 mod number;
 mod perplexity;
@@ -22,6 +24,7 @@ mod references;
 mod refusal;
 mod rouge;
 mod script;
+mod select_best;
 mod starts_with;
 mod structured;
 mod trace_spans;
@@ -80,6 +83,26 @@ static ALL: &[&dyn Assertion] = &[
     &perplexity::PERPLEXITY,
     &perplexity::PERPLEXITY_SCORE,
     // Models as judges.
+    &graded::LLM_RUBRIC,
+    &graded::AGENT_RUBRIC,
+    &graded::SEARCH_RUBRIC,
+    &graded::G_EVAL,
+    &graded::FACTUALITY,
+    &graded::CLOSED_QA,
+    &graded::ANSWER_RELEVANCE,
+    &graded::CONTEXT_FAITHFULNESS,
+    &graded::CONTEXT_RECALL,
+    &graded::CONTEXT_RELEVANCE,
+    &graded::CONVERSATION_RELEVANCE,
+    &graded::SIMILAR,
+    &graded::CLASSIFIER,
+    &graded::MODERATION,
+    &graded::PI,
+    &graded::GOAL_SUCCESS,
+    &graded::HUMAN,
+    // The answers of one test among each other.
+    &select_best::SELECT_BEST,
+    &max_score::MAX_SCORE,
 ];
 
 pub fn all() -> &'static [&'static dyn Assertion] {

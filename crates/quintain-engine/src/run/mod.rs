@@ -3,6 +3,7 @@
 
 mod answers;
 mod case;
+mod compare;
 mod judge;
 mod lanes;
 mod mask;
@@ -29,6 +30,7 @@ pub use settings::Settings;
 use crate::store::Writer;
 use crate::world::World;
 use answers::Answers;
+use compare::{Turn, Waiting};
 use lanes::Lanes;
 use memory::Memory;
 use order::InOrder;
@@ -121,6 +123,7 @@ impl Floor<'_> {
         let (serial, free): (Vec<&Case>, Vec<&Case>) = open.partition(|case| self.is_serial(case));
         let tally = RefCell::new(Tally::new(self.job.info));
         let mut order = InOrder::new(plan.cases.len(), &self.job.done);
+        let mut waiting = Waiting::new(self.job);
         let width = settings.concurrency.max(1);
         let serial = stream::iter(serial).map(|case| self.case(case)).buffered(1);
         let free = stream::iter(free).map(|case| self.case(case)).buffer_unordered(width);
@@ -142,11 +145,14 @@ impl Floor<'_> {
                 result = results.next() => result,
             };
             let Some(result) = result else { break };
-            if let Some(store) = &store {
-                store.case(&result).await;
-            }
-            order.put(result, &mut publish);
+            let finished = match waiting.put(result) {
+                Turn::Free(result) => vec![*result],
+                Turn::Held => continue,
+                Turn::Complete(group) => self.compare(group).await,
+            };
+            keep(finished, store.as_ref(), &mut order, &mut publish).await;
         }
+        keep(waiting.leave(), store.as_ref(), &mut order, &mut publish).await;
         order.flush(&mut publish);
         let summary = tally.borrow().finish(started.elapsed(), interrupted);
         let unsaved = finish_store(store, &summary).await;
@@ -155,6 +161,21 @@ impl Floor<'_> {
 
     fn is_serial(&self, case: &Case) -> bool {
         case.test.options.run_serially || self.memory.orders(case)
+    }
+}
+
+/// Hands finished results to the store and to whoever listens.
+async fn keep(
+    finished: Vec<CaseResult>,
+    store: Option<&Writer>,
+    order: &mut InOrder<'_>,
+    publish: &mut dyn FnMut(CaseResult),
+) {
+    for result in finished {
+        if let Some(store) = store {
+            store.case(&result).await;
+        }
+        order.put(result, publish);
     }
 }
 
