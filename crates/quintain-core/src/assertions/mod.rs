@@ -10,12 +10,14 @@ mod cost;
 mod equals;
 mod errors;
 mod finish_reason;
+mod graded;
 mod guardrails;
 mod html;
 mod json;
 mod jsonpath;
 mod latency;
 mod levenshtein;
+mod max_score;
 mod meteor;
 mod number;
 mod perplexity;
@@ -25,8 +27,12 @@ mod refusal;
 mod regex;
 mod rouge;
 mod script;
+mod select_best;
 mod starts_with;
 mod structured;
+mod trace_spans;
+mod trajectory;
+mod trajectory_args;
 mod webhook;
 mod word_count;
 mod xml;
@@ -74,6 +80,13 @@ static ALL: &[&dyn Assertion] = &[
     &errors::ERROR_CODE,
     &errors::ERROR_CONTAINS,
     // Recorded exchanges.
+    &trace_spans::TRACE_SPAN_COUNT,
+    &trace_spans::TRACE_SPAN_DURATION,
+    &trace_spans::TRACE_ERROR_SPANS,
+    &trajectory::TOOL_USED,
+    &trajectory::TOOL_SEQUENCE,
+    &trajectory_args::TOOL_ARGS_MATCH,
+    &trajectory::STEP_COUNT,
     // Measurements.
     &latency::LATENCY,
     &cost::COST,
@@ -82,6 +95,26 @@ static ALL: &[&dyn Assertion] = &[
     &perplexity::PERPLEXITY,
     &perplexity::PERPLEXITY_SCORE,
     // Models as judges.
+    &graded::LLM_RUBRIC,
+    &graded::AGENT_RUBRIC,
+    &graded::SEARCH_RUBRIC,
+    &graded::G_EVAL,
+    &graded::FACTUALITY,
+    &graded::CLOSED_QA,
+    &graded::ANSWER_RELEVANCE,
+    &graded::CONTEXT_FAITHFULNESS,
+    &graded::CONTEXT_RECALL,
+    &graded::CONTEXT_RELEVANCE,
+    &graded::CONVERSATION_RELEVANCE,
+    &graded::SIMILAR,
+    &graded::CLASSIFIER,
+    &graded::MODERATION,
+    &graded::PI,
+    &graded::GOAL_SUCCESS,
+    &graded::HUMAN,
+    // The answers of one test among each other.
+    &select_best::SELECT_BEST,
+    &max_score::MAX_SCORE,
 ];
 
 pub fn all() -> &'static [&'static dyn Assertion] {

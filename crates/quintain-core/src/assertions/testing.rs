@@ -120,3 +120,17 @@ pub(crate) fn only_check(asserts: &[Assert]) -> &dyn Check {
 pub(crate) fn passes(yaml: &str, output: impl Into<Value>) -> bool {
     Stage::output(output).judge(yaml).passed()
 }
+
+/// A target of which one tool was called, for ten milliseconds.
+pub(crate) fn called(tool: &str, arguments: Value) -> Stage {
+    let mut stage = Stage::output("x");
+    stage.evidence.exchanges.push(Exchange {
+        server: "s".to_owned(),
+        method: "tools/call".to_owned(),
+        sent: serde_json::json!({"name": tool, "arguments": arguments}),
+        outcome: Outcome::Reply(serde_json::json!({"content": []})),
+        took: std::time::Duration::from_millis(10),
+        notices: Vec::new(),
+    });
+    stage
+}

@@ -7,6 +7,7 @@ use super::files::Files;
 use crate::assertions;
 use crate::check::{Assertion, Check, Scene, Spec, View};
 use crate::code::Code;
+use crate::compare::Comparison;
 use crate::question::Answer;
 use crate::verdict::Verdict;
 
@@ -53,6 +54,14 @@ impl Assert {
         match &self.rule {
             Rule::Check(check) => check.wants_survey(),
             Rule::Set { asserts, .. } => asserts.iter().any(Self::wants_survey),
+        }
+    }
+
+    /// What compares the answers of one test, if that is what this entry does.
+    pub fn comparison(&self) -> Option<&dyn Comparison> {
+        match &self.rule {
+            Rule::Check(check) => check.comparison(),
+            Rule::Set { .. } => None,
         }
     }
 

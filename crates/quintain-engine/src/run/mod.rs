@@ -3,6 +3,7 @@
 
 mod answers;
 mod case;
+mod compare;
 mod desk;
 mod judge;
 mod lanes;
@@ -29,6 +30,7 @@ pub use settings::Settings;
 use crate::store::{Finished, Run, Store, StoreError, Writer};
 use crate::world::World;
 use answers::Answers;
+use compare::{Turn, Waiting};
 use desk::Desk;
 use lanes::Lanes;
 use memory::Memory;
@@ -70,9 +72,14 @@ impl Earlier {
         let wanted = |row: &&Finished| !(retry_errors && row.status == CaseStatus::Errored);
         let finished: HashSet<_> =
             finished.iter().filter(wanted).map(|row| (row.test_idx, row.prompt_idx)).collect();
-        let cases = plan.cases.iter();
-        let done = cases.filter(|case| finished.contains(&(case.test_idx, case.column)));
-        let done = done.map(|case| case.ordinal).collect();
+        let is_finished = |case: &&Case| finished.contains(&(case.test_idx, case.column));
+        // Answers that are compared with each other are made together.
+        let compared = |case: &&Case| case.test.asserts.iter().any(|a| a.comparison().is_some());
+        let torn = plan.cases.iter().filter(compared).filter(|case| !is_finished(case));
+        let torn: HashSet<usize> = torn.map(|case| case.test_idx).collect();
+        let done = plan.cases.iter().filter(is_finished);
+        let done = done.filter(|case| !torn.contains(&case.test_idx)).map(|case| case.ordinal);
+        let done = done.collect();
         Ok(Self { store, run, done })
     }
 }
@@ -166,6 +173,7 @@ impl Floor<'_> {
         let (serial, free): (Vec<&Case>, Vec<&Case>) =
             open.iter().partition(|case| self.is_serial(case));
         let mut desk = Desk::new(self.job, store.as_ref(), listen);
+        let mut waiting = Waiting::new(self.job);
         let width = settings.concurrency.max(1);
         let serial = stream::iter(serial).map(|case| self.case(case)).buffered(1);
         let free = stream::iter(free).map(|case| self.case(case)).buffer_unordered(width);
@@ -186,6 +194,17 @@ impl Floor<'_> {
                 result = results.next() => result,
             };
             let Some(result) = result else { break };
+            match waiting.put(result) {
+                Turn::Free(result) => desk.take(*result).await,
+                Turn::Held => {}
+                Turn::Complete(group) => {
+                    for result in self.compare(group).await {
+                        desk.take(result).await;
+                    }
+                }
+            }
+        }
+        for result in waiting.leave() {
             desk.take(result).await;
         }
         if overdue {
