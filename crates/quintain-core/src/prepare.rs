@@ -14,10 +14,10 @@ use crate::tool_call::ToolCallError;
 pub struct Prepared {
     /// With those filled in that they mention.
     pub vars: Map<String, Value>,
-    /// As reports show them: as they were given.
-    pub given: Map<String, Value>,
     /// The prompt as reports show it.
     pub prompt: String,
+    /// For MCP servers: the prompt as data.
+    pub payload: Option<Value>,
     /// Why it cannot be sent, if so.
     pub probe: Result<Probe, ToolCallError>,
 }
@@ -50,24 +50,25 @@ pub fn prepare(
         PromptBody::Call(call) => js::stringify_pretty(&templates.render_value(call, &vars)?),
         PromptBody::Code(_) => prompt.raw(),
     };
-    let probe = if speaks_mcp {
-        match given.get("prompt") {
-            Some(Value::String(text)) => from_text(text, &vars, templates)?,
-            Some(value @ (Value::Object(_) | Value::Array(_))) => probe::steps(value),
-            Some(_) => from_text(&shown, &vars, templates)?,
-            None => match &prompt.body {
-                PromptBody::Call(call) => probe::steps(call),
-                PromptBody::Text(text) if prefix.is_none() && suffix.is_none() => {
-                    from_text(text, &vars, templates)?
-                }
-                _ => from_text(&shown, &vars, templates)?,
-            },
-        }
-        .map(Probe::Steps)
-    } else {
-        Ok(Probe::Text(shown.clone()))
+    if !speaks_mcp {
+        let probe = Ok(Probe::Text(shown.clone()));
+        return Ok(Prepared { vars, prompt: shown, payload: None, probe });
+    }
+    let payload = match given.get("prompt") {
+        Some(Value::String(text)) => from_text(text, &vars, templates)?,
+        Some(value @ (Value::Object(_) | Value::Array(_))) => Ok(value.clone()),
+        Some(_) => from_text(&shown, &vars, templates)?,
+        None => match &prompt.body {
+            PromptBody::Call(call) => Ok(call.clone()),
+            PromptBody::Text(text) if prefix.is_none() && suffix.is_none() => {
+                from_text(text, &vars, templates)?
+            }
+            _ => from_text(&shown, &vars, templates)?,
+        },
     };
-    Ok(Prepared { vars, given, prompt: shown, probe })
+    let probe = payload.as_ref().map_err(Clone::clone).and_then(probe::steps).map(Probe::Steps);
+    let payload = payload.ok().map(|payload| templates.render_value(&payload, &vars)).transpose()?;
+    Ok(Prepared { vars, prompt: shown, payload, probe })
 }
 
 /// A step with what is known by now filled in.
@@ -105,22 +106,19 @@ fn from_text(
     text: &str,
     vars: &Map<String, Value>,
     templates: &Nunjucks,
-) -> Result<Result<Vec<PlannedStep>, ToolCallError>, RenderError> {
+) -> Result<Result<Value, ToolCallError>, RenderError> {
     if let Ok(payload @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
-        return Ok(probe::steps(&payload));
+        return Ok(Ok(payload));
     }
     if !is_template(text) {
-        return Ok(crate::tool_call::read(text).and_then(|payload| probe::steps(&payload)));
+        return Ok(crate::tool_call::read(text));
     }
     // A template around a variable that is a call: `{{prompt}}`.
     let plain = templates.render(text, vars)?;
     if let Ok(payload @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(&plain) {
-        return Ok(probe::steps(&payload));
+        return Ok(Ok(payload));
     }
-    match templates.render_json(text, vars) {
-        Ok(payload) => Ok(probe::steps(&payload)),
-        Err(_) => Ok(crate::tool_call::read(&plain).and_then(|payload| probe::steps(&payload))),
-    }
+    Ok(templates.render_json(text, vars).or_else(|_| crate::tool_call::read(&plain)))
 }
 
 /// promptfoo's rules: JSON is filled in text by text and printed anew, anything else as a whole.

@@ -58,7 +58,11 @@ impl Loader<'_> {
             options: options.unwrap_or_default(),
             only_targets,
             only_prompts: fields.strings("prompts", self.dx),
-            provider_output: fields.get("providerOutput").map(Node::to_json),
+            // Empty text is none, as in promptfoo.
+            provider_output: fields
+                .get("providerOutput")
+                .map(Node::to_json)
+                .filter(|output| output.as_str() != Some("")),
             span: node.span,
         };
         if let Some((key, _)) = fields.entry("provider") {

@@ -31,15 +31,16 @@ impl Floor<'_> {
         let lane = self.lanes.get(case.target);
         let prompt = &self.job.suite.tests.prompts[case.prompt];
         self.pace.turn().await;
-        let carried = self.memory.carried(case);
+        let mut carried = self.memory.carried(case);
+        carried.insert("__repeatIndex".to_owned(), case.repeat.into());
         let prepared = prepare(case, prompt, &carried, lane.speaks_mcp(), &self.templates);
         let mut draft = self.draft(case, lane, prompt);
-        match prepared {
-            Err(error) => draft.error = Some(error.to_string()),
-            Ok(prepared) => {
+        match (&case.flaw, prepared) {
+            (Some(flaw), _) => draft.error = Some(flaw.to_string()),
+            (None, Err(error)) => draft.error = Some(error.to_string()),
+            (None, Ok(prepared)) => {
                 self.filled(case, lane, &prepared, &mut draft).await;
                 draft.prompt.raw = prepared.prompt;
-                draft.vars = prepared.given;
             }
         }
         mask(&mut draft, &self.job.world.redactor);
@@ -69,10 +70,11 @@ impl Floor<'_> {
         let limit = case.test.options.timeout.or(self.job.settings.timeout);
         let work = async {
             let mut answered = self.answer(case, lane, prepared).await;
+            let said = self.memory.keeps(case).then(|| answered.response.output.clone());
             let graded = self.grade(case, lane, prepared, &mut answered).await;
-            (answered, graded)
+            (answered, said.unwrap_or_default(), graded)
         };
-        let Some((answered, graded)) = within(limit, work).await else {
+        let Some((answered, said, graded)) = within(limit, work).await else {
             let millis = limit.unwrap_or_default().as_millis();
             draft.error = Some(format!("Evaluation timed out after {millis}ms"));
             return;
@@ -84,7 +86,7 @@ impl Floor<'_> {
             Err(error) => draft.error = Some(error),
         }
         if draft.status != CaseStatus::Errored {
-            self.memory.keep(case, &prepared.prompt, &answered.response.output);
+            self.memory.keep(case, &prepared.prompt, &answered.response.output, &said);
         }
         draft.evidence = answered.evidence;
         draft.response = answered.response;
@@ -116,6 +118,9 @@ impl Floor<'_> {
                 .is_some_and(|exchange| matches!(exchange.outcome, Outcome::Closed { .. }));
             if !lost || attempts > self.job.settings.retries {
                 let mut response = lane.response(&evidence);
+                if let Some(payload) = &prepared.payload {
+                    response.metadata.insert("originalPayload".to_owned(), payload.clone());
+                }
                 if self.job.settings.fail_on_tool_error {
                     fail_on_tool_error(&evidence, &mut response);
                 }

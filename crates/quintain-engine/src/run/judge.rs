@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use futures_util::future::{BoxFuture, FutureExt};
 use quintain_core::check::{Check, Scene, View};
+use quintain_core::code::Code;
 use quintain_core::evidence::{Evidence, Extra};
 use quintain_core::grade::{Judged, Set, combine};
 use quintain_core::plan::Case;
@@ -50,7 +51,7 @@ impl Floor<'_> {
             let transforms = [&lane.target.transform, &case.test.options.transform];
             for code in transforms.into_iter().flatten() {
                 let context = context(prepared, response);
-                response.output = self.answers.code(code, &response.output, &context).await?;
+                response.output = self.transform(code, &response.output, &context).await?;
             }
         }
         let took: f64 =
@@ -70,9 +71,21 @@ impl Floor<'_> {
         let threshold = case.test.threshold;
         let grade = combine(judged, threshold)?;
         Ok(match &case.test.scoring {
-            Some(code) => self.answers.scoring(code, grade, threshold).await,
-            None => grade,
+            Some(code) if !asserts.is_empty() => self.answers.scoring(code, grade, threshold).await,
+            _ => grade,
         })
+    }
+
+    async fn transform(
+        &self,
+        code: &Code,
+        output: &Value,
+        context: &Value,
+    ) -> Result<Value, String> {
+        match self.answers.code(code, output, context).await? {
+            Value::Null => Err("Transform function did not return a value".to_owned()),
+            made => Ok(made),
+        }
     }
 
     async fn entry(&self, assert: &Assert, bench: &Bench<'_>, evidence: &mut Evidence) -> Judged {
@@ -127,7 +140,7 @@ impl Floor<'_> {
         };
         if let Some(code) = &assert.transform {
             let context = context(bench.prepared, bench.response);
-            output = match self.answers.code(code, &output, &context).await {
+            output = match self.transform(code, &output, &context).await {
                 Ok(output) => Cow::Owned(output),
                 Err(error) => return Verdict::error(error),
             };

@@ -61,8 +61,9 @@ impl Memory {
         case.test.options.store_output_as.is_some() || self.has_conversation(case)
     }
 
-    /// Keeps what later cases may ask for.
-    pub(super) fn keep(&self, case: &Case, prompt: &str, output: &Value) {
+    /// Keeps what later cases may ask for: the output under its name, and what was `said`, before
+    /// any transform, in the conversation.
+    pub(super) fn keep(&self, case: &Case, prompt: &str, output: &Value, said: &Value) {
         if !self.keeps(case) {
             return;
         }
@@ -73,7 +74,7 @@ impl Memory {
         }
         if self.has_conversation(case) {
             let input = last_message(prompt);
-            let turn = json!({"prompt": as_json(prompt), "input": input, "output": output});
+            let turn = json!({"prompt": as_json(prompt), "input": input, "output": said});
             held.conversations.entry(key(case)).or_default().push(turn);
         }
     }

@@ -232,7 +232,9 @@ impl Floor<'_> {
         let kept = self.job.plan.cases.iter();
         for case in kept.filter(|case| self.job.is_done(case) && self.memory.keeps(case)) {
             if let Ok(Some(result)) = store.case(run, case.ordinal).await {
-                self.memory.keep(case, &result.prompt.raw, &result.response.output);
+                let output = &result.response.output;
+                let said = self.lanes.get(case.target).response(&result.evidence).output;
+                self.memory.keep(case, &result.prompt.raw, output, &said);
             }
         }
     }

@@ -17,15 +17,13 @@ use super::args::{Args, Filters};
 pub(super) struct Choices {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) repeat: Option<u32>,
-    #[serde(rename = "var", skip_serializing_if = "Vec::is_empty")]
-    pub(super) vars: Vec<String>,
     #[serde(flatten)]
     pub(super) filters: Filters,
 }
 
 impl Choices {
     pub(super) fn of(args: &Args) -> Self {
-        Self { repeat: args.repeat, vars: args.vars.clone(), filters: args.filters.clone() }
+        Self { repeat: args.repeat, filters: args.filters.clone() }
     }
 
     /// Reads what [`Choices::to_options`] wrote; what is not understood is as if not said.
@@ -42,15 +40,8 @@ impl Choices {
 
     /// `commandLineOptions` of the suite count where the command line says nothing.
     pub(super) fn or(self, suite: &Map<String, Value>) -> Self {
-        let mut suite = suite.clone();
-        // Variables are a map there.
-        suite.remove("var");
-        let suite = Self::of_options(&suite);
-        Self {
-            repeat: self.repeat.or(suite.repeat),
-            filters: self.filters.or(suite.filters),
-            ..self
-        }
+        let suite = Self::of_options(suite);
+        Self { repeat: self.repeat.or(suite.repeat), filters: self.filters.or(suite.filters) }
     }
 }
 

@@ -54,7 +54,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         Some(begun) => begun.suite(&env, desk),
         None => fresh(args, &env, desk),
     };
-    let mut opened =
+    let opened =
         opened.map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
     if opened.suite.targets.is_empty() {
         let help = "name what is under test: `targets: [{id: mcp, config: {server: ...}}]`";
@@ -64,8 +64,6 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         Some(begun) => begun.choices(),
         None => Choices::of(args).or(&opened.suite.tests.command_line),
     };
-    let vars = Args::pairs("--var", &choices.vars).map_err(usage)?;
-    give_vars(&mut opened.suite, &vars);
     let tags = Args::pairs("--tag", &args.tags).map_err(usage)?;
     let mut selection = choices.filters.selection().map_err(|error| usage(error.to_string()))?;
     let store = open_store(args, desk, begun.as_ref()).await;
@@ -151,7 +149,8 @@ fn fresh(args: &Args, env: &BTreeMap<String, String>, desk: &Desk) -> Result<Ope
         let help = "write quintain.yaml, name a file with `-c FILE`, or start with `quintain init`";
         return Err(suite::say("there is no suite here", Some(help.to_owned())));
     }
-    suite::open(&files, env, desk)
+    let vars = Args::pairs(suite::VARS, &args.vars).map_err(|what| suite::say(what, None))?;
+    suite::open(&files, vars, env, desk)
 }
 
 /// Where the run is kept. A run that cannot be kept is still worth its reports.
@@ -194,23 +193,6 @@ fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, String>, Str
         }
     }
     Ok(env)
-}
-
-/// Variables of the command line are defaults: a test that sets them wins.
-fn give_vars(suite: &mut Suite, vars: &[(String, String)]) {
-    if vars.is_empty() {
-        return;
-    }
-    if suite.tests.tests.is_empty() {
-        suite.tests.tests.push(Arc::default());
-    }
-    for test in suite.tests.tests.iter_mut().filter_map(Arc::get_mut) {
-        for (name, value) in vars {
-            if !test.vars.contains_key(name) {
-                test.vars.insert(name.clone(), value.clone().into());
-            }
-        }
-    }
 }
 
 fn info(
