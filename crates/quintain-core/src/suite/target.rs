@@ -174,7 +174,9 @@ fn servers(
     };
     if nodes.is_empty() {
         let title = "the list of servers is empty";
-        dx.push(Diagnostic::error("config::no-server", title).at(node.span, ""));
+        // promptfoo connects to nobody, and no tool is found.
+        let diagnostic = Diagnostic::new(reader.strictness, "config::no-server", title);
+        dx.push(diagnostic.at(node.span, ""));
     }
     let mut servers: Vec<_> =
         nodes.iter().filter_map(|node| server::read(node, reader, dx)).collect();

@@ -33,6 +33,9 @@ impl Floor<'_> {
         self.pace.turn().await;
         let mut carried = self.memory.carried(case);
         carried.insert("__repeatIndex".to_owned(), case.repeat.into());
+        let Case { test_idx, column, repeat, .. } = case;
+        let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
+        carried.insert("__evalStepId".to_owned(), step.into());
         let prepared = prepare(case, prompt, &carried, lane.speaks_mcp(), &self.templates);
         let mut draft = self.draft(case, lane, prompt);
         match (&case.flaw, prepared) {

@@ -13,7 +13,7 @@ use quintain_core::question::{Answer, Question};
 use quintain_core::response::Response;
 use quintain_core::result::Grade;
 use quintain_core::suite::{Assert, Rule};
-use quintain_core::verdict::{Proposal, Verdict};
+use quintain_core::verdict::{Proposal, Status, Verdict};
 use serde_json::{Value, json};
 
 use super::Floor;
@@ -66,7 +66,11 @@ impl Floor<'_> {
         let mut judged = Vec::with_capacity(asserts.len());
         // What compares answers has its say when all of them are there.
         for assert in asserts.iter().filter(|assert| assert.comparison().is_none()) {
-            judged.push(self.entry(assert, &bench, evidence).await);
+            let one = self.entry(assert, &bench, evidence).await;
+            if self.hasty && one.verdict.status == Status::Fail {
+                return Err(one.verdict.reason);
+            }
+            judged.push(one);
         }
         let threshold = case.test.threshold;
         let grade = combine(judged, threshold)?;

@@ -22,7 +22,7 @@ use quintain_core::plan::{Case, Plan};
 use quintain_core::result::CaseStatus;
 use quintain_core::suite::Suite;
 use quintain_core::tally::{Summary, Tally, derive};
-use quintain_source::{Nunjucks, Sources};
+use quintain_source::{Nunjucks, Sources, switched_on};
 use tokio::sync::watch;
 
 pub use settings::Settings;
@@ -113,6 +113,8 @@ struct Floor<'a> {
     memory: Memory,
     pace: Pace,
     answers: Answers,
+    /// The first assertion that fails ends its test.
+    hasty: bool,
 }
 
 /// Runs the plan to its end, or to the point where `stop` or the time limit ends it. Every finished
@@ -138,6 +140,7 @@ pub async fn execute(
                 memory: Memory::of(job.suite),
                 pace: Pace::new(job.settings.rate),
                 answers: Answers::new(job),
+                hasty: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
             };
             let outcome = floor.run(&mut stop, store, listen, started).await;
             floor.answers.close().await;
