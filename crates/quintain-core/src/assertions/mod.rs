@@ -24,6 +24,7 @@ mod refusal;
 mod regex;
 mod rouge;
 mod script;
+mod sql;
 mod starts_with;
 mod structured;
 mod webhook;
@@ -59,6 +60,8 @@ static ALL: &[&dyn Assertion] = &[
     &xml::CONTAINS_XML,
     &html::IS_HTML,
     &html::CONTAINS_HTML,
+    &sql::IS_SQL,
+    &sql::CONTAINS_SQL,
     &number::NUMBER,
     &content::CONTENT_TYPE,
     &structured::STRUCTURED_CONTENT,
