@@ -15,6 +15,7 @@ mod json;
 mod jsonpath;
 mod latency;
 mod levenshtein;
+mod max_tokens;
 mod meteor;
 mod number;
 mod perplexity;
@@ -24,6 +25,7 @@ mod refusal;
 mod regex;
 mod rouge;
 mod script;
+mod skill_used;
 mod sql;
 mod starts_with;
 mod structured;
@@ -73,9 +75,11 @@ static ALL: &[&dyn Assertion] = &[
     &webhook::WEBHOOK,
     // What MCP servers answer.
     // Recorded exchanges.
+    &skill_used::SKILL_USED,
     // Measurements.
     &latency::LATENCY,
     &cost::COST,
+    &max_tokens::MAX_TOKENS,
     &finish_reason::FINISH_REASON,
     &guardrails::GUARDRAILS,
     &perplexity::PERPLEXITY,
