@@ -25,6 +25,7 @@ pub mod question;
 pub mod registry;
 pub mod response;
 pub mod result;
+pub mod sql;
 pub mod suite;
 pub mod surface;
 pub mod tally;

@@ -18,6 +18,7 @@ mod jsonpath;
 mod latency;
 mod levenshtein;
 mod max_score;
+mod max_tokens;
 mod meteor;
 mod number;
 mod perplexity;
@@ -28,6 +29,8 @@ mod regex;
 mod rouge;
 mod script;
 mod select_best;
+mod skill_used;
+mod sql;
 mod starts_with;
 mod structured;
 mod trace_spans;
@@ -66,6 +69,8 @@ static ALL: &[&dyn Assertion] = &[
     &xml::CONTAINS_XML,
     &html::IS_HTML,
     &html::CONTAINS_HTML,
+    &sql::IS_SQL,
+    &sql::CONTAINS_SQL,
     &number::NUMBER,
     &content::CONTENT_TYPE,
     &structured::STRUCTURED_CONTENT,
@@ -87,9 +92,11 @@ static ALL: &[&dyn Assertion] = &[
     &trajectory::TOOL_SEQUENCE,
     &trajectory_args::TOOL_ARGS_MATCH,
     &trajectory::STEP_COUNT,
+    &skill_used::SKILL_USED,
     // Measurements.
     &latency::LATENCY,
     &cost::COST,
+    &max_tokens::MAX_TOKENS,
     &finish_reason::FINISH_REASON,
     &guardrails::GUARDRAILS,
     &perplexity::PERPLEXITY,
