@@ -10,7 +10,10 @@ mod cost;
 mod equals;
 mod errors;
 mod finish_reason;
+mod golden_file;
 mod guardrails;
+mod idempotent;
+mod input_schema;
 mod json;
 mod jsonpath;
 mod latency;
@@ -18,13 +21,16 @@ mod levenshtein;
 mod meteor;
 mod number;
 mod perplexity;
+mod progress;
 mod range;
 mod references;
 mod refusal;
 mod rouge;
 mod script;
+mod snapshot;
 mod starts_with;
 mod structured;
+mod surface_snapshot;
 mod webhook;
 mod word_count;
 
@@ -65,6 +71,11 @@ static ALL: &[&dyn Assertion] = &[
     &errors::IS_ERROR,
     &errors::ERROR_CODE,
     &errors::ERROR_CONTAINS,
+    &input_schema::INPUT_SCHEMA_ENFORCED,
+    &idempotent::IDEMPOTENT,
+    &progress::PROGRESS_REPORTED,
+    &snapshot::SNAPSHOT,
+    &surface_snapshot::SURFACE_SNAPSHOT,
     // Recorded exchanges.
     // Measurements.
     &latency::LATENCY,

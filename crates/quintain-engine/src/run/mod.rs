@@ -10,6 +10,7 @@ mod memory;
 mod order;
 mod pace;
 mod settings;
+mod snapshots;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -33,6 +34,7 @@ use lanes::Lanes;
 use memory::Memory;
 use order::InOrder;
 use pace::Pace;
+use snapshots::Snapshots;
 
 /// What is run, and how.
 pub struct Job<'a> {
@@ -67,6 +69,7 @@ struct Floor<'a> {
     memory: Memory,
     pace: Pace,
     answers: Answers,
+    snapshots: Snapshots,
 }
 
 /// Runs the plan to its end, or to the point where `stop` or the time limit ends it. Every finished
@@ -92,6 +95,7 @@ pub async fn execute(
                 memory: Memory::of(job.suite),
                 pace: Pace::new(job.settings.rate),
                 answers: Answers::new(job),
+                snapshots: Snapshots::default(),
             };
             let finished = floor.run(&mut stop, store, listen, started).await;
             floor.answers.close().await;
