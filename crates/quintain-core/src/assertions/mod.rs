@@ -10,9 +10,12 @@ mod cost;
 mod equals;
 mod errors;
 mod finish_reason;
+mod golden_file;
 mod graded;
 mod guardrails;
 mod html;
+mod idempotent;
+mod input_schema;
 mod json;
 mod jsonpath;
 mod latency;
@@ -22,6 +25,7 @@ mod max_tokens;
 mod meteor;
 mod number;
 mod perplexity;
+mod progress;
 mod range;
 mod references;
 mod refusal;
@@ -30,9 +34,11 @@ mod rouge;
 mod script;
 mod select_best;
 mod skill_used;
+mod snapshot;
 mod sql;
 mod starts_with;
 mod structured;
+mod surface_snapshot;
 mod trace_spans;
 mod trajectory;
 mod trajectory_args;
@@ -84,6 +90,11 @@ static ALL: &[&dyn Assertion] = &[
     &errors::IS_ERROR,
     &errors::ERROR_CODE,
     &errors::ERROR_CONTAINS,
+    &input_schema::INPUT_SCHEMA_ENFORCED,
+    &idempotent::IDEMPOTENT,
+    &progress::PROGRESS_REPORTED,
+    &snapshot::SNAPSHOT,
+    &surface_snapshot::SURFACE_SNAPSHOT,
     // Recorded exchanges.
     &trace_spans::TRACE_SPAN_COUNT,
     &trace_spans::TRACE_SPAN_DURATION,

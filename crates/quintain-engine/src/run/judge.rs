@@ -9,11 +9,12 @@ use quintain_core::evidence::{Evidence, Extra};
 use quintain_core::grade::{Judged, Set, combine};
 use quintain_core::plan::Case;
 use quintain_core::prepare::Prepared;
+use quintain_core::probe::Step;
 use quintain_core::question::{Answer, Question};
 use quintain_core::response::Response;
 use quintain_core::result::Grade;
 use quintain_core::suite::{Assert, Rule};
-use quintain_core::verdict::{Proposal, Status, Verdict};
+use quintain_core::verdict::{Status, Verdict};
 use serde_json::{Value, json};
 
 use super::Floor;
@@ -162,13 +163,23 @@ impl Floor<'_> {
         let questions =
             check.questions(&self.scene(bench, &output, script_value.as_ref(), evidence));
         let mut answers = Vec::with_capacity(questions.len());
+        let mut calls = Vec::new();
         for question in questions {
-            answers.push(self.ask(bench, question, evidence).await);
+            answers.push(match question {
+                Question::Call(step) => {
+                    let nth = calls.iter().filter(|made| **made == step).count();
+                    calls.push(step.clone());
+                    self.call(bench, step, nth, evidence).await
+                }
+                Question::Read(path) => self.snapshots.read(&path),
+                question => self.answers.answer(&question).await,
+            });
         }
         let scene = self.scene(bench, &output, script_value.as_ref(), evidence);
         let mut verdict = check.judge(&scene, &answers);
         if let Some(proposal) = verdict.proposal.take() {
-            verdict = self.propose(proposal, verdict);
+            let (settings, redactor) = (self.job.settings, &self.job.world.redactor);
+            verdict = self.snapshots.propose(proposal, verdict, settings, redactor);
         }
         verdict
     }
@@ -195,31 +206,21 @@ impl Floor<'_> {
         }
     }
 
-    /// Calls are made once and become evidence; everything else is asked elsewhere.
-    async fn ask(&self, bench: &Bench<'_>, question: Question, evidence: &mut Evidence) -> Answer {
-        let Question::Call(step) = question else { return self.answers.answer(&question).await };
-        if let Some(exchange) = evidence.of_step(&step) {
+    /// Calls become evidence. Another check that asks the same gets the same answer; one that asks the
+    /// same several times gets an answer for each time.
+    async fn call(
+        &self,
+        bench: &Bench<'_>,
+        step: Step,
+        nth: usize,
+        evidence: &mut Evidence,
+    ) -> Answer {
+        if let Some(exchange) = evidence.of_step(&step, nth) {
             return Answer::Exchange(Box::new(exchange.clone()));
         }
         let exchange = bench.lane.step(&step).await;
         evidence.extra.push(Extra { step, exchange: exchange.clone() });
         Answer::Exchange(Box::new(exchange))
-    }
-
-    /// Writes what a check would like to have on disk, if this run may.
-    fn propose(&self, proposal: Proposal, verdict: Verdict) -> Verdict {
-        let settings = self.job.settings;
-        let allowed = settings.update_snapshots || (proposal.fresh && settings.write_new_snapshots);
-        if !allowed {
-            return verdict;
-        }
-        let folder = proposal.path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        match folder.and_then(|()| std::fs::write(&proposal.path, &proposal.text)) {
-            Ok(()) => Verdict::pass(format!("wrote {}", proposal.path.display())),
-            Err(error) => {
-                Verdict::error(format!("cannot write {}: {error}", proposal.path.display()))
-            }
-        }
     }
 }
 

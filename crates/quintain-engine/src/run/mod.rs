@@ -12,6 +12,7 @@ mod memory;
 mod order;
 mod pace;
 mod settings;
+mod snapshots;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -35,6 +36,7 @@ use desk::Desk;
 use lanes::Lanes;
 use memory::Memory;
 use pace::Pace;
+use snapshots::Snapshots;
 
 /// What is run, and how.
 pub struct Job<'a> {
@@ -115,6 +117,7 @@ struct Floor<'a> {
     answers: Answers,
     /// The first assertion that fails ends its test.
     hasty: bool,
+    snapshots: Snapshots,
 }
 
 /// Runs the plan to its end, or to the point where `stop` or the time limit ends it. Every finished
@@ -141,6 +144,7 @@ pub async fn execute(
                 pace: Pace::new(job.settings.rate),
                 answers: Answers::new(job),
                 hasty: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
+                snapshots: Snapshots::default(),
             };
             let outcome = floor.run(&mut stop, store, listen, started).await;
             floor.answers.close().await;
