@@ -33,6 +33,18 @@ pub fn evaluate(text: &str, numbers: &BTreeMap<String, f64>) -> Result<f64, Form
     }
 }
 
+/// Whether a text is a formula, whatever numbers it mentions.
+///
+/// # Errors
+/// When it is none.
+pub fn check(text: &str) -> Result<(), FormulaError> {
+    let names = tokens(text)?.into_iter().filter_map(|token| match token {
+        Token::Name(name) => Some((name, 1.0)),
+        Token::Number(_) | Token::Sign(_) => None,
+    });
+    evaluate(text, &names.collect()).map(|_| ())
+}
+
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
     Number(f64),

@@ -160,18 +160,18 @@ pub fn name(target: &Target) -> TargetName {
 
 fn wanted(test: &Test, target: &Target, prompt: &Prompt) -> bool {
     let named = [Some(target.id.as_str()), target.label.as_deref()];
-    let is_target = |pattern: &String| named.iter().flatten().any(|name| matches(pattern, name));
+    let is_target = |pattern: &String| named.iter().flatten().any(|name| names(pattern, name));
     test.only_targets.as_ref().is_none_or(|patterns| patterns.iter().any(is_target))
         && test.only_prompts.as_ref().is_none_or(|names| names_prompt(names, prompt))
 }
 
-fn names_prompt(names: &[String], prompt: &Prompt) -> bool {
+fn names_prompt(patterns: &[String], prompt: &Prompt) -> bool {
     let named = [Some(prompt.label.as_str()), prompt.id.as_deref()];
-    names.iter().any(|pattern| named.iter().flatten().any(|name| matches(pattern, name)))
+    patterns.iter().any(|pattern| named.iter().flatten().any(|name| names(pattern, name)))
 }
 
 /// A name as it is, the beginning of one before `*`, or a group before a colon.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn names(pattern: &str, name: &str) -> bool {
     if let Some(start) = pattern.strip_suffix('*') {
         return name.starts_with(start);
     }

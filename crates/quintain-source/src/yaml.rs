@@ -118,8 +118,12 @@ fn syntax(text: &Text<'_>, error: &ScanError) -> Fatal {
     if error.info().contains("recursion limit") {
         return too_deep(span);
     }
-    let title = "this is not valid YAML";
-    Diagnostic::error("config::syntax", title).at(span, error.info()).into()
+    let diagnostic = Diagnostic::error("config::syntax", "this is not valid YAML");
+    let diagnostic = diagnostic.at(span, error.info());
+    if error.info().contains("quoted scalar") {
+        return diagnostic.help("text in quotes ends with the same quote").into();
+    }
+    diagnostic.into()
 }
 
 fn several_documents(span: Span) -> Diagnostic {

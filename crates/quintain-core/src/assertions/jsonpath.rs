@@ -78,7 +78,10 @@ fn pattern(spec: &mut Spec<'_, '_>) -> Option<Regex> {
         Err(error) => {
             let title = "this is no regular expression";
             let diagnostic = Diagnostic::error("config::bad-pattern", title);
-            spec.dx.push(diagnostic.at(node.span, error.to_string()));
+            // The lines before the last draw the pattern, as the diagnostic does.
+            let why = error.to_string();
+            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            spec.dx.push(diagnostic.at(node.span, why));
             None
         }
     }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Test;
 use super::loader::{Loader, Place};
+use super::mention::{self, Kind};
 
 /// A test must say at least one of these.
 pub(super) const SUBSTANCE: [&str; 7] =
@@ -47,7 +48,9 @@ impl Loader<'_> {
         });
         let only_targets =
             fields.one_of(&["providers", "targets"], quintain_source::Severity::Error, self.dx);
-        let only_targets = only_targets.and_then(|(name, _)| fields.strings(name, self.dx));
+        let only_targets = only_targets
+            .and_then(|(name, _)| self.mentioned(&mut fields, name, Kind::Target, place));
+        let only_prompts = self.mentioned(&mut fields, "prompts", Kind::Prompt, place);
         let test = Test {
             description: fields.string("description", self.dx),
             vars: vars.unwrap_or_default(),
@@ -57,7 +60,7 @@ impl Loader<'_> {
             metadata: fields.map("metadata", self.dx).map(Node::to_json_map).unwrap_or_default(),
             options: options.unwrap_or_default(),
             only_targets,
-            only_prompts: fields.strings("prompts", self.dx),
+            only_prompts,
             // Empty text is none, as in promptfoo.
             provider_output: fields
                 .get("providerOutput")
@@ -79,6 +82,16 @@ impl Loader<'_> {
             );
         }
         Some(test)
+    }
+
+    fn mentioned(
+        &mut self,
+        fields: &mut Fields<'_>,
+        key: &'static str,
+        kind: Kind,
+        place: &Place<'_>,
+    ) -> Option<Vec<String>> {
+        mention::read(fields, key, kind, place.strictness, &mut self.mentions, self.dx)
     }
 
     fn assert_list(&mut self, node: &Node, place: &Place<'_>) -> Vec<Arc<super::Assert>> {

@@ -53,7 +53,9 @@ pub(super) fn read(documents: &[Document], loader: &mut Loader<'_>) -> Tests {
             };
         }
         if let Some(node) = get("prompts") {
-            tests.prompts.extend(loader.prompts(node, &place));
+            let prompts = loader.prompts(node, &place);
+            prompts.iter().for_each(|prompt| loader.check_template(prompt, &place));
+            tests.prompts.extend(prompts);
         }
         if let Some(node) = get("tests") {
             cases.extend(loader.tests(node, &place));

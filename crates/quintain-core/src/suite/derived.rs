@@ -1,9 +1,10 @@
 //! `derivedMetrics`: numbers computed from the named scores of all tests.
 
-use quintain_source::{Fields, Node, wrong_type};
+use quintain_source::{Diagnostic, Fields, Node, wrong_type};
 
 use super::loader::{Loader, Place};
 use super::{DerivedMetric, DerivedValue};
+use crate::formula;
 
 impl Loader<'_> {
     pub(super) fn derived_metrics(&mut self, node: &Node, place: &Place<'_>) -> Vec<DerivedMetric> {
@@ -24,7 +25,14 @@ impl Loader<'_> {
             Some(text) if text.starts_with("file://") => {
                 self.code(&mut fields, "value", place).map(DerivedValue::Code)
             }
-            Some(text) => Some(DerivedValue::Expression(text.to_owned())),
+            Some(text) => {
+                if let (Some(node), Err(why)) = (value, formula::check(text)) {
+                    let title = "this metric cannot be computed";
+                    let diagnostic = Diagnostic::warning("config::bad-expression", title);
+                    self.dx.push(diagnostic.at(node.span, why.to_string()));
+                }
+                Some(DerivedValue::Expression(text.to_owned()))
+            }
             None => {
                 value.inspect(|node| wrong_type("value", "an expression", node, self.dx));
                 None

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use quintain_source::{
-    Diagnostics, Fields, Node, NodeKind, Severity, SourceFile, Sources, Templates,
-    read as read_source,
+    Diagnostic, Diagnostics, Fields, Node, NodeKind, Nunjucks, Severity, SourceFile, Sources,
+    Templates, read as read_source,
 };
 
 use super::files::Files;
 use super::loader::{Loader, Place};
 use super::provider::{self, Env};
 use super::reader::Reader;
-use super::{Suite, declared, secrets};
+use super::{Suite, declared, mention, secrets};
 
 /// Known here, interpreted by others from what is kept of the documents.
 pub(super) const OTHER_KEYS: [&str; 3] = ["redteam", "metrics", "judge"];
@@ -63,7 +63,7 @@ pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: &dyn Fi
         let shown_dir = Path::new(&file.name).parent().map_or_else(PathBuf::new, Path::to_owned);
         let id = sources.add(SourceFile::new(file.name, file.text));
         let Some(node) = read_source(&sources, id, &mut dx) else { continue };
-        let node = super::refs::resolved(node, &mut dx);
+        let Some(node) = super::refs::resolved(node, &mut dx) else { continue };
         documents.push(Document { node, base_dir: file.base_dir, shown_dir, strictness });
     }
     let env = merged_env(&documents, env, disk, &mut dx);
@@ -86,8 +86,12 @@ pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: &dyn Fi
         dx: &mut dx,
         templates: &templates,
         delimiter: env.get("PROMPTFOO_CSV_DELIMITER").and_then(|d| d.chars().next()).unwrap_or(','),
+        mentions: Vec::new(),
+        nunjucks: Nunjucks::default(),
     };
     suite.tests = declared::read(&documents, &mut loader);
+    let mentions = loader.mentions;
+    mention::check(&mentions, &suite.targets, &suite.tests.prompts, &mut dx);
     let texts: Vec<&str> = sources.iter().map(SourceFile::text).collect();
     suite.secrets = secrets::collect(&suite, &texts, &env);
     suite.documents = documents.into_iter().map(|document| rest(document.node)).collect();
@@ -150,6 +154,11 @@ fn rest(mut node: Node) -> Node {
 }
 
 fn read(node: &Node, env: &Env, reader: &Reader<'_>, suite: &mut Suite, dx: &mut Diagnostics) {
+    if node.is_null() {
+        let diagnostic = Diagnostic::error("config::empty-suite", "this suite is empty");
+        dx.push(diagnostic.at(node.span, "").help("`quintain init` writes one to start from"));
+        return;
+    }
     let Some(mut fields) = Fields::of(node, "a suite", dx) else { return };
     if let Some(description) = fields.string("description", dx) {
         suite.description = Some(match suite.description.take() {

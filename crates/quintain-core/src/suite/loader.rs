@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use quintain_source::{
-    Diagnostic, Diagnostics, Fields, FileId, Node, Severity, SourceFile, Sources, Span, Templates,
-    read as read_source, read_lines,
+    Diagnostic, Diagnostics, Fields, FileId, Node, Nunjucks, Severity, SourceFile, Sources, Span,
+    Templates, read as read_source, read_lines,
 };
 
 use super::files::Files;
+use super::mention::Mention;
 use crate::code::Code;
 
 pub(super) struct Loader<'a> {
@@ -17,6 +18,10 @@ pub(super) struct Loader<'a> {
     pub(super) templates: &'a Templates,
     /// What separates the cells of a CSV file.
     pub(super) delimiter: char,
+    /// Names of targets and prompts that tests are restricted to.
+    pub(super) mentions: Vec<Mention>,
+    /// What prompts will be filled in by.
+    pub(super) nunjucks: Nunjucks,
 }
 
 /// The file of the suite that something stands in.
@@ -84,7 +89,7 @@ impl Loader<'_> {
     /// A YAML or JSON file as a tree, with the environment filled in.
     pub(super) fn tree(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<Node> {
         let id = self.source(path, place, at)?;
-        let mut node = super::refs::resolved(read_source(self.sources, id, self.dx)?, self.dx);
+        let mut node = super::refs::resolved(read_source(self.sources, id, self.dx)?, self.dx)?;
         self.templates.fill_tree(&mut node, self.dx);
         Some(node)
     }

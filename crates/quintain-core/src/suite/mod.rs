@@ -11,6 +11,7 @@ mod expected;
 mod files;
 mod load;
 mod loader;
+mod mention;
 mod options;
 mod prompts;
 mod provider;

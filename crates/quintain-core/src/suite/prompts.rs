@@ -51,6 +51,19 @@ impl Loader<'_> {
         }
     }
 
+    /// Reports a prompt that is no template. JSON is filled in text by text, hence left alone.
+    pub(super) fn check_template(&mut self, prompt: &Prompt, place: &Place<'_>) {
+        let PromptBody::Text(text) = &prompt.body else { return };
+        if serde_json::from_str::<Value>(text).is_ok() {
+            return;
+        }
+        if let Err(error) = self.nunjucks.check(text) {
+            let title = "this template cannot be filled in";
+            let diagnostic = Diagnostic::new(place.strictness, "config::bad-template", title);
+            self.dx.push(diagnostic.at(prompt.span, error.reason));
+        }
+    }
+
     fn prompt(&mut self, node: &Node, place: &Place<'_>) -> Vec<Prompt> {
         if let Some(text) = node.raw() {
             let head = Head { id: None, label: None, span: node.span };

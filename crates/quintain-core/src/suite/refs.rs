@@ -1,6 +1,6 @@
 //! `$ref: '#/assertionTemplates/short'`: parts of a document that are used in several places.
 
-use quintain_source::{Diagnostic, Diagnostics, Key, Node, NodeKind};
+use quintain_source::{Diagnostic, Diagnostics, Key, Node, NodeKind, Span};
 
 /// How many nodes references may add to a document.
 const BUDGET: usize = 1 << 18;
@@ -8,32 +8,33 @@ const BUDGET: usize = 1 << 18;
 const MAX_CHAIN: usize = 32;
 
 /// The document with its references into itself replaced by what they point at. Those that point
-/// nowhere are left to whoever understands them: JSON schemas have references of their own.
-pub(super) fn resolved(node: Node, dx: &mut Diagnostics) -> Node {
+/// nowhere are left to whoever understands them: JSON schemas have references of their own. Nothing
+/// is returned if there is no end to them.
+pub(super) fn resolved(node: Node, dx: &mut Diagnostics) -> Option<Node> {
     let mut found = false;
     node.walk(&mut |node| found |= reference(node).is_some());
     if !found {
-        return node;
+        return Some(node);
     }
-    let mut resolver = Resolver { root: &node, budget: BUDGET, exhausted: false };
+    let mut resolver = Resolver { root: &node, budget: BUDGET, exhausted: None };
     let resolved = resolver.copy(&node, 0);
-    if resolver.exhausted {
-        let title = "the references of this file lead to themselves or multiply without end";
-        dx.push(Diagnostic::error("config::endless-reference", title).at(node.span, ""));
-    }
-    resolved
+    let Some(at) = resolver.exhausted else { return Some(resolved) };
+    let title = "the references of this file lead to themselves or multiply without end";
+    dx.push(Diagnostic::error("config::endless-reference", title).at(at, "given up here"));
+    None
 }
 
 struct Resolver<'n> {
     root: &'n Node,
     budget: usize,
-    exhausted: bool,
+    /// Where it was given up.
+    exhausted: Option<Span>,
 }
 
 impl Resolver<'_> {
     fn copy(&mut self, node: &Node, chain: usize) -> Node {
         if self.budget == 0 || chain > MAX_CHAIN {
-            self.exhausted = true;
+            self.exhausted.get_or_insert(node.span);
             return Node { span: node.span, kind: NodeKind::Null };
         }
         self.budget -= 1;

@@ -199,9 +199,11 @@ fn url(
     let url = reader.fill("url", value, dx);
     let sound = url.as_deref().is_some_and(|url| check_url("url", url, value, dx));
     let headers = reader.pairs(fields, "headers", dx);
-    if let Some((key, _)) = fields.entry("headers") {
+    if let Some(entries) = fields.get("headers").and_then(Node::as_map) {
         for (name, value) in &headers {
-            check_header(name, value, key.span, dx);
+            let key = entries.iter().find(|(key, _)| key.text == *name);
+            let span = key.map_or(fields.span(), |(key, _)| key.span);
+            check_header(name, value, span, dx);
         }
     }
     let headers = headers.into_iter().map(|(name, value)| (name, value.into())).collect();
@@ -233,7 +235,7 @@ fn check_header(name: &str, value: &str, span: Span, dx: &mut Diagnostics) {
     if !good_name || !good_value {
         let what = if good_name { "value" } else { "name" };
         let title = format!("the {what} of the header `{name}` cannot be sent");
-        dx.push(Diagnostic::error("config::bad-header", title).at(span, "in these headers"));
+        dx.push(Diagnostic::error("config::bad-header", title).at(span, ""));
     }
 }
 

@@ -102,6 +102,18 @@ impl Nunjucks {
         self.render_whole(text, &filled)
     }
 
+    /// Whether a prompt is a template that can be read at all.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn check(&self, text: &str) -> Result<(), RenderError> {
+        if self.off || !is_template(text) || partial::is_partial(text) {
+            return Ok(());
+        }
+        let translated = dialect::translated(text);
+        self.engine.template_from_str(&translated).map(|_| ()).map_err(|why| failed(&why))
+    }
+
     fn render_whole(&self, text: &str, vars: &Map<String, Value>) -> Result<String, RenderError> {
         if partial::is_partial(text) { Ok(text.to_owned()) } else { self.render(text, vars) }
     }

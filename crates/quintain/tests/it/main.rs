@@ -3,6 +3,7 @@
 //! `cases/README.md` says what a folder may hold. `BLESS=1` writes what was seen as what is expected.
 
 mod case;
+mod codes;
 mod corpus;
 mod limits;
 mod normal;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/cases");
     let mut trials = selftest::trials();
     trials.extend(corpus::trials());
+    trials.extend(codes::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {
