@@ -16,6 +16,7 @@ use quintain_core::verdict::{Proposal, Verdict};
 use serde_json::{Value, json};
 
 use super::Floor;
+use super::answers::Purpose;
 use super::case::{Answered, place};
 use super::lanes::Lane;
 
@@ -50,7 +51,7 @@ impl Floor<'_> {
             let transforms = [&lane.target.transform, &case.test.options.transform];
             for code in transforms.into_iter().flatten() {
                 let context = context(prepared, response);
-                response.output = self.answers.code(code, &response.output, &context).await?;
+                response.output = self.answers.transform(code, &response.output, &context).await?;
             }
         }
         let took: f64 =
@@ -126,7 +127,7 @@ impl Floor<'_> {
         };
         if let Some(code) = &assert.transform {
             let context = context(bench.prepared, bench.response);
-            output = match self.answers.code(code, &output, &context).await {
+            output = match self.answers.transform(code, &output, &context).await {
                 Ok(output) => Cow::Owned(output),
                 Err(error) => return Verdict::error(error),
             };
@@ -134,7 +135,7 @@ impl Floor<'_> {
         let script_value = match &assert.script {
             Some(code) => {
                 let context = context(bench.prepared, bench.response);
-                match self.answers.code(code, &output, &context).await {
+                match self.answers.code(code, Purpose::Assert, &output, &context).await {
                     Ok(value) => Some(value),
                     Err(error) => return Verdict::fail(error),
                 }
