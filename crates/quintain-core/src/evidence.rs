@@ -99,6 +99,17 @@ impl Outcome {
         matches!(self, Self::Reply(_) | Self::ToolError(_) | Self::RpcError { .. })
     }
 
+    /// Why there is no answer at all, in words; none if there is one.
+    pub fn failure(&self) -> Option<String> {
+        match self {
+            Self::Reply(_) | Self::ToolError(_) | Self::RpcError { .. } => None,
+            Self::TimedOut { after } => Some(format!("no answer after {} ms", after.as_millis())),
+            Self::Closed { why } | Self::Garbled { why, .. } | Self::Refused { why } => {
+                Some(why.clone())
+            }
+        }
+    }
+
     /// The texts of the content blocks in order; blocks of other kinds are left out.
     pub fn texts(&self) -> Vec<&str> {
         let content = self.result().and_then(|result| result.get("content"));

@@ -1,6 +1,6 @@
 //! Fills in a case just before it is sent: variables, prompt, probe.
 
-use quintain_source::{Nunjucks, RenderError, is_template};
+use quintain_source::{Nunjucks, RenderError, is_template, switched_on};
 use serde_json::{Map, Value};
 
 use crate::js;
@@ -12,9 +12,12 @@ use crate::tool_call::ToolCallError;
 /// A case with everything known filled in.
 #[derive(Debug)]
 pub struct Prepared {
+    /// With those filled in that they mention.
     pub vars: Map<String, Value>,
     /// The prompt as reports show it.
     pub prompt: String,
+    /// For MCP servers: the prompt as data.
+    pub payload: Option<Value>,
     /// Why it cannot be sent, if so.
     pub probe: Result<Probe, ToolCallError>,
 }
@@ -47,24 +50,26 @@ pub fn prepare(
         PromptBody::Call(call) => js::stringify_pretty(&templates.render_value(call, &vars)?),
         PromptBody::Code(_) => prompt.raw(),
     };
-    let probe = if speaks_mcp {
-        match given.get("prompt") {
-            Some(Value::String(text)) => from_text(text, &vars, templates)?,
-            Some(value @ (Value::Object(_) | Value::Array(_))) => probe::steps(value),
-            Some(_) => from_text(&shown, &vars, templates)?,
-            None => match &prompt.body {
-                PromptBody::Call(call) => probe::steps(call),
-                PromptBody::Text(text) if prefix.is_none() && suffix.is_none() => {
-                    from_text(text, &vars, templates)?
-                }
-                _ => from_text(&shown, &vars, templates)?,
-            },
-        }
-        .map(Probe::Steps)
-    } else {
-        Ok(Probe::Text(shown.clone()))
+    if !speaks_mcp {
+        let probe = Ok(Probe::Text(shown.clone()));
+        return Ok(Prepared { vars, prompt: shown, payload: None, probe });
+    }
+    let payload = match given.get("prompt") {
+        Some(Value::String(text)) => from_text(text, &vars, templates)?,
+        Some(value @ (Value::Object(_) | Value::Array(_))) => Ok(value.clone()),
+        Some(_) => from_text(&shown, &vars, templates)?,
+        None => match &prompt.body {
+            PromptBody::Call(call) => Ok(call.clone()),
+            PromptBody::Text(text) if prefix.is_none() && suffix.is_none() => {
+                from_text(text, &vars, templates)?
+            }
+            _ => from_text(&shown, &vars, templates)?,
+        },
     };
-    Ok(Prepared { vars, prompt: shown, probe })
+    let probe = payload.as_ref().map_err(Clone::clone).and_then(probe::steps).map(Probe::Steps);
+    let payload =
+        payload.ok().map(|payload| templates.render_value(&payload, &vars)).transpose()?;
+    Ok(Prepared { vars, prompt: shown, payload, probe })
 }
 
 /// A step with what is known by now filled in.
@@ -102,22 +107,19 @@ fn from_text(
     text: &str,
     vars: &Map<String, Value>,
     templates: &Nunjucks,
-) -> Result<Result<Vec<PlannedStep>, ToolCallError>, RenderError> {
+) -> Result<Result<Value, ToolCallError>, RenderError> {
     if let Ok(payload @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
-        return Ok(probe::steps(&payload));
+        return Ok(Ok(payload));
     }
     if !is_template(text) {
-        return Ok(crate::tool_call::read(text).and_then(|payload| probe::steps(&payload)));
+        return Ok(crate::tool_call::read(text));
     }
     // A template around a variable that is a call: `{{prompt}}`.
     let plain = templates.render(text, vars)?;
     if let Ok(payload @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(&plain) {
-        return Ok(probe::steps(&payload));
+        return Ok(Ok(payload));
     }
-    match templates.render_json(text, vars) {
-        Ok(payload) => Ok(probe::steps(&payload)),
-        Err(_) => Ok(crate::tool_call::read(&plain).and_then(|payload| probe::steps(&payload))),
-    }
+    Ok(templates.render_json(text, vars).or_else(|_| crate::tool_call::read(&plain)))
 }
 
 /// promptfoo's rules: JSON is filled in text by text and printed anew, anything else as a whole.
@@ -126,15 +128,18 @@ fn render(
     vars: &Map<String, Value>,
     templates: &Nunjucks,
 ) -> Result<String, RenderError> {
-    if let Ok(json) = serde_json::from_str::<Value>(text) {
-        let mut texts = json;
-        fill_texts(&mut texts, vars, templates)?;
-        return Ok(js::stringify_pretty(&texts));
+    if switched_on(templates.env(), "PROMPTFOO_DISABLE_JSON_AUTOESCAPE") {
+        return templates.render(text, vars).or_else(|_| templates.render_prompt(text, vars));
+    }
+    if let Ok(mut json) = serde_json::from_str::<Value>(text)
+        && fill_texts(&mut json, vars, templates).is_ok()
+    {
+        return Ok(js::stringify_pretty(&json));
     }
     if !is_template(text) {
         return Ok(text.to_owned());
     }
-    templates.render(text, vars)
+    templates.render_prompt(text, vars)
 }
 
 fn fill_texts(

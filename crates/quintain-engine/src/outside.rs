@@ -6,7 +6,7 @@ use std::time::Duration;
 use quintain_core::code::{Code, Language};
 use quintain_core::question::Answer;
 use quintain_core::suite::Suite;
-use quintain_script::Host;
+use quintain_script::{Host, ScriptError};
 use serde_json::Value;
 
 use crate::interpreters::{Call, Interpreters};
@@ -62,7 +62,11 @@ impl Outside {
         arguments: &[(&str, &Value)],
     ) -> Result<Value, String> {
         if code.language() == Language::JavaScript {
-            return code.run_js(arguments, &self.host);
+            let made = code.script().run(arguments, &self.host);
+            return made.map_err(|error| match error {
+                ScriptError::Thrown { message, .. } => message,
+                other => other.to_string(),
+            });
         }
         let arguments: Vec<Value> = arguments.iter().map(|(_, value)| (*value).clone()).collect();
         let call = Call { code, function, arguments: &arguments, executable: None };

@@ -184,6 +184,11 @@ impl<'n> Fields<'n> {
         None
     }
 
+    /// The keys that somebody has asked for.
+    pub fn known(&self) -> &[&'static str] {
+        &self.known
+    }
+
     /// Reports the keys that nobody has asked for.
     pub fn finish(self, severity: Severity, dx: &mut Diagnostics) {
         for (key, _) in self.entries.iter().filter(|(key, _)| !self.known.contains(&&*key.text)) {

@@ -42,8 +42,7 @@ impl Context {
 
     /// Whether a variable is set to something that means yes.
     pub(crate) fn flag(&self, name: &str) -> bool {
-        let value = self.env.get(name).map(|value| value.to_ascii_lowercase());
-        value.is_some_and(|value| matches!(value.as_str(), "1" | "true" | "yes" | "on"))
+        quintain_source::switched_on(&self.env, name)
     }
 
     /// A variable that holds a number.

@@ -8,24 +8,34 @@ mod contains_list;
 mod content;
 mod cost;
 mod equals;
+mod errors;
 mod finish_reason;
+mod graded;
 mod guardrails;
+mod html;
 mod json;
 mod jsonpath;
 mod latency;
 mod levenshtein;
+mod max_score;
 mod meteor;
 mod number;
 mod perplexity;
 mod range;
 mod references;
 mod refusal;
+mod regex;
 mod rouge;
 mod script;
+mod select_best;
 mod starts_with;
 mod structured;
+mod trace_spans;
+mod trajectory;
+mod trajectory_args;
 mod webhook;
 mod word_count;
+mod xml;
 
 use crate::check::Assertion;
 
@@ -40,6 +50,7 @@ static ALL: &[&dyn Assertion] = &[
     &contains_list::CONTAINS_ALL,
     &contains_list::ICONTAINS_ALL,
     &starts_with::STARTS_WITH,
+    &regex::REGEX,
     &word_count::WORD_COUNT,
     &levenshtein::LEVENSHTEIN,
     &rouge::ROUGE_N,
@@ -51,6 +62,10 @@ static ALL: &[&dyn Assertion] = &[
     &json::IS_JSON,
     &json::CONTAINS_JSON,
     &jsonpath::JSONPATH,
+    &xml::IS_XML,
+    &xml::CONTAINS_XML,
+    &html::IS_HTML,
+    &html::CONTAINS_HTML,
     &number::NUMBER,
     &content::CONTENT_TYPE,
     &structured::STRUCTURED_CONTENT,
@@ -61,7 +76,17 @@ static ALL: &[&dyn Assertion] = &[
     &script::RUBY,
     &webhook::WEBHOOK,
     // What MCP servers answer.
+    &errors::IS_ERROR,
+    &errors::ERROR_CODE,
+    &errors::ERROR_CONTAINS,
     // Recorded exchanges.
+    &trace_spans::TRACE_SPAN_COUNT,
+    &trace_spans::TRACE_SPAN_DURATION,
+    &trace_spans::TRACE_ERROR_SPANS,
+    &trajectory::TOOL_USED,
+    &trajectory::TOOL_SEQUENCE,
+    &trajectory_args::TOOL_ARGS_MATCH,
+    &trajectory::STEP_COUNT,
     // Measurements.
     &latency::LATENCY,
     &cost::COST,
@@ -70,6 +95,26 @@ static ALL: &[&dyn Assertion] = &[
     &perplexity::PERPLEXITY,
     &perplexity::PERPLEXITY_SCORE,
     // Models as judges.
+    &graded::LLM_RUBRIC,
+    &graded::AGENT_RUBRIC,
+    &graded::SEARCH_RUBRIC,
+    &graded::G_EVAL,
+    &graded::FACTUALITY,
+    &graded::CLOSED_QA,
+    &graded::ANSWER_RELEVANCE,
+    &graded::CONTEXT_FAITHFULNESS,
+    &graded::CONTEXT_RECALL,
+    &graded::CONTEXT_RELEVANCE,
+    &graded::CONVERSATION_RELEVANCE,
+    &graded::SIMILAR,
+    &graded::CLASSIFIER,
+    &graded::MODERATION,
+    &graded::PI,
+    &graded::GOAL_SUCCESS,
+    &graded::HUMAN,
+    // The answers of one test among each other.
+    &select_best::SELECT_BEST,
+    &max_score::MAX_SCORE,
 ];
 
 pub fn all() -> &'static [&'static dyn Assertion] {

@@ -63,7 +63,7 @@ pub enum ClientAuth {
     Basic,
 }
 
-const TYPES: [(&str, Type); 9] = [
+pub(super) const TYPES: [(&str, Type); 9] = [
     ("bearer", Type::Bearer),
     ("basic", Type::Basic),
     ("api_key", Type::ApiKey),
@@ -74,17 +74,17 @@ const TYPES: [(&str, Type); 9] = [
     ("stored", Type::Stored),
     ("login", Type::Stored),
 ];
-const PLACEMENTS: [(&str, ApiKeyPlacement); 2] =
+pub(super) const PLACEMENTS: [(&str, ApiKeyPlacement); 2] =
     [("header", ApiKeyPlacement::Header), ("query", ApiKeyPlacement::Query)];
-const GRANTS: [(&str, bool); 2] = [("client_credentials", false), ("password", true)];
-const CLIENT_AUTHS: [(&str, ClientAuth); 3] = [
+pub(super) const GRANTS: [(&str, bool); 2] = [("client_credentials", false), ("password", true)];
+pub(super) const CLIENT_AUTHS: [(&str, ClientAuth); 3] = [
     ("auto", ClientAuth::Auto),
     ("client_secret_post", ClientAuth::Body),
     ("client_secret_basic", ClientAuth::Basic),
 ];
 
 #[derive(Clone, Copy)]
-enum Type {
+pub(super) enum Type {
     None,
     Bearer,
     Basic,

@@ -10,7 +10,7 @@ use super::Test;
 use super::loader::{Loader, Place};
 
 /// A test must say at least one of these.
-const SUBSTANCE: [&str; 7] =
+pub(super) const SUBSTANCE: [&str; 7] =
     ["assert", "vars", "options", "metadata", "provider", "providerOutput", "threshold"];
 
 /// What a test is for.
@@ -58,7 +58,11 @@ impl Loader<'_> {
             options: options.unwrap_or_default(),
             only_targets,
             only_prompts: fields.strings("prompts", self.dx),
-            provider_output: fields.get("providerOutput").map(Node::to_json),
+            // Empty text is none, as in promptfoo.
+            provider_output: fields
+                .get("providerOutput")
+                .map(Node::to_json)
+                .filter(|output| output.as_str() != Some("")),
             span: node.span,
         };
         if let Some((key, _)) = fields.entry("provider") {

@@ -1,6 +1,6 @@
 //! Texts into a suite: everything that is wrong with any of them is reported in one go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use quintain_source::{
@@ -74,6 +74,9 @@ pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: &dyn Fi
     for document in &mut documents {
         fill(&mut document.node, &templates, &mut dx);
     }
+    for key in ["targets", "providers", "prompts"] {
+        drop_repeated(&mut documents, key);
+    }
     let mut suite = Suite::default();
     for Document { node, base_dir, strictness, .. } in &documents {
         let reader =
@@ -121,6 +124,22 @@ fn fill(node: &mut Node, templates: &Templates, dx: &mut Diagnostics) {
     for (key, value) in entries {
         if !TARGET_KEYS.contains(&key.text.as_str()) {
             templates.fill_tree(value, dx);
+        }
+    }
+}
+
+/// An entry that is written again, in the same file or in another, counts once.
+fn drop_repeated(documents: &mut [Document], key: &str) {
+    let mut seen = HashSet::new();
+    for document in documents {
+        let NodeKind::Map(entries) = &mut document.node.kind else { continue };
+        let Some((_, node)) = entries.iter_mut().find(|(found, _)| found.text == key) else {
+            continue;
+        };
+        if let NodeKind::Seq(items) = &mut node.kind {
+            items.retain(|item| seen.insert(item.to_json().to_string()));
+        } else if node.raw().is_some() && !seen.insert(node.to_json().to_string()) {
+            node.kind = NodeKind::Seq(Vec::new());
         }
     }
 }

@@ -9,9 +9,20 @@ use super::{EvaluateOptions, TestOptions, Tests};
 use crate::check::View;
 
 /// Read by whoever asks a judge, from `raw`.
-const JUDGE_KEYS: [&str; 3] = ["rubricPrompt", "provider", "factuality"];
+pub(super) const JUDGE_KEYS: [&str; 3] = ["rubricPrompt", "provider", "factuality"];
+/// Of `evaluateOptions`; promptfoo's own machinery.
+pub(super) const MACHINERY_KEYS: [&str; 8] = [
+    "cache",
+    "filterRange",
+    "generateSuggestions",
+    "interactiveProviders",
+    "isRedteam",
+    "showProgressBar",
+    "silent",
+    "suggestionsCount",
+];
 /// Of the command line; only the flags of one process make sense of them.
-const COMMAND_KEYS: [&str; 40] = [
+pub(super) const COMMAND_KEYS: [&str; 40] = [
     "assertions",
     "cache",
     "config",
@@ -100,17 +111,7 @@ impl Loader<'_> {
         if let Some(fail) = fields.bool("failOnToolError", self.dx) {
             options.fail_on_tool_error = fail;
         }
-        // Of promptfoo's own machinery.
-        for name in [
-            "cache",
-            "showProgressBar",
-            "interactiveProviders",
-            "generateSuggestions",
-            "suggestionsCount",
-            "isRedteam",
-            "silent",
-            "filterRange",
-        ] {
+        for name in MACHINERY_KEYS {
             fields.get(name);
         }
         fields.finish(place.strictness, self.dx);

@@ -52,7 +52,7 @@ pub enum ElicitationAction {
     Cancel,
 }
 
-const ACTIONS: [(&str, ElicitationAction); 3] = [
+pub(super) const ACTIONS: [(&str, ElicitationAction); 3] = [
     ("accept", ElicitationAction::Accept),
     ("decline", ElicitationAction::Decline),
     ("cancel", ElicitationAction::Cancel),

@@ -67,14 +67,14 @@ pub enum Transport {
     Sse,
 }
 
-const TRANSPORTS: [(&str, Transport); 4] = [
+pub(super) const TRANSPORTS: [(&str, Transport); 4] = [
     ("auto", Transport::Auto),
     ("streamable-http", Transport::StreamableHttp),
     ("http", Transport::StreamableHttp),
     ("sse", Transport::Sse),
 ];
 /// In the order of their priority.
-const WAYS: [&str; 3] = ["command", "path", "url"];
+pub(super) const WAYS: [&str; 3] = ["command", "path", "url"];
 const PROCESS_KEYS: [&str; 3] = ["args", "env", "cwd"];
 const REMOTE_KEYS: [&str; 3] = ["headers", "auth", "transport"];
 

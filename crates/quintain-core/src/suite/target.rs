@@ -105,7 +105,8 @@ pub enum ProtocolChoice {
     Exact(String),
 }
 
-const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+pub(super) const VERSIONS: [&str; 5] =
+    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 impl McpTarget {
     /// Reads `config` of an MCP target.

@@ -7,6 +7,7 @@ answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 os.dup2(2, 1)
 sys.argv = [""]
+sys.dont_write_bytecode = True
 files, programs = {}, {}
 
 

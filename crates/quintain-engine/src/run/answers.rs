@@ -168,13 +168,20 @@ impl Answers {
             let pass = value.get("pass").and_then(Value::as_bool);
             let score = value.get("score").and_then(Value::as_f64);
             let reason = value.get("reason").and_then(Value::as_str).unwrap_or_default();
+            let named = value.get("namedScores").and_then(Value::as_object).map(|named| {
+                let numbers = named.iter().filter_map(|(k, v)| Some((k.clone(), v.as_f64()?)));
+                numbers.collect()
+            });
             match (pass, score) {
-                (Some(pass), Some(score)) => Ok((pass, score, reason.to_owned())),
+                (Some(pass), Some(score)) => Ok((pass, score, reason.to_owned(), named)),
                 _ => Err("assertion scoring function must return a GradingResult".to_owned()),
             }
         });
         match read {
-            Ok((pass, score, reason)) => Grade { pass, score, reason, ..grade },
+            Ok((pass, score, reason, named)) => {
+                let named_scores = named.unwrap_or(grade.named_scores);
+                Grade { pass, score, reason, named_scores, ..grade }
+            }
             Err(why) => {
                 let reason = format!("Scoring function error: {why}");
                 Grade { pass: false, score: 0.0, reason, ..grade }

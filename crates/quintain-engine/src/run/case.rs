@@ -33,19 +33,20 @@ impl Floor<'_> {
         let lane = self.lanes.get(case.target);
         let prompt = &self.job.suite.tests.prompts[case.prompt];
         self.pace.turn().await;
-        let carried = self.memory.carried(case);
+        let mut carried = self.memory.carried(case);
+        carried.insert("__repeatIndex".to_owned(), case.repeat.into());
         let mut draft = self.draft(case, lane, prompt);
         let prepared = match self.written(prompt, case, lane, &carried).await {
             Ok(prompt) => prepare(case, &prompt, &carried, lane.speaks_mcp(), &self.templates)
                 .map_err(|error| error.to_string()),
             Err(why) => Err(why),
         };
-        match prepared {
-            Err(error) => draft.error = Some(error),
-            Ok(prepared) => {
+        match (&case.flaw, prepared) {
+            (Some(flaw), _) => draft.error = Some(flaw.to_string()),
+            (None, Err(error)) => draft.error = Some(error),
+            (None, Ok(prepared)) => {
                 self.filled(case, lane, &prepared, &mut draft).await;
                 draft.prompt.raw = prepared.prompt;
-                draft.vars = prepared.vars;
             }
         }
         mask(&mut draft, &self.job.world.redactor);
@@ -71,6 +72,16 @@ impl Floor<'_> {
         Ok(Cow::Owned(Prompt { body: PromptBody::Text(text), ..prompt.clone() }))
     }
 
+    /// The result of a case that the time did not suffice for.
+    pub(super) fn overdue(&self, case: &Case) -> CaseResult {
+        let prompt = &self.job.suite.tests.prompts[case.prompt];
+        let mut draft = self.draft(case, self.lanes.get(case.target), prompt);
+        let millis = self.job.settings.max_time.unwrap_or_default().as_millis();
+        draft.error = Some(format!("Evaluation exceeded max duration of {millis}ms"));
+        mask(&mut draft, &self.job.world.redactor);
+        draft
+    }
+
     async fn filled(
         &self,
         case: &Case,
@@ -81,10 +92,11 @@ impl Floor<'_> {
         let limit = case.test.options.timeout.or(self.job.settings.timeout);
         let work = async {
             let mut answered = self.answer(case, lane, prepared).await;
+            let said = self.memory.keeps(case).then(|| answered.response.output.clone());
             let graded = self.grade(case, lane, prepared, &mut answered).await;
-            (answered, graded)
+            (answered, said.unwrap_or_default(), graded)
         };
-        let Some((answered, graded)) = within(limit, work).await else {
+        let Some((answered, said, graded)) = within(limit, work).await else {
             let millis = limit.unwrap_or_default().as_millis();
             draft.error = Some(format!("Evaluation timed out after {millis}ms"));
             return;
@@ -96,7 +108,7 @@ impl Floor<'_> {
             Err(error) => draft.error = Some(error),
         }
         if draft.status != CaseStatus::Errored {
-            self.memory.keep(case, &prepared.prompt, &answered.response.output);
+            self.memory.keep(case, &prepared.prompt, &answered.response.output, &said);
         }
         draft.evidence = answered.evidence;
         draft.response = answered.response;
@@ -127,6 +139,9 @@ impl Floor<'_> {
                 .last()
                 .is_some_and(|exchange| matches!(exchange.outcome, Outcome::Closed { .. }));
             if !lost || attempts > self.job.settings.retries {
+                if let Some(payload) = &prepared.payload {
+                    response.metadata.insert("originalPayload".to_owned(), payload.clone());
+                }
                 if self.job.settings.fail_on_tool_error {
                     fail_on_tool_error(&evidence, &mut response);
                 }

@@ -4,6 +4,7 @@ use futures_util::future::join_all;
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::probe::Step;
 use quintain_core::response::Response;
+use quintain_core::result::CaseResult;
 use quintain_core::suite::{Target, TargetKind};
 use quintain_core::surface::Surface;
 use serde_json::{Map, Value};
@@ -38,7 +39,7 @@ enum Way {
 impl<'a> Lanes<'a> {
     /// Opens every target that a case needs, all at once.
     pub(super) async fn open(job: &Job<'a>) -> Self {
-        let open = |case: &&quintain_core::plan::Case| !job.done.contains(&case.ordinal);
+        let open = |case: &&quintain_core::plan::Case| !job.is_done(case);
         let needed = |at: usize| job.plan.cases.iter().filter(open).any(|case| case.target == at);
         let opening = job.suite.targets.iter().enumerate();
         let lanes = opening.map(|(at, target)| Lane::open(target, needed(at), job));
@@ -56,6 +57,12 @@ impl<'a> Lanes<'a> {
             _ => None,
         });
         closed.collect()
+    }
+
+    /// What the targets listed, by their names.
+    pub(super) fn surfaces(&self) -> impl Iterator<Item = (&str, &[(String, Surface)])> {
+        let listed = self.lanes.iter().filter(|lane| !lane.surfaces.is_empty());
+        listed.map(|lane| (lane.target.name(), lane.surfaces.as_slice()))
     }
 
     pub(super) async fn close(&self) {
@@ -105,6 +112,15 @@ impl<'a> Lane<'a> {
     /// Sends text.
     pub(super) async fn ask(&self, ask: &Ask<'_>, outside: &Outside) -> (Exchange, Response) {
         targets::ask(self.target, ask, outside).await
+    }
+
+    /// The output of a stored result before transforms, as far as its evidence tells.
+    pub(super) fn said(&self, result: &CaseResult) -> Value {
+        match &self.target.kind {
+            TargetKind::Mcp(_) => Response::of_mcp(&result.evidence).output,
+            TargetKind::Echo => result.prompt.raw.clone().into(),
+            _ => result.response.output.clone(),
+        }
     }
 
     /// Sends one step to an MCP server.

@@ -30,6 +30,9 @@ impl Serialize for Row<'_> {
         let case = self.case;
         let mut row = out.serialize_map(None)?;
         row.serialize_entry("cost", &Number(case.response.cost.unwrap_or_default()))?;
+        if let Some(description) = &case.description {
+            row.serialize_entry("description", description)?;
+        }
         if let (false, Some(error)) = (passed(case), &case.error) {
             row.serialize_entry("error", error)?;
         }

@@ -4,6 +4,7 @@ mod dialect;
 mod filters;
 mod json;
 mod methods;
+mod partial;
 mod value;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use minijinja::value::Value as Variable;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior};
 use serde_json::{Map, Value};
 
+use crate::switch::switched_on;
 use crate::template::expression_end;
 pub use value::printed;
 use value::{text, variable};
@@ -28,6 +30,8 @@ pub struct Nunjucks {
     engine: Environment<'static>,
     env: Variable,
     variables: BTreeMap<String, String>,
+    /// Templates are plain text.
+    off: bool,
 }
 
 /// Why a template cannot be filled in.
@@ -57,7 +61,8 @@ impl Nunjucks {
     /// `env` is what templates see as `env`.
     pub fn new(env: BTreeMap<String, String>) -> Self {
         let shown = env.iter().map(|(name, value)| (name.clone(), Variable::from(value.as_str())));
-        Self { engine: engine(), env: value::dict(shown.collect()), variables: env }
+        let off = switched_on(&env, "PROMPTFOO_DISABLE_TEMPLATING");
+        Self { engine: engine(), env: value::dict(shown.collect()), variables: env, off }
     }
 
     /// A text with everything filled in.
@@ -65,7 +70,7 @@ impl Nunjucks {
     /// # Errors
     /// When the template is no template, or takes too long.
     pub fn render(&self, text: &str, vars: &Map<String, Value>) -> Result<String, RenderError> {
-        if !is_template(text) {
+        if self.off || !is_template(text) {
             return Ok(text.to_owned());
         }
         let translated = dialect::translated(text);
@@ -73,6 +78,40 @@ impl Nunjucks {
         let mentioned = template.undeclared_variables(false);
         let context = self.context(mentioned.iter().map(String::as_str), vars);
         template.render(context).map_err(|why| failed(&why))
+    }
+
+    /// A prompt with everything filled in. Templates in the variables are filled in first, unless
+    /// they mention something unknown; a text with a tag that never ends stays as it is.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn render_prompt(
+        &self,
+        text: &str,
+        vars: &Map<String, Value>,
+    ) -> Result<String, RenderError> {
+        let mut filled = vars.clone();
+        for (name, value) in vars {
+            if let Value::String(text) = value
+                && is_template(text)
+                && !self.mentions_unknown(text, vars)
+            {
+                filled.insert(name.clone(), self.render_whole(text, vars)?.into());
+            }
+        }
+        self.render_whole(text, &filled)
+    }
+
+    fn render_whole(&self, text: &str, vars: &Map<String, Value>) -> Result<String, RenderError> {
+        if partial::is_partial(text) { Ok(text.to_owned()) } else { self.render(text, vars) }
+    }
+
+    fn mentions_unknown(&self, text: &str, vars: &Map<String, Value>) -> bool {
+        let translated = dialect::translated(text);
+        // What is no template is left to those who fill it in.
+        let Ok(template) = self.engine.template_from_str(&translated) else { return false };
+        let mentioned = template.undeclared_variables(false);
+        mentioned.iter().any(|name| name != "env" && !vars.contains_key(name))
     }
 
     /// A value whose texts are filled in. A text that is one expression and nothing else takes the

@@ -5,7 +5,8 @@ use crate::exit::Exit;
 
 /// Print the JSON Schema of suite files
 ///
-/// Editors that know YAML schemas complete and check suites with it.
+/// Editors that know YAML schemas complete and check suites with it: write
+/// `# yaml-language-server: $schema=quintain.schema.json` above the suite.
 ///
 /// Example:
 ///   quintain schema > quintain.schema.json
@@ -14,6 +15,6 @@ use crate::exit::Exit;
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, desk: &Desk) -> Exit {
-    desk.console.json(&serde_json::json!({}));
+    desk.console.json(&quintain_core::suite::schema());
     Exit::Passed
 }
