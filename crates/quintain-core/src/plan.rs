@@ -6,8 +6,8 @@ mod select;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use quintain_source::switched_on;
 use quintain_script::Host;
+use quintain_source::switched_on;
 use serde_json::{Map, Value, json};
 
 use crate::event::Column;

@@ -67,7 +67,8 @@ pub fn prepare(
         },
     };
     let probe = payload.as_ref().map_err(Clone::clone).and_then(probe::steps).map(Probe::Steps);
-    let payload = payload.ok().map(|payload| templates.render_value(&payload, &vars)).transpose()?;
+    let payload =
+        payload.ok().map(|payload| templates.render_value(&payload, &vars)).transpose()?;
     Ok(Prepared { vars, prompt: shown, payload, probe })
 }
 

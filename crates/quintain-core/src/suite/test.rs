@@ -17,6 +17,8 @@ pub struct Prompt {
     pub label: String,
     pub id: Option<String>,
     pub body: PromptBody,
+    /// For the function that makes it.
+    pub config: Option<Value>,
     pub span: Span,
 }
 

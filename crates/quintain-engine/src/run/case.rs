@@ -1,5 +1,6 @@
 //! One case from its template to its result.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -10,13 +11,14 @@ use quintain_core::prepare::{Prepared, fill, prepare};
 use quintain_core::probe::{PlannedStep, Probe};
 use quintain_core::response::Response;
 use quintain_core::result::{CaseResult, CaseStatus, Grade, Place, PromptText};
-use quintain_core::suite::{Prompt, Test};
+use quintain_core::suite::{Prompt, PromptBody, Test, resolve};
 use quintain_source::{Sources, Span};
 use serde_json::{Map, Value, json};
 
 use super::lanes::Lane;
 use super::mask::mask;
 use super::{Floor, within};
+use crate::targets::Ask;
 
 /// What came of sending.
 pub(super) struct Answered {
@@ -36,11 +38,15 @@ impl Floor<'_> {
         let Case { test_idx, column, repeat, .. } = case;
         let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
         carried.insert("__evalStepId".to_owned(), step.into());
-        let prepared = prepare(case, prompt, &carried, lane.speaks_mcp(), &self.templates);
         let mut draft = self.draft(case, lane, prompt);
+        let prepared = match self.written(prompt, case, lane, &carried).await {
+            Ok(prompt) => prepare(case, &prompt, &carried, lane.speaks_mcp(), &self.templates)
+                .map_err(|error| error.to_string()),
+            Err(why) => Err(why),
+        };
         match (&case.flaw, prepared) {
             (Some(flaw), _) => draft.error = Some(flaw.to_string()),
-            (None, Err(error)) => draft.error = Some(error.to_string()),
+            (None, Err(error)) => draft.error = Some(error),
             (None, Ok(prepared)) => {
                 self.filled(case, lane, &prepared, &mut draft).await;
                 draft.prompt.raw = prepared.prompt;
@@ -51,6 +57,22 @@ impl Floor<'_> {
             tokio::time::sleep(delay).await;
         }
         draft
+    }
+
+    /// The prompt; one that is a function is written by it.
+    async fn written<'p>(
+        &self,
+        prompt: &'p Prompt,
+        case: &Case,
+        lane: &Lane<'_>,
+        carried: &Map<String, Value>,
+    ) -> Result<Cow<'p, Prompt>, String> {
+        let PromptBody::Code(code) = &prompt.body else { return Ok(Cow::Borrowed(prompt)) };
+        let mut vars = case.vars().clone();
+        vars.extend(carried.clone());
+        let vars = resolve(&vars, &self.templates).map_err(|error| error.to_string())?;
+        let text = self.answers.prompt(code, prompt, lane.target, &vars).await?;
+        Ok(Cow::Owned(Prompt { body: PromptBody::Text(text), ..prompt.clone() }))
     }
 
     /// The result of a case that the time did not suffice for.
@@ -111,8 +133,8 @@ impl Floor<'_> {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let evidence = match self.send(lane, probe, &prepared.vars).await {
-                Ok(evidence) => evidence,
+            let (evidence, mut response) = match self.send(lane, probe, &prepared.vars).await {
+                Ok(sent) => sent,
                 Err(why) => return plain(Response::failed(why)),
             };
             // Only what never reached the target or lost its way back may be sent again.
@@ -120,7 +142,6 @@ impl Floor<'_> {
                 .last()
                 .is_some_and(|exchange| matches!(exchange.outcome, Outcome::Closed { .. }));
             if !lost || attempts > self.job.settings.retries {
-                let mut response = lane.response(&evidence);
                 if let Some(payload) = &prepared.payload {
                     response.metadata.insert("originalPayload".to_owned(), payload.clone());
                 }
@@ -137,10 +158,15 @@ impl Floor<'_> {
         lane: &Lane<'_>,
         probe: &Probe,
         vars: &Map<String, Value>,
-    ) -> Result<Evidence, String> {
+    ) -> Result<(Evidence, Response), String> {
         let mut evidence = Evidence::default();
         match probe {
-            Probe::Text(text) => evidence.exchanges.push(lane.ask(text).await),
+            Probe::Text(prompt) => {
+                let ask = Ask { prompt, vars, templates: &self.templates };
+                let (exchange, response) = lane.ask(&ask, &self.answers.outside).await;
+                evidence.exchanges.push(exchange);
+                Ok((evidence, response))
+            }
             Probe::Steps(steps) => {
                 let mut known = vars.clone();
                 for planned in steps {
@@ -152,9 +178,10 @@ impl Floor<'_> {
                     let Some(result) = result else { break };
                     capture(planned, &result, &mut known)?;
                 }
+                let response = Response::of_mcp(&evidence);
+                Ok((evidence, response))
             }
         }
-        Ok(evidence)
     }
 
     fn draft(&self, case: &Case, lane: &Lane<'_>, prompt: &Prompt) -> CaseResult {

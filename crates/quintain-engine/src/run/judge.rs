@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use futures_util::future::{BoxFuture, FutureExt};
 use quintain_core::check::{Check, Scene, View};
-use quintain_core::code::Code;
 use quintain_core::evidence::{Evidence, Extra};
 use quintain_core::grade::{Judged, Set, combine};
 use quintain_core::plan::Case;
@@ -18,6 +17,7 @@ use quintain_core::verdict::{Status, Verdict};
 use serde_json::{Value, json};
 
 use super::Floor;
+use super::answers::Purpose;
 use super::case::{Answered, place};
 use super::lanes::Lane;
 
@@ -52,7 +52,7 @@ impl Floor<'_> {
             let transforms = [&lane.target.transform, &case.test.options.transform];
             for code in transforms.into_iter().flatten() {
                 let context = context(prepared, response);
-                response.output = self.transform(code, &response.output, &context).await?;
+                response.output = self.answers.transform(code, &response.output, &context).await?;
             }
         }
         let took: f64 =
@@ -79,18 +79,6 @@ impl Floor<'_> {
             Some(code) if !asserts.is_empty() => self.answers.scoring(code, grade, threshold).await,
             _ => grade,
         })
-    }
-
-    async fn transform(
-        &self,
-        code: &Code,
-        output: &Value,
-        context: &Value,
-    ) -> Result<Value, String> {
-        match self.answers.code(code, output, context).await? {
-            Value::Null => Err("Transform function did not return a value".to_owned()),
-            made => Ok(made),
-        }
     }
 
     async fn entry(&self, assert: &Assert, bench: &Bench<'_>, evidence: &mut Evidence) -> Judged {
@@ -145,7 +133,7 @@ impl Floor<'_> {
         };
         if let Some(code) = &assert.transform {
             let context = context(bench.prepared, bench.response);
-            output = match self.transform(code, &output, &context).await {
+            output = match self.answers.transform(code, &output, &context).await {
                 Ok(output) => Cow::Owned(output),
                 Err(error) => return Verdict::error(error),
             };
@@ -153,7 +141,7 @@ impl Floor<'_> {
         let script_value = match &assert.script {
             Some(code) => {
                 let context = context(bench.prepared, bench.response);
-                match self.answers.code(code, &output, &context).await {
+                match self.answers.code(code, Purpose::Assert, &output, &context).await {
                     Ok(value) => Some(value),
                     Err(error) => return Verdict::fail(error),
                 }

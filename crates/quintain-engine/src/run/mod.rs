@@ -222,7 +222,7 @@ impl Floor<'_> {
             }
         }
         let mut summary = desk.finish(started.elapsed(), interrupted).await;
-        for why in derive(&mut summary, &suite.tests.derived_metrics, &self.answers.host) {
+        for why in derive(&mut summary, &suite.tests.derived_metrics, &self.answers.outside.host) {
             tracing::warn!("{why}");
         }
         let unsaved = finish_store(store, &summary).await;
@@ -240,7 +240,7 @@ impl Floor<'_> {
         for case in kept.filter(|case| self.job.is_done(case) && self.memory.keeps(case)) {
             if let Ok(Some(result)) = store.case(run, case.ordinal).await {
                 let output = &result.response.output;
-                let said = self.lanes.get(case.target).response(&result.evidence).output;
+                let said = self.lanes.get(case.target).said(&result);
                 self.memory.keep(case, &result.prompt.raw, output, &said);
             }
         }
