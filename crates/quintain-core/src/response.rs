@@ -12,6 +12,9 @@ pub struct Response {
     /// Text mostly; transforms may make anything of it.
     #[serde(default)]
     pub output: Value,
+    /// What the output was before transforms of the suite; none if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untransformed: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The whole result as the target sent it.
@@ -42,6 +45,28 @@ impl Response {
         Self { error: Some(error.into()), ..Self::default() }
     }
 
+    /// The output as the target gave it.
+    pub fn said(&self) -> &Value {
+        self.untransformed.as_ref().unwrap_or(&self.output)
+    }
+
+    /// The answer that code made: an object with `output` or `error`, or the output itself.
+    pub fn of_code(value: Value) -> Self {
+        let is_answer = value.get("output").or_else(|| value.get("error")).is_some();
+        if !value.is_object() || !is_answer {
+            return Self { output: value, ..Self::default() };
+        }
+        let output = value.get("output").cloned().unwrap_or_default();
+        let mut response: Self = serde_json::from_value(without_nulls(value))
+            .unwrap_or_else(|error| Self::failed(format!("the answer is malformed: {error}")));
+        if response.error.is_none() {
+            response.output = output;
+        }
+        // An empty error is none.
+        response.error = response.error.filter(|error| !error.is_empty());
+        response
+    }
+
     /// The answer of MCP servers: that of the last exchange. A tool's output is the JSON text of
     /// its content blocks, as promptfoo has it; other results are JSON text as a whole.
     pub fn of_mcp(evidence: &Evidence) -> Self {
@@ -62,6 +87,16 @@ impl Response {
         };
         response.metadata = metadata(last);
         response
+    }
+}
+
+/// `cost: null` means that there is none.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(entries) => {
+            entries.into_iter().filter(|(_, entry)| !entry.is_null()).collect()
+        }
+        other => other,
     }
 }
 
@@ -97,4 +132,23 @@ pub fn error_text(exchange: &Exchange) -> Option<String> {
         "tools/call" => format!("MCP tool error: {what}"),
         method => format!("{method}: {what}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_code_is_an_object_or_the_output_itself() {
+        assert_eq!(Response::of_code(json!("text")).output, json!("text"));
+        assert_eq!(Response::of_code(json!({"a": 1})).output, json!({"a": 1}));
+        let whole = Response::of_code(json!({
+            "output": {"x": null}, "cost": 0.5, "error": null, "tokenUsage": {"total": 3}, "other": 1
+        }));
+        assert_eq!(whole.output, json!({"x": null}));
+        assert_eq!((whole.cost, whole.error), (Some(0.5), None));
+        assert_eq!(whole.token_usage, Some(json!({"total": 3})));
+        assert_eq!(Response::of_code(json!({"error": "no"})).error.as_deref(), Some("no"));
+        assert!(Response::of_code(json!({"output": 1, "cost": "much"})).error.is_some());
+    }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span};
 use serde_json::{Map, Value};
 
+use super::files::code;
 use super::reader::Reader;
 use super::{CodeTarget, ExecTarget, HttpTarget, Responders, Server, respond, server};
 use crate::code::Code;
@@ -65,8 +66,8 @@ pub struct McpTarget {
     pub verbose: Option<bool>,
     pub protocol: ProtocolChoice,
     pub respond: Responders,
-    /// `transformResponse` as written; not interpreted here.
-    pub transform_response: Option<Node>,
+    /// Makes the answer of a tool call out of its result.
+    pub transform_response: Option<Code>,
 }
 
 /// Which tools a target is known to have.
@@ -140,7 +141,8 @@ impl McpTarget {
                 .get("respond")
                 .map(|node| respond::read(node, reader, dx))
                 .unwrap_or_default(),
-            transform_response: transform.map(|(_, node)| node.clone()),
+            transform_response: transform
+                .and_then(|(name, node)| code(name, node, reader.base_dir, reader.files, dx)),
         };
         fields.finish(reader.strictness, dx);
         Some(target)

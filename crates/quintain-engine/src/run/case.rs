@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use quintain_core::code::Code;
 use quintain_core::evidence::{Evidence, Outcome};
 use quintain_core::jsonpath;
 use quintain_core::plan::{self, Case};
@@ -53,7 +54,8 @@ impl Floor<'_> {
             }
         }
         mask(&mut draft, &self.job.world.redactor);
-        if let Some(delay) = self.job.settings.delay.or(lane.target.delay) {
+        let delay = self.job.settings.delay.or(lane.target.delay);
+        if let (Some(delay), None) = (delay, self.job.recording) {
             tokio::time::sleep(delay).await;
         }
         draft
@@ -95,11 +97,10 @@ impl Floor<'_> {
         let limit = case.test.options.timeout.or(self.job.settings.timeout);
         let work = async {
             let mut answered = self.answer(case, lane, prepared).await;
-            let said = self.memory.keeps(case).then(|| answered.response.output.clone());
             let graded = self.grade(case, lane, prepared, &mut answered).await;
-            (answered, said.unwrap_or_default(), graded)
+            (answered, graded)
         };
-        let Some((answered, said, graded)) = within(limit, work).await else {
+        let Some((answered, graded)) = within(limit, work).await else {
             let millis = limit.unwrap_or_default().as_millis();
             draft.error = Some(format!("Evaluation timed out after {millis}ms"));
             return;
@@ -111,7 +112,7 @@ impl Floor<'_> {
             Err(error) => draft.error = Some(error),
         }
         if draft.status != CaseStatus::Errored {
-            self.memory.keep(case, &prepared.prompt, &answered.response.output, &said);
+            self.memory.keep(case, &prepared.prompt, &answered.response);
         }
         draft.evidence = answered.evidence;
         draft.response = answered.response;
@@ -122,6 +123,17 @@ impl Floor<'_> {
         let plain = |response| Answered { evidence: Evidence::default(), response, attempts: 0 };
         if let Some(output) = &case.test.provider_output {
             return plain(Response { output: output.clone(), ..Response::default() });
+        }
+        if let Some(recording) = self.job.recording {
+            return match recording.result(case).await {
+                Ok(CaseResult { evidence, mut response, attempts, .. }) => {
+                    if let Some(said) = response.untransformed.take() {
+                        response.output = said;
+                    }
+                    Answered { evidence, response, attempts }
+                }
+                Err(why) => plain(Response::failed(why)),
+            };
         }
         if let Some(why) = lane.closed() {
             return plain(Response::failed(why));
@@ -145,10 +157,34 @@ impl Floor<'_> {
                 if let Some(payload) = &prepared.payload {
                     response.metadata.insert("originalPayload".to_owned(), payload.clone());
                 }
+                if let Some(code) = lane.transform_response() {
+                    response = self.of_result(code, response).await;
+                }
                 if self.job.settings.fail_on_tool_error {
                     fail_on_tool_error(&evidence, &mut response);
                 }
                 return Answered { evidence, response, attempts };
+            }
+        }
+    }
+
+    /// `transformResponse` of an MCP target makes the answer out of the result of a tool call.
+    async fn of_result(&self, code: &Code, response: Response) -> Response {
+        let Some(result) = &response.raw else { return response };
+        let context = Value::Object(response.metadata.clone());
+        let given = [("result", result), ("content", &response.output), ("context", &context)];
+        match self.answers.outside.run(code, "get_transform", &given).await {
+            Ok(made) => {
+                let mut made = Response::of_code(made);
+                made.raw.get_or_insert_with(|| result.clone());
+                for (name, value) in response.metadata {
+                    made.metadata.entry(name).or_insert(value);
+                }
+                made
+            }
+            Err(why) => {
+                let error = Some(format!("Failed to transform MCP response: {why}"));
+                Response { error, output: Value::Null, ..response }
             }
         }
     }

@@ -52,7 +52,9 @@ impl Floor<'_> {
             let transforms = [&lane.target.transform, &case.test.options.transform];
             for code in transforms.into_iter().flatten() {
                 let context = context(prepared, response);
-                response.output = self.answers.transform(code, &response.output, &context).await?;
+                let made = self.answers.transform(code, &response.output, &context).await?;
+                let before = std::mem::replace(&mut response.output, made);
+                response.untransformed.get_or_insert(before);
             }
         }
         let took: f64 =

@@ -1,10 +1,10 @@
 //! The open targets of a run, one lane each.
 
 use futures_util::future::join_all;
+use quintain_core::code::Code;
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::probe::Step;
 use quintain_core::response::Response;
-use quintain_core::result::CaseResult;
 use quintain_core::suite::{Target, TargetKind};
 use quintain_core::surface::Surface;
 use serde_json::{Map, Value};
@@ -30,6 +30,8 @@ enum Way {
     Mcp(Sessions),
     /// It takes text, and is asked anew each time.
     Plain,
+    /// Nothing is sent; what was answered is known.
+    Recorded,
     /// It could not be opened; every case of it ends with these words.
     Closed(String),
     /// No case needs it.
@@ -81,6 +83,9 @@ impl<'a> Lane<'a> {
         if !needed {
             return lane(Way::Unused, Vec::new());
         }
+        if let Some(recording) = job.recording {
+            return lane(Way::Recorded, recording.surfaces(target.name()));
+        }
         match &target.kind {
             TargetKind::Mcp(mcp) => match Sessions::open(mcp, job.world).await {
                 Ok(sessions) => {
@@ -100,12 +105,16 @@ impl<'a> Lane<'a> {
         matches!(self.target.kind, TargetKind::Mcp(_))
     }
 
+    pub(super) fn transform_response(&self) -> Option<&Code> {
+        self.target.as_mcp()?.transform_response.as_ref()
+    }
+
     /// Why nothing can be sent, if so.
     pub(super) fn closed(&self) -> Option<&str> {
         match &self.way {
             Way::Closed(why) => Some(why),
             Way::Unused => Some("the target was not opened"),
-            Way::Mcp(_) | Way::Plain => None,
+            Way::Mcp(_) | Way::Plain | Way::Recorded => None,
         }
     }
 
@@ -114,19 +123,14 @@ impl<'a> Lane<'a> {
         targets::ask(self.target, ask, outside).await
     }
 
-    /// The output of a stored result before transforms, as far as its evidence tells.
-    pub(super) fn said(&self, result: &CaseResult) -> Value {
-        match &self.target.kind {
-            TargetKind::Mcp(_) => Response::of_mcp(&result.evidence).output,
-            TargetKind::Echo => result.prompt.raw.clone().into(),
-            _ => result.response.output.clone(),
-        }
-    }
-
     /// Sends one step to an MCP server.
     pub(super) async fn step(&self, step: &Step) -> Exchange {
         let Way::Mcp(sessions) = &self.way else {
-            return unsent(step, self.closed().unwrap_or("the target is no MCP server").to_owned());
+            let why = match &self.way {
+                Way::Recorded => "this call was not made when the run was recorded",
+                _ => self.closed().unwrap_or("the target is no MCP server"),
+            };
+            return unsent(step, why.to_owned());
         };
         let sent = match step {
             Step::Call(call) => sessions.call(call).await,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use quintain_core::plan::Case;
+use quintain_core::response::Response;
 use quintain_core::suite::{PromptBody, Suite};
 use serde_json::{Map, Value, json};
 
@@ -61,20 +62,21 @@ impl Memory {
         case.test.options.store_output_as.is_some() || self.has_conversation(case)
     }
 
-    /// Keeps what later cases may ask for: the output under its name, and what was `said`, before
-    /// any transform, in the conversation.
-    pub(super) fn keep(&self, case: &Case, prompt: &str, output: &Value, said: &Value) {
+    /// Keeps what later cases may ask for: the output under its name, and what was said, before any
+    /// transform, in the conversation.
+    pub(super) fn keep(&self, case: &Case, prompt: &str, response: &Response) {
         if !self.keeps(case) {
             return;
         }
         let name = &case.test.options.store_output_as;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(name) = name {
-            held.registers.insert(name.clone(), output.clone());
+            held.registers.insert(name.clone(), response.output.clone());
         }
         if self.has_conversation(case) {
             let input = last_message(prompt);
-            let turn = json!({"prompt": as_json(prompt), "input": input, "output": said});
+            let turn =
+                json!({"prompt": as_json(prompt), "input": input, "output": response.said()});
             held.conversations.entry(key(case)).or_default().push(turn);
         }
     }

@@ -11,6 +11,7 @@ mod mask;
 mod memory;
 mod order;
 mod pace;
+mod recording;
 mod settings;
 mod snapshots;
 
@@ -26,6 +27,7 @@ use quintain_core::tally::{Summary, Tally, derive};
 use quintain_source::{Nunjucks, Sources, switched_on};
 use tokio::sync::watch;
 
+pub use recording::Recording;
 pub use settings::Settings;
 
 use crate::store::{Finished, Run, Store, StoreError, Writer};
@@ -47,6 +49,8 @@ pub struct Job<'a> {
     pub settings: &'a Settings,
     pub info: &'a RunInfo,
     pub earlier: Option<&'a Earlier>,
+    /// Nothing is sent: these answers are judged again.
+    pub recording: Option<&'a Recording>,
 }
 
 /// A run that is gone on with.
@@ -239,9 +243,7 @@ impl Floor<'_> {
         let kept = self.job.plan.cases.iter();
         for case in kept.filter(|case| self.job.is_done(case) && self.memory.keeps(case)) {
             if let Ok(Some(result)) = store.case(run, case.ordinal).await {
-                let output = &result.response.output;
-                let said = self.lanes.get(case.target).said(&result);
-                self.memory.keep(case, &result.prompt.raw, output, &said);
+                self.memory.keep(case, &result.prompt.raw, &result.response);
             }
         }
     }

@@ -137,6 +137,7 @@ impl CaseRow {
 fn without_raw(response: &Response) -> Response {
     let Response {
         output,
+        untransformed,
         error,
         raw: _,
         metadata,
@@ -149,6 +150,7 @@ fn without_raw(response: &Response) -> Response {
     } = response;
     Response {
         output: output.clone(),
+        untransformed: untransformed.clone(),
         error: error.clone(),
         raw: None,
         metadata: metadata.clone(),

@@ -8,7 +8,7 @@ use quintain_core::response::Response;
 use quintain_core::suite::{CodeTarget, Target};
 use serde_json::{Value, json};
 
-use super::{Ask, Told, options, provided};
+use super::{Ask, Told, options};
 use crate::interpreters::Call;
 use crate::outside::{Outside, value};
 
@@ -60,7 +60,7 @@ pub(super) async fn ask(
                     "the function must return an object with `output` or `error`, not {answer:.200}"
                 ))
             } else {
-                provided(answer.clone())
+                Response::of_code(answer.clone())
             };
             Told { method: METHOD, sent, outcome: Outcome::Reply(answer), response }
         }

@@ -12,7 +12,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::{Ask, Told, provided, raw};
+use super::{Ask, Told, raw};
 use crate::outside::Outside;
 use crate::web::{Reply, Request, WebError};
 
@@ -320,7 +320,7 @@ async fn response(
     let json = if truthy(&json) { json } else { Value::Null };
     let given = [("json", &json), ("text", text), ("context", &context)];
     let made = outside.run(code, "get_transform", &given).await;
-    made.map(provided).map_err(|why| format!("Failed to transform response: {why}"))
+    made.map(Response::of_code).map_err(|why| format!("Failed to transform response: {why}"))
 }
 
 /// As JavaScript has it.

@@ -2,6 +2,7 @@
 
 mod call;
 mod completions;
+mod conclude;
 mod demo;
 mod diff;
 mod eval;
@@ -11,6 +12,7 @@ mod inspect;
 mod kinds;
 mod list;
 mod login;
+mod rejudge;
 mod render;
 mod reports;
 mod runs;
@@ -48,6 +50,7 @@ enum Command {
     Demo(demo::Args),
     Init(init::Args),
     Eval(Box<eval::Args>),
+    Rejudge(rejudge::Args),
     Runs(runs::Args),
     Diff(diff::Args),
     Inspect(inspect::Args),
@@ -126,7 +129,7 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
         }
     };
     let exit = runtime.block_on(async {
-        let patient = matches!(cli.command, Command::Eval(_));
+        let patient = matches!(cli.command, Command::Eval(_) | Command::Rejudge(_));
         let mut work = std::pin::pin!(dispatch(cli.command, &desk));
         if patient {
             tokio::select! {
@@ -154,6 +157,7 @@ async fn dispatch(command: Command, desk: &Desk) -> Exit {
     match command {
         Command::Demo(args) => demo::run(args, desk).await,
         Command::Eval(args) => eval::run(*args, desk).await,
+        Command::Rejudge(args) => rejudge::run(args, desk).await,
         Command::Runs(args) => runs::run(args, desk).await,
         Command::Diff(args) => diff::run(args, desk).await,
         Command::Inspect(args) => inspect::run(args, desk).await,

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use quintain_core::event::Event;
-use quintain_report::{Options, Report, for_path};
+use quintain_report::{Options, Report, find, for_path};
 
 use super::Desk;
 use crate::console::Console;
@@ -18,6 +18,47 @@ pub(in crate::cli) fn options(desk: &Desk) -> Options {
         verbose: desk.verbosity > 0,
         exported_at: Some(desk.context.now()),
         ..Options::default()
+    }
+}
+
+/// How results are shown
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Show {
+    /// Write a report, format by suffix: .json .jsonl .yaml .csv .html .md .txt .junit.xml; any
+    /// number of times
+    #[arg(short, long, value_name = "FILE")]
+    pub(in crate::cli) output: Vec<PathBuf>,
+    /// Print the result as JSON instead of a table
+    #[arg(long)]
+    pub(in crate::cli) json: bool,
+    /// Print no table
+    #[arg(long)]
+    no_table: bool,
+    /// Characters of a cell at most
+    #[arg(long, value_name = "N")]
+    table_cell_max_length: Option<usize>,
+}
+
+impl Show {
+    /// Opens all reports; files of the suite count if the command line names none.
+    pub(in crate::cli) fn open(&self, suite: &[String], desk: &Desk) -> Result<Feed, String> {
+        let mut feed = Feed::new();
+        let of_suite: Vec<PathBuf> = suite.iter().map(PathBuf::from).collect();
+        let named = if self.output.is_empty() { &of_suite } else { &self.output };
+        for path in named {
+            feed.file(path, desk)?;
+        }
+        let shown = if self.json {
+            Some("json")
+        } else {
+            (!self.no_table && !desk.quiet).then_some("console")
+        };
+        if let Some(reporter) = shown.and_then(find) {
+            let mut options = options(desk);
+            options.max_cell = self.table_cell_max_length.unwrap_or(options.max_cell);
+            feed.stdout(reporter.open(Box::new(Stdout), &options));
+        }
+        Ok(feed)
     }
 }
 

@@ -116,7 +116,7 @@ fn filters_timeouts_and_default_arguments_load() {
     assert_eq!(serde_json::Value::Object(target.default_args), args);
     assert_eq!(target.protocol, ProtocolChoice::Exact("2025-06-18".into()));
     assert_eq!(
-        target.transform_response.and_then(|n| n.raw().map(str::to_owned)).as_deref(),
+        target.transform_response.as_ref().map(crate::code::Code::text),
         Some("content[0].text")
     );
 }

@@ -10,6 +10,8 @@ use quintain_core::suite::EvaluateOptions;
 use quintain_engine::run::Settings;
 use serde::{Deserialize, Serialize};
 
+use crate::cli::reports::Show;
+
 /// Run a suite: make its calls, check the answers, report
 ///
 /// Reads quintain.yaml, else promptfooconfig.yaml, or the files named with -c, several as one suite.
@@ -24,10 +26,8 @@ pub(in crate::cli) struct Args {
     /// Suite file; any number of times
     #[arg(short, long, value_name = "FILE", num_args = 1..)]
     pub(super) config: Vec<PathBuf>,
-    /// Write a report, format by suffix: .json .jsonl .yaml .csv .html .md .txt .junit.xml; any
-    /// number of times
-    #[arg(short, long, value_name = "FILE")]
-    pub(super) output: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) show: Show,
     /// Calls under way at the same time [default: 4]
     #[arg(short = 'j', long, value_name = "N")]
     pub(super) max_concurrency: Option<usize>,
@@ -82,15 +82,6 @@ pub(in crate::cli) struct Args {
     /// Run again whenever a file of the suite changes
     #[arg(short, long)]
     pub(super) watch: bool,
-    /// Print the result as JSON instead of a table
-    #[arg(long)]
-    pub(super) json: bool,
-    /// Print no table
-    #[arg(long)]
-    pub(super) no_table: bool,
-    /// Characters of a cell at most
-    #[arg(long, value_name = "N")]
-    pub(super) table_cell_max_length: Option<usize>,
     /// Show no progress
     #[arg(long)]
     pub(super) no_progress_bar: bool,

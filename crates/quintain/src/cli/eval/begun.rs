@@ -11,17 +11,17 @@ use super::choices::Choices;
 use crate::cli::Desk;
 use crate::cli::suite::{self, Opened, Wrong, say};
 
-pub(super) struct Begun {
-    pub(super) store: Store,
-    pub(super) run: Run,
-    pub(super) info: RunInfo,
+pub(in crate::cli) struct Begun {
+    pub(in crate::cli) store: Store,
+    pub(in crate::cli) run: Run,
+    pub(in crate::cli) info: RunInfo,
     /// Only what ended in an error is run again.
-    pub(super) retry_errors: bool,
+    pub(in crate::cli) retry_errors: bool,
     texts: Vec<SuiteText>,
 }
 
 impl Begun {
-    pub(super) async fn find(
+    pub(in crate::cli) async fn find(
         store: Store,
         wanted: &str,
         retry_errors: bool,
@@ -32,13 +32,13 @@ impl Begun {
         Ok(Self { store, run, info, retry_errors, texts })
     }
 
-    pub(super) fn choices(&self) -> Choices {
+    pub(in crate::cli) fn choices(&self) -> Choices {
         Choices::of_options(&self.info.options)
     }
 
     /// The suite as it was. Secrets are not stored, so the files are read again where they are the
     /// same but for those.
-    pub(super) fn suite(
+    pub(in crate::cli) fn suite(
         &self,
         env: &BTreeMap<String, String>,
         desk: &Desk,

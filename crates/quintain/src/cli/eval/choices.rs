@@ -14,24 +14,24 @@ use super::args::{Args, Filters};
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Choices {
+pub(in crate::cli) struct Choices {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) repeat: Option<u32>,
+    pub(in crate::cli) repeat: Option<u32>,
     #[serde(flatten)]
     pub(super) filters: Filters,
 }
 
 impl Choices {
-    pub(super) fn of(args: &Args) -> Self {
+    pub(in crate::cli) fn of(args: &Args) -> Self {
         Self { repeat: args.repeat, filters: args.filters.clone() }
     }
 
     /// Reads what [`Choices::to_options`] wrote; what is not understood is as if not said.
-    pub(super) fn of_options(options: &Map<String, Value>) -> Self {
+    pub(in crate::cli) fn of_options(options: &Map<String, Value>) -> Self {
         serde_json::from_value(Value::Object(options.clone())).unwrap_or_default()
     }
 
-    pub(super) fn to_options(&self) -> Map<String, Value> {
+    pub(in crate::cli) fn to_options(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {
             Ok(Value::Object(options)) => options,
             _ => Map::new(),
@@ -39,14 +39,14 @@ impl Choices {
     }
 
     /// `commandLineOptions` of the suite count where the command line says nothing.
-    pub(super) fn or(self, suite: &Map<String, Value>) -> Self {
+    pub(in crate::cli) fn or(self, suite: &Map<String, Value>) -> Self {
         let suite = Self::of_options(suite);
         Self { repeat: self.repeat.or(suite.repeat), filters: self.filters.or(suite.filters) }
     }
 }
 
 /// The tests of an earlier run that ended so: a run of the store, or a file of results in JSON.
-pub(super) async fn ended(
+pub(in crate::cli) async fn ended(
     wanted: &str,
     statuses: &[CaseStatus],
     cwd: &Path,

@@ -8,6 +8,8 @@ mod run;
 mod watch;
 
 pub(super) use args::Args;
+pub(super) use begun::Begun;
+pub(super) use progress::Progress;
 
 use super::Desk;
 use crate::exit::Exit;

@@ -11,7 +11,7 @@ use crate::console::Console;
 /// How often a line is printed where no bar can be shown.
 const EVERY: Duration = Duration::from_secs(10);
 
-pub(super) struct Progress<'a> {
+pub(in crate::cli) struct Progress<'a> {
     console: &'a Console,
     bar: Option<ProgressBar>,
     lines: bool,
@@ -22,7 +22,7 @@ pub(super) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(console: &'a Console, wanted: bool) -> Self {
+    pub(in crate::cli) fn new(console: &'a Console, wanted: bool) -> Self {
         let bar = (wanted && console.is_watched()).then(ProgressBar::no_length);
         if let Some(bar) = &bar {
             let style = "{bar:24.green} {pos}/{len}  {per_sec}  {eta} left  {msg}";
@@ -35,7 +35,7 @@ impl<'a> Progress<'a> {
         Self { console, bar, lines, planned: 0, done: 0, bad: 0, last: Instant::now() }
     }
 
-    pub(super) fn event(&mut self, event: Event<'_>) {
+    pub(in crate::cli) fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Started(run) => {
                 self.planned = run.planned;

@@ -1,23 +1,20 @@
 //! One run of a suite, from its files to an exit code.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use quintain_core::event::RunInfo;
 use quintain_core::plan::{Plan, plan};
-use quintain_core::suite::Suite;
 use quintain_engine::World;
-use quintain_engine::run::{Earlier, Job, Outcome, Settings, execute};
+use quintain_engine::run::{Earlier, Job, Settings, execute};
 use quintain_engine::store::{Store, StoreError};
-use quintain_report::find;
 use serde_json::{Value, json};
 
 use super::args::Args;
 use super::begun::Begun;
 use super::choices::{self, Choices};
 use super::progress::Progress;
-use crate::cli::reports::{self, Feed, Stdout};
+use crate::cli::conclude::conclude;
 use crate::cli::suite::{self, Opened, Wrong};
 use crate::cli::{Desk, store};
 use crate::exit::Exit;
@@ -26,7 +23,7 @@ pub(super) async fn once(args: &Args, desk: &Desk) -> Exit {
     match attempt(args, desk).await {
         Ok(exit) => exit,
         Err(stopped) => {
-            if args.json {
+            if args.show.json {
                 desk.console.json(&json!({"error": stopped.what}));
             }
             stopped.exit
@@ -54,8 +51,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         Some(begun) => begun.suite(&env, desk),
         None => fresh(args, &env, desk),
     };
-    let opened =
-        opened.map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
+    let opened = opened.map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
     if opened.suite.targets.is_empty() {
         let help = "name what is under test: `targets: [{id: mcp, config: {server: ...}}]`";
         return Err(stop(desk, "the suite has no target", Some(help), Exit::Usage));
@@ -82,8 +78,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         Some(begun) => RunInfo { planned: plan.cases.len(), ..begun.info.clone() },
         None => info(args, desk, &opened, &plan, &settings, &choices, tags.into_iter().collect()),
     };
-    let mut feed = Feed::new();
-    open_reports(args, desk, &opened.suite, &mut feed).map_err(usage)?;
+    let mut feed = args.show.open(&opened.suite.tests.outputs, desk).map_err(usage)?;
     let world = World {
         env: Arc::new(env),
         state_dir: desk.context.state_dir(),
@@ -117,6 +112,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         settings: &settings,
         info: &info,
         earlier: earlier.as_ref(),
+        recording: None,
     };
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar);
     let outcome = execute(&job, desk.stop.clone(), writer, &mut |event| {
@@ -125,7 +121,8 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     })
     .await;
     let written = feed.finish(&desk.console);
-    Ok(conclude(args, desk, &outcome, &info.id, written))
+    let kept = (!args.no_write).then_some(info.id.as_str());
+    Ok(conclude(&outcome, kept, written, args.fail_exit_code, desk))
 }
 
 /// The run to go on with, if one is named.
@@ -222,62 +219,4 @@ fn info(
         tags,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
-}
-
-fn open_reports(args: &Args, desk: &Desk, suite: &Suite, feed: &mut Feed) -> Result<(), String> {
-    let mut options = reports::options(desk);
-    options.max_cell = args.table_cell_max_length.unwrap_or(options.max_cell);
-    let named: Vec<PathBuf> = match &args.output[..] {
-        [] => suite.tests.outputs.iter().map(PathBuf::from).collect(),
-        named => named.to_vec(),
-    };
-    for path in &named {
-        feed.file(path, desk)?;
-    }
-    let shown = match args.json {
-        true => Some("json"),
-        false => (!args.no_table && !desk.quiet).then_some("console"),
-    };
-    if let Some(reporter) = shown.and_then(find) {
-        feed.stdout(reporter.open(Box::new(Stdout), &options));
-    }
-    Ok(())
-}
-
-fn conclude(args: &Args, desk: &Desk, outcome: &Outcome, id: &str, written: bool) -> Exit {
-    let summary = &outcome.summary;
-    if let Some(why) = &outcome.unsaved {
-        desk.console.error(&format!("the run could not be kept: {why}"), None);
-    }
-    for why in &outcome.unreachable {
-        desk.console.error(&quintain_source::visible(why), None);
-    }
-    if summary.interrupted {
-        desk.console.err("interrupted; what was finished is reported");
-        if !args.no_write {
-            desk.console.note(&format!("`quintain eval --resume {id}` goes on"));
-        }
-        return Exit::Interrupted;
-    }
-    if outcome.overdue {
-        desk.console.error("the time was up before all tests were run", None);
-        return Exit::Unreachable;
-    }
-    if !outcome.unreachable.is_empty() || summary.missing > 0 {
-        return Exit::Unreachable;
-    }
-    if !written {
-        return Exit::Usage;
-    }
-    let total = summary.total().max(1) as f64;
-    let rate = summary.passed as f64 / total * 100.0;
-    let wanted = desk.context.number("PROMPTFOO_PASS_RATE_THRESHOLD").unwrap_or(100.0);
-    if rate >= wanted {
-        return Exit::Passed;
-    }
-    let code = args.fail_exit_code.or_else(|| {
-        let code = desk.context.number("PROMPTFOO_FAILED_TEST_EXIT_CODE")?;
-        (0.0..=255.0).contains(&code).then_some(code as u8)
-    });
-    code.map_or(Exit::Failed, Exit::FailedWith)
 }

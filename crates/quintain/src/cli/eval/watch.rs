@@ -60,5 +60,5 @@ fn stamps(args: &Args, desk: &Desk) -> Vec<(PathBuf, Option<SystemTime>)> {
 /// What a run itself writes must not start the next one.
 fn is_output(path: &std::path::Path, args: &Args) -> bool {
     let is = |output: &PathBuf| output.file_name() == path.file_name();
-    args.output.iter().any(is) || path.is_dir()
+    args.show.output.iter().any(is) || path.is_dir()
 }

@@ -1,0 +1,76 @@
+//! The answers of a stored run, to be judged again.
+
+use std::collections::{HashMap, VecDeque};
+
+use futures_util::TryStreamExt as _;
+use quintain_core::plan::{Case, Plan, Sameness};
+use quintain_core::result::CaseResult;
+use quintain_core::suite::Suite;
+use quintain_core::surface::Surface;
+use serde_json::Value;
+
+use crate::store::{Run, Store, StoreError};
+
+#[derive(Debug)]
+pub struct Recording {
+    store: Store,
+    run: Run,
+    /// For each case of the plan its position in the run.
+    places: Vec<usize>,
+    /// By the name of the target.
+    surfaces: HashMap<String, Vec<(String, Surface)>>,
+}
+
+/// What makes a case the same case in a suite that was edited since.
+type Key = (Sameness, String, String, u32);
+
+impl Recording {
+    /// Finds the answers to the cases of a plan, and takes those out of it that have none.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn of(
+        store: Store,
+        run: Run,
+        suite: &Suite,
+        plan: &mut Plan,
+    ) -> Result<Self, StoreError> {
+        let mut stored: HashMap<Key, VecDeque<usize>> = HashMap::new();
+        let mut cases = store.cases(&run);
+        while let Some(case) = cases.try_next().await? {
+            stored.entry(key(&case)).or_default().push_back(case.ordinal);
+        }
+        drop(cases);
+        let mut places = Vec::new();
+        plan.cases.retain_mut(|case| {
+            let target = suite.targets[case.target].name().to_owned();
+            let prompt = suite.tests.prompts[case.prompt].label.clone();
+            let same = Sameness::new(case.test.description.as_deref(), case.vars());
+            let place = stored.get_mut(&(same, prompt, target, case.repeat));
+            let Some(place) = place.and_then(VecDeque::pop_front) else { return false };
+            case.ordinal = places.len();
+            places.push(place);
+            true
+        });
+        let surfaces = store.surfaces(&run).await?.into_iter().collect();
+        Ok(Self { store, run, places, surfaces })
+    }
+
+    pub(super) fn surfaces(&self, target: &str) -> Vec<(String, Surface)> {
+        self.surfaces.get(target).cloned().unwrap_or_default()
+    }
+
+    /// What came of a case then.
+    pub(super) async fn result(&self, case: &Case) -> Result<CaseResult, String> {
+        let missing = || "the run holds no answer to this test".to_owned();
+        let place = *self.places.get(case.ordinal).ok_or_else(missing)?;
+        let stored = self.store.case(&self.run, place).await;
+        stored.map_err(|error| error.to_string())?.ok_or_else(missing)
+    }
+}
+
+fn key(case: &CaseResult) -> Key {
+    let vars = case.test.get("vars").and_then(Value::as_object).unwrap_or(&case.vars);
+    let same = Sameness::new(case.description.as_deref(), vars);
+    (same, case.prompt.label.clone(), case.target.name().to_owned(), case.repeat)
+}

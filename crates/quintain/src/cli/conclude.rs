@@ -1,0 +1,51 @@
+//! What a run means for the exit code.
+
+use quintain_engine::run::Outcome;
+
+use super::Desk;
+use crate::exit::Exit;
+
+/// Says what the reports do not say. `kept` is the name of the run in the store.
+pub(super) fn conclude(
+    outcome: &Outcome,
+    kept: Option<&str>,
+    written: bool,
+    fail_exit_code: Option<u8>,
+    desk: &Desk,
+) -> Exit {
+    let summary = &outcome.summary;
+    if let Some(why) = &outcome.unsaved {
+        desk.console.error(&format!("the run could not be kept: {why}"), None);
+    }
+    for why in &outcome.unreachable {
+        desk.console.error(&quintain_source::visible(why), None);
+    }
+    if summary.interrupted {
+        desk.console.err("interrupted; what was finished is reported");
+        if let Some(id) = kept {
+            desk.console.note(&format!("`quintain eval --resume {id}` goes on"));
+        }
+        return Exit::Interrupted;
+    }
+    if outcome.overdue {
+        desk.console.error("the time was up before all tests were run", None);
+        return Exit::Unreachable;
+    }
+    if !outcome.unreachable.is_empty() || summary.missing > 0 {
+        return Exit::Unreachable;
+    }
+    if !written {
+        return Exit::Usage;
+    }
+    let total = summary.total().max(1) as f64;
+    let rate = summary.passed as f64 / total * 100.0;
+    let wanted = desk.context.number("PROMPTFOO_PASS_RATE_THRESHOLD").unwrap_or(100.0);
+    if rate >= wanted {
+        return Exit::Passed;
+    }
+    let code = fail_exit_code.or_else(|| {
+        let code = desk.context.number("PROMPTFOO_FAILED_TEST_EXIT_CODE")?;
+        (0.0..=255.0).contains(&code).then_some(code as u8)
+    });
+    code.map_or(Exit::Failed, Exit::FailedWith)
+}

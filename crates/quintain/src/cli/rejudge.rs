@@ -1,0 +1,127 @@
+//! `quintain rejudge`: judge the answers of an earlier run again, without asking anybody.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use quintain_core::event::RunInfo;
+use quintain_core::plan::{Selection, plan};
+use quintain_engine::World;
+use quintain_engine::run::{Job, Recording, Settings, execute};
+
+use super::conclude::conclude;
+use super::eval::{Begun, Progress};
+use super::reports::Show;
+use super::suite::{self, Wrong, say};
+use super::{Desk, runs, store};
+use crate::exit::Exit;
+
+/// Judge the answers of an earlier run again
+///
+/// Takes the assertions of the suite as it was, or of other files named with -c: an edited suite is
+/// tried on answers that are there already. Nothing is sent to a target. The result is a run of its
+/// own.
+///
+/// Examples:
+///   quintain rejudge latest
+///   quintain rejudge eval-abc -c stricter.yaml -o report.html
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// Which run
+    #[arg(value_name = "RUN", default_value = "latest")]
+    run: String,
+    /// Suite file to judge by; any number of times
+    #[arg(short, long, value_name = "FILE", num_args = 1..)]
+    config: Vec<PathBuf>,
+    #[command(flatten)]
+    show: Show,
+    /// Write snapshots that differ anew
+    #[arg(short, long)]
+    update_snapshots: bool,
+    /// Exit code when a test fails [default: 100]
+    #[arg(long, value_name = "CODE")]
+    fail_exit_code: Option<u8>,
+    /// Keep nothing of this run
+    #[arg(long)]
+    no_write: bool,
+}
+
+pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    let found = async {
+        let store = store::open(desk).await?;
+        Begun::find(store, &args.run, false).await
+    };
+    let begun = match found.await {
+        Ok(begun) => begun,
+        Err(error) => return runs::failed(&error, desk),
+    };
+    match again(&args, begun, desk).await {
+        Ok(exit) => exit,
+        Err(wrong) => {
+            wrong.report(desk);
+            Exit::Usage
+        }
+    }
+}
+
+async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
+    let env = &desk.context.env;
+    let opened = match &args.config[..] {
+        [] => begun.suite(env, desk)?,
+        files => suite::open(files, Vec::new(), env, desk)?,
+    };
+    let repeat = begun.choices().repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
+    let mut plan = plan(&opened.suite, &Selection::default(), repeat);
+    let wrong = |error: quintain_engine::store::StoreError| say(error.to_string(), None);
+    let (store, earlier) = (begun.store.clone(), begun.run.id.clone());
+    let recording = Recording::of(begun.store, begun.run, &opened.suite, &mut plan);
+    let recording = recording.await.map_err(wrong)?;
+    if plan.cases.is_empty() {
+        let help = "tests are found again by their description and variables";
+        desk.console.error(&format!("the run {earlier} answers no test of this suite"), Some(help));
+        return Ok(Exit::Nothing);
+    }
+    let created = desk.context.now();
+    let mut options = begun.info.options;
+    options.insert("rejudged".to_owned(), earlier.into());
+    let info = RunInfo {
+        id: format!("rejudge-{}-{created}", desk.context.letters(3)),
+        created,
+        description: opened.suite.description.clone().or(begun.info.description),
+        columns: plan.columns.clone(),
+        planned: plan.cases.len(),
+        options,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..begun.info
+    };
+    let outputs = &opened.suite.tests.outputs;
+    let mut feed = args.show.open(outputs, desk).map_err(|why| say(why, None))?;
+    let world =
+        World { env: Arc::new(env.clone()), redactor: desk.redactor.clone(), ..World::default() };
+    let settings = Settings {
+        update_snapshots: args.update_snapshots,
+        write_new_snapshots: !env.contains_key("CI"),
+        ..Settings::default()
+    };
+    desk.start_logging(false, false);
+    let job = Job {
+        suite: &opened.suite,
+        plan: &plan,
+        sources: &opened.sources,
+        world: &world,
+        settings: &settings,
+        info: &info,
+        earlier: None,
+        recording: Some(&recording),
+    };
+    let texts = suite::texts(&opened.files, &desk.redactor);
+    let writer = (!args.no_write).then(|| store.start(&info, &texts));
+    let mut progress = Progress::new(&desk.console, true);
+    let outcome = execute(&job, desk.stop.clone(), writer, &mut |event| {
+        progress.event(event);
+        feed.event(event);
+    })
+    .await;
+    let written = feed.finish(&desk.console);
+    Ok(conclude(&outcome, None, written, args.fail_exit_code, desk))
+}
