@@ -1,10 +1,8 @@
 //! Numbers, white space and JSON as JavaScript has them: promptfoo's verdicts depend on it.
 
-use std::io;
-
-use serde::Serialize;
 use serde_json::Value;
-use serde_json::ser::{Formatter, Serializer};
+
+pub use crate::js::stringify;
 
 /// What `\s` stands for and `trim` cuts off.
 pub fn is_space(c: char) -> bool {
@@ -65,15 +63,6 @@ pub fn to_precision(value: f64, digits: u8) -> String {
     format!("{value:.*}", usize::try_from(digits - 1 - exponent).unwrap_or_default())
 }
 
-/// `JSON.stringify(value)`, except that integers beyond 2^53 keep all their digits.
-pub fn stringify(value: &Value) -> String {
-    let mut bytes = Vec::new();
-    let mut serializer = Serializer::with_formatter(&mut bytes, JsNumbers);
-    // Writing into memory cannot fail, and what serde_json writes is UTF-8.
-    let _ = value.serialize(&mut serializer);
-    String::from_utf8(bytes).unwrap_or_default()
-}
-
 /// `String(value)`: lists without brackets, maps without content.
 pub fn string(value: &Value) -> String {
     match value {
@@ -117,14 +106,6 @@ pub fn deep_equal(a: &Value, b: &Value) -> bool {
                 && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| deep_equal(a, b)))
         }
         _ => a == b,
-    }
-}
-
-struct JsNumbers;
-
-impl Formatter for JsNumbers {
-    fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-        writer.write_all(number(value).as_bytes())
     }
 }
 

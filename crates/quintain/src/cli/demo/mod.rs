@@ -1,13 +1,12 @@
 //! `quintain demo`: the practice target, shown at work, or served for others to practise on.
 
+mod practise;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use quintain_core::evidence::Outcome;
-use quintain_core::tool_call::ToolCall;
 use quintain_demo::{ApiKeyPlacement, Auth, DemoConfig, Twin, serve_http, serve_stdio, weaknesses};
-use quintain_engine::Sessions;
 use serde_json::{Value, json};
 
 use super::target::{self, TargetArgs};
@@ -15,17 +14,9 @@ use super::{Desk, render};
 use crate::console::Tone;
 use crate::exit::Exit;
 
-/// The calls that the demonstration makes: two that work, and two that show how failures look.
-const SAMPLE: [(&str, &str); 4] = [
-    ("process_payment", r#"{"amount": 100, "currency": "USD", "user_id": "cust_1001"}"#),
-    ("get_transaction", r#"{"transaction_id": "txn_123"}"#),
-    ("get_transaction", r#"{"transaction_id": "txn_999"}"#),
-    ("unknown_function", "{}"),
-];
-
-/// Practise: start the built-in payments server, show what it offers and make sample calls
+/// Practise: start the built-in payments server, show what it offers and run a suite over it
 ///
-/// Needs no argument, no key and no network. With `--stdio` or `--http` the practice target is served
+/// Needs no argument, no key and no network, and writes quintain-demo.html. With `--stdio` or `--http` the practice target is served
 /// instead, for other clients and for your own suites; it comes as a vulnerable and a patched twin.
 ///
 /// Examples:
@@ -150,7 +141,8 @@ async fn show(args: &Args, desk: &Desk) -> Exit {
     let console = &desk.console;
     let mut command = vec![desk.context.program.display().to_string()];
     command.extend(["demo", "--stdio"].map(str::to_owned));
-    command.push(if args.vulnerable { "--vulnerable" } else { "--patched" }.to_owned());
+    let twin = if args.vulnerable { "--vulnerable" } else { "--patched" };
+    command.push(twin.to_owned());
     let resolved = TargetArgs::for_command(command).resolve(desk, false);
     let (target, world) = match resolved {
         Ok(resolved) => resolved,
@@ -166,46 +158,21 @@ async fn show(args: &Args, desk: &Desk) -> Exit {
     for (name, surface, _) in sessions.survey().await {
         console.out(&render::surface(&name, &surface, console));
     }
-    console.out(&format!("\n{}", console.paint(Tone::Bold, "Sample calls")));
-    let mut exit = Exit::Passed;
-    for (tool, arguments) in SAMPLE {
-        if !sample(&sessions, tool, arguments, desk).await {
-            exit = Exit::Unreachable;
-        }
-    }
     sessions.close().await;
-    console.note(
-        "\nnext: quintain inspect -- COMMAND, quintain call TOOL JSON -- COMMAND, quintain demo --help",
-    );
-    exit
-}
-
-/// Makes one call and shows it; false if the target did not answer at all.
-async fn sample(sessions: &Sessions, tool: &str, arguments: &str, desk: &Desk) -> bool {
-    let console = &desk.console;
-    let args = serde_json::from_str(arguments).unwrap_or_default();
-    console.out(&console.paint(Tone::Green, &format!("> {tool} {arguments}")));
-    let call = ToolCall { tool: tool.to_owned(), args, server: None };
-    let exchange = match sessions.call(&call).await {
-        Ok(exchange) => exchange,
-        Err(error) => {
-            console.out(&format!("  {error}"));
-            return true;
+    console.out(&format!("\n{}\n", console.paint(Tone::Bold, "A suite over it")));
+    let outcome = match practise::run(twin, desk).await {
+        Ok(outcome) => outcome,
+        Err(wrong) => {
+            wrong.report(desk);
+            return Exit::Usage;
         }
     };
-    let millis = exchange.took.as_secs_f64() * 1e3;
-    match &exchange.outcome {
-        Outcome::Reply(result) | Outcome::ToolError(result) => {
-            console.out(&crate::console::indented(&render::result(result), "  "));
-        }
-        Outcome::RpcError { code, message, .. } => {
-            console.out(&format!("  MCP error {code}: {}", quintain_source::visible(message)));
-        }
-        other => {
-            console.out(&format!("  {other:?}"));
-            return false;
-        }
+    if outcome.summary.interrupted {
+        return Exit::Interrupted;
     }
-    console.out(&console.paint(Tone::Dim, &format!("  {millis:.1} ms")));
-    true
+    console.note(
+        "\nnext: quintain init, quintain inspect -- COMMAND, quintain call TOOL JSON -- COMMAND, \
+         quintain demo --help",
+    );
+    if outcome.unreachable.is_empty() { Exit::Passed } else { Exit::Unreachable }
 }
