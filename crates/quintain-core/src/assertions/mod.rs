@@ -9,6 +9,7 @@ mod content;
 mod cost;
 mod equals;
 mod finish_reason;
+mod function_call;
 mod guardrails;
 mod html;
 mod json;
@@ -29,6 +30,7 @@ mod skill_used;
 mod sql;
 mod starts_with;
 mod structured;
+mod tool_call_f1;
 mod webhook;
 mod word_count;
 mod xml;
@@ -75,6 +77,9 @@ static ALL: &[&dyn Assertion] = &[
     &webhook::WEBHOOK,
     // What MCP servers answer.
     // Recorded exchanges.
+    &tool_call_f1::TOOL_CALL_F1,
+    &function_call::IS_VALID_FUNCTION_CALL,
+    &function_call::IS_VALID_TOOLS_CALL,
     &skill_used::SKILL_USED,
     // Measurements.
     &latency::LATENCY,
