@@ -10,6 +10,7 @@ mod cost;
 mod equals;
 mod errors;
 mod finish_reason;
+mod function_call;
 mod golden_file;
 mod graded;
 mod guardrails;
@@ -39,6 +40,7 @@ mod sql;
 mod starts_with;
 mod structured;
 mod surface_snapshot;
+mod tool_call_f1;
 mod trace_spans;
 mod trajectory;
 mod trajectory_args;
@@ -103,6 +105,9 @@ static ALL: &[&dyn Assertion] = &[
     &trajectory::TOOL_SEQUENCE,
     &trajectory_args::TOOL_ARGS_MATCH,
     &trajectory::STEP_COUNT,
+    &tool_call_f1::TOOL_CALL_F1,
+    &function_call::IS_VALID_FUNCTION_CALL,
+    &function_call::IS_VALID_TOOLS_CALL,
     &skill_used::SKILL_USED,
     // Measurements.
     &latency::LATENCY,
