@@ -21,7 +21,7 @@ pub(super) static INPUT_SCHEMA_ENFORCED: Builtin = Builtin {
         id: "input-schema-enforced",
         aliases: &[],
         summary: "The tool refuses arguments that its input schema forbids",
-        docs: r#"# What it does
+        docs: r"# What it does
 Takes the call of the test, whose arguments must be good, and calls the same tool again with
 arguments that break its `inputSchema` in one place each: a value of the wrong type, a required
 property left out, a value that is not in the enumeration, a number or a length out of bounds, a
@@ -48,7 +48,7 @@ The answers to the calls that should have been refused.
   skip: [metadata]
   rules: [type, required, range]
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile,

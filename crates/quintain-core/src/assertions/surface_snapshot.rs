@@ -16,7 +16,7 @@ pub(super) static SURFACE_SNAPSHOT: Builtin = Builtin {
         id: "surface-snapshot",
         aliases: &[],
         summary: "Tools, prompts and resources of the target are those that were kept in a file",
-        docs: r#"# What it does
+        docs: r"# What it does
 Compares what the servers of the target list (tools with descriptions, schemas and annotations,
 prompts, resources, resource templates, instructions) with the file `value`, by default
 `quintain.surface.json` in the folder of the suite. Every difference is a failure and is told item by
@@ -44,7 +44,7 @@ The list of changes.
   only: [tools, prompts]
   ignore: [titles, icons]
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile,
