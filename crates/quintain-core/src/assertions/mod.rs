@@ -17,6 +17,7 @@ mod latency;
 mod levenshtein;
 mod max_score;
 mod meteor;
+mod no_leak;
 mod number;
 mod perplexity;
 mod range;
@@ -67,6 +68,8 @@ static ALL: &[&dyn Assertion] = &[
     &script::RUBY,
     &webhook::WEBHOOK,
     // What MCP servers answer.
+    &no_leak::NO_PII,
+    &no_leak::NO_SECRETS,
     // Recorded exchanges.
     &trace_spans::TRACE_SPAN_COUNT,
     &trace_spans::TRACE_SPAN_DURATION,
