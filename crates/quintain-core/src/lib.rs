@@ -8,6 +8,7 @@ pub mod assertions;
 pub mod check;
 pub mod code;
 pub mod compare;
+pub mod detect;
 pub mod diff;
 pub mod event;
 pub mod evidence;

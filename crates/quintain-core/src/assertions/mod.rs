@@ -24,6 +24,7 @@ mod levenshtein;
 mod max_score;
 mod max_tokens;
 mod meteor;
+mod no_leak;
 mod number;
 mod perplexity;
 mod progress;
@@ -97,6 +98,8 @@ static ALL: &[&dyn Assertion] = &[
     &progress::PROGRESS_REPORTED,
     &snapshot::SNAPSHOT,
     &surface_snapshot::SURFACE_SNAPSHOT,
+    &no_leak::NO_PII,
+    &no_leak::NO_SECRETS,
     // Recorded exchanges.
     &trace_spans::TRACE_SPAN_COUNT,
     &trace_spans::TRACE_SPAN_DURATION,
