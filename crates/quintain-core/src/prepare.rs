@@ -36,7 +36,7 @@ pub fn prepare(
 ) -> Result<Prepared, RenderError> {
     let mut given = case.vars().clone();
     given.extend(carried.iter().map(|(name, value)| (name.clone(), value.clone())));
-    let vars = resolve(&given, templates)?;
+    let vars = resolve(&with_step(&given, case), templates)?;
     let options = &case.test.options;
     let (prefix, suffix) = (options.prefix.as_deref(), options.suffix.as_deref());
     let shown = match &prompt.body {
@@ -68,6 +68,16 @@ pub fn prepare(
         Ok(Probe::Text(shown.clone()))
     };
     Ok(Prepared { vars, given, prompt: shown, probe })
+}
+
+/// The variables that promptfoo adds to those of a test.
+fn with_step(given: &Map<String, Value>, case: &Case) -> Map<String, Value> {
+    let Case { test_idx, column, repeat, .. } = case;
+    let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
+    let mut vars = given.clone();
+    vars.insert("__repeatIndex".into(), (*repeat).into());
+    vars.insert("__evalStepId".into(), step.into());
+    vars
 }
 
 /// A step with what is known by now filled in.
@@ -135,7 +145,7 @@ fn render(
     if let Ok(mut json) = serde_json::from_str::<Value>(text)
         && fill_texts(&mut json, vars, templates).is_ok()
     {
-        return Ok(js::stringify_pretty(&json));
+        return Ok(js::stringify_pretty(&js::ordered(json)));
     }
     if !is_template(text) {
         return Ok(text.to_owned());

@@ -110,7 +110,7 @@ impl Test {
             inherited.iter().cloned().chain(self.asserts).collect()
         };
         Self {
-            description: self.description.or_else(|| base.description.clone()),
+            description: self.description,
             vars: merged(&base.vars, self.vars),
             asserts,
             threshold: self.threshold.or(base.threshold),
@@ -127,6 +127,7 @@ impl Test {
     /// Several `defaultTest`s are one: what later files say counts, assertions add up.
     pub(super) fn joined(mut self, earlier: &Self) -> Self {
         let own = std::mem::take(&mut self.asserts);
+        self.description = self.description.or_else(|| earlier.description.clone());
         let mut joined = self.over(earlier);
         joined.asserts = earlier.asserts.iter().cloned().chain(own).collect();
         joined

@@ -9,6 +9,7 @@ mod declared;
 mod derived;
 mod expected;
 mod files;
+mod filters;
 mod load;
 mod loader;
 mod mention;

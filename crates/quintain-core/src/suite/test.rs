@@ -120,6 +120,8 @@ pub struct Tests {
     pub prompts: Vec<Prompt>,
     pub tests: Vec<Arc<Test>>,
     pub derived_metrics: Vec<DerivedMetric>,
+    /// `nunjucksFilters`: JavaScript by the names that templates use.
+    pub filters: Vec<(String, Code)>,
     pub options: EvaluateOptions,
     pub outputs: Vec<String>,
     pub tags: Map<String, Value>,

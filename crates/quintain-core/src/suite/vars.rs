@@ -43,7 +43,7 @@ pub fn resolve(
             let Some(Value::String(text)) = vars.get(name) else { continue };
             let Some((range, mentioned)) = placeholder(text) else { continue };
             let Some(other) = vars.get(mentioned) else { continue };
-            let other = printed(other);
+            let other = replacement(&printed(other), text, &range);
             if text.len() + other.len() > MAX_LENGTH {
                 let reason = format!("the variable `{name}` grows without bounds");
                 return Err(RenderError { reason });
@@ -77,6 +77,34 @@ fn placeholder(text: &str) -> Option<(std::ops::Range<usize>, &str)> {
         from = start + 1;
     }
     None
+}
+
+/// What JavaScript puts in place of a part of a text: `$&` is the part, `$\`` what stands before it,
+/// `$'` what stands behind it, and `$$` a dollar sign.
+fn replacement(with: &str, text: &str, range: &std::ops::Range<usize>) -> String {
+    let mut out = String::with_capacity(with.len());
+    let mut rest = with;
+    while let Some(at) = rest.find('$') {
+        out.push_str(&rest[..at]);
+        let piece = match rest.as_bytes().get(at + 1) {
+            Some(b'$') => "$",
+            Some(b'&') => &text[range.clone()],
+            Some(b'`') => &text[..range.start],
+            Some(b'\'') => &text[range.end..],
+            _ => {
+                out.push('$');
+                rest = &rest[at + 1..];
+                continue;
+            }
+        };
+        out.push_str(piece);
+        rest = &rest[at + 2..];
+        if out.len() > MAX_LENGTH {
+            break;
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// As JavaScript would write it into a text.
