@@ -62,6 +62,19 @@ fn origin(scene: &Scene<'_>, value: &Value) -> Option<&'static str> {
         .find(|pointer| result.pointer(pointer) == Some(value))
 }
 
+/// The exchange that the case is about, and its index. Without one there is nothing to judge, and
+/// that is the verdict.
+///
+/// # Errors
+/// Says why nothing was sent.
+pub fn last<'a>(scene: &Scene<'a>) -> Result<(usize, &'a Exchange), Box<Verdict>> {
+    let exchanges = &scene.evidence.exchanges;
+    exchanges.iter().enumerate().next_back().ok_or_else(|| {
+        let why = scene.response.error.as_deref().unwrap_or("nothing was sent to the target");
+        Box::new(Verdict::error(why))
+    })
+}
+
 /// The result of the last exchange.
 pub fn result<'a>(scene: &Scene<'a>) -> Option<&'a Value> {
     scene.evidence.last()?.outcome.result()

@@ -2,6 +2,7 @@
 //! and is hostile: it must not make us fetch anything, backtrack, recurse without end or crash.
 
 mod bounds;
+pub mod violations;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -44,18 +45,20 @@ impl Problem {
 
 /// Checks `args` against `schema` (draft 2020-12 unless it names another). Empty means they fit.
 pub fn validate(schema: &Value, args: &Value) -> Vec<Problem> {
-    let options = jsonschema::options()
-        .with_draft(draft(schema))
-        .with_pattern_options(
-            PatternOptions::regex().size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE),
-        )
-        .should_validate_formats(false);
+    let options = options(schema).should_validate_formats(false);
     let validator = match compile(schema, options) {
         Ok(validator) => validator,
         Err(problem) => return vec![problem],
     };
     apply(schema, &validator, args, |validator| problems(validator, args))
         .unwrap_or_else(|problem| vec![problem])
+}
+
+/// Patterns of the target must not backtrack.
+fn options(schema: &Value) -> ValidationOptions<'static> {
+    jsonschema::options().with_draft(draft(schema)).with_pattern_options(
+        PatternOptions::regex().size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE),
+    )
 }
 
 /// Makes a validator of a schema that is not too large for one.

@@ -13,6 +13,7 @@ pub use param::Param;
 pub use scene::{Scene, View, as_text};
 pub use spec::Spec;
 
+use crate::compare::Comparison;
 use crate::question::{Answer, Question};
 use crate::registry::Meta;
 use crate::verdict::Verdict;
@@ -44,5 +45,11 @@ pub trait Check: Send + Sync {
     /// Whether it looks at resources and prompts of the target, not only at its tools.
     fn wants_survey(&self) -> bool {
         false
+    }
+
+    /// What compares the answers of one test with each other. Such a check is not asked to judge: it
+    /// has its say when all of them are graded.
+    fn comparison(&self) -> Option<&dyn Comparison> {
+        None
     }
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 pub use context::context;
 pub use grade::{Grade, Voice};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
     JavaScript,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::probe::Step;
+use crate::tool_call::ToolCall;
 
 /// Everything that a probe brought to light. Verdicts are made from this and from nothing else, so
 /// a stored run can be judged again.
@@ -31,9 +32,17 @@ impl Evidence {
         self.exchanges.last()
     }
 
-    /// What came of a call that a check asked for.
-    pub fn of_step(&self, step: &Step) -> Option<&Exchange> {
-        self.extra.iter().find(|extra| extra.step == *step).map(|extra| &extra.exchange)
+    /// What came of a call that a check asked for. One that asks the same several times gets as many
+    /// answers; `nth` counts from zero.
+    pub fn of_step(&self, step: &Step, nth: usize) -> Option<&Exchange> {
+        let mut same = self.extra.iter().filter(|extra| extra.step == *step);
+        same.nth(nth).map(|extra| &extra.exchange)
+    }
+
+    /// The index of such a call for a proof: they follow the probe's own exchanges.
+    pub fn index_of_step(&self, step: &Step, nth: usize) -> Option<usize> {
+        let mut same = self.extra.iter().enumerate().filter(|(_, extra)| extra.step == *step);
+        same.nth(nth).map(|(at, _)| self.exchanges.len() + at)
     }
 }
 
@@ -79,6 +88,24 @@ pub enum Outcome {
     Refused { why: String },
 }
 
+impl Exchange {
+    /// The step that asks the same again, of the same server.
+    pub fn step(&self) -> Step {
+        let server = Some(self.server.clone()).filter(|server| !server.is_empty());
+        let field = |name: &str| self.sent.get(name).and_then(Value::as_object).cloned();
+        match self.sent.get("name").and_then(Value::as_str) {
+            Some(tool) if self.method == "tools/call" => {
+                let args = field("arguments").unwrap_or_default();
+                Step::Call(ToolCall { tool: tool.to_owned(), args, server })
+            }
+            _ => {
+                let params = self.sent.as_object().cloned().unwrap_or_default();
+                Step::Request { method: self.method.clone(), params, server }
+            }
+        }
+    }
+}
+
 impl Outcome {
     /// Sorts the `result` of a tool call by its own word: success or `isError`.
     pub fn of_tool_result(result: Value) -> Self {
@@ -97,6 +124,17 @@ impl Outcome {
     /// Whether the server answered at all, in the form the protocol demands.
     pub fn is_answer(&self) -> bool {
         matches!(self, Self::Reply(_) | Self::ToolError(_) | Self::RpcError { .. })
+    }
+
+    /// Why there is no answer at all, in words; none if there is one.
+    pub fn failure(&self) -> Option<String> {
+        match self {
+            Self::Reply(_) | Self::ToolError(_) | Self::RpcError { .. } => None,
+            Self::TimedOut { after } => Some(format!("no answer after {} ms", after.as_millis())),
+            Self::Closed { why } | Self::Garbled { why, .. } | Self::Refused { why } => {
+                Some(why.clone())
+            }
+        }
     }
 
     /// The texts of the content blocks in order; blocks of other kinds are left out.

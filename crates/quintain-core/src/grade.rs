@@ -101,10 +101,11 @@ fn add_up(
                 }
             }
         }
-        if weight == 0.0 {
+        // A metric cannot fail the test; a set can, whatever it weighs.
+        if weight == 0.0 && !is_set {
             verdict.status = Status::Pass;
         }
-        if let Some(name) = metric {
+        if let Some(name) = metric.filter(|name| !name.is_empty()) {
             sum.name(name, verdict.score, 1.0, weight);
         }
         sum.score += verdict.score * weight;

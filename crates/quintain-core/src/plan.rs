@@ -6,14 +6,15 @@ mod select;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use quintain_script::Host;
 use quintain_source::switched_on;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::event::Column;
 use crate::result::TargetName;
-use crate::suite::{Prompt, Suite, Target, Test, expand};
+use crate::suite::{VarFile, Prompt, Suite, Target, Test, expand};
 
-pub use select::{SelectError, Selection};
+pub use select::{Sameness, SelectError, Selection};
 
 /// One case to run. Variables are not filled in yet: an earlier case may bring some of them.
 #[derive(Debug, Clone)]
@@ -31,11 +32,26 @@ pub struct Case {
     pub test: Arc<Test>,
     /// One combination of its variables, if there are several.
     pub vars: Option<Arc<Map<String, Value>>>,
+    /// Why it cannot be run, if so.
+    pub flaw: Option<Arc<str>>,
 }
 
 impl Case {
     pub fn vars(&self) -> &Map<String, Value> {
         self.vars.as_deref().unwrap_or(&self.test.vars)
+    }
+
+    /// Its variables with what earlier cases and scripts bring, and with the content of files in
+    /// place of their names.
+    pub fn given(&self, carried: &Map<String, Value>) -> Map<String, Value> {
+        let mut given = self.vars().clone();
+        given.extend(carried.iter().map(|(name, value)| (name.clone(), value.clone())));
+        for value in given.values_mut() {
+            if let Some(VarFile::Text(text)) = self.test.file(value) {
+                *value = Value::String(text.clone());
+            }
+        }
+        given
     }
 }
 
@@ -65,16 +81,20 @@ pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
     };
     let mut cases = Vec::with_capacity(tests.len() * pairs.len());
     let (mut test_idx, mut first_group) = (0, 0);
+    let host = Host { env: suite.env.clone(), ..Host::default() };
     let plain = switched_on(&suite.env, "PROMPTFOO_DISABLE_VAR_EXPANSION");
     for test in selection.tests(&tests) {
-        let combinations: Vec<Option<Arc<Map<String, Value>>>> = if plain
-            || test.options.disable_var_expansion
-            || !test.vars.values().any(Value::is_array)
-        {
-            vec![None]
-        } else {
-            expand(&test.vars).into_iter().map(|vars| Some(Arc::new(vars))).collect()
+        let (changed, flaw) = match transformed(test, &host) {
+            Ok(vars) => (vars.map(Arc::new), None),
+            Err(why) => (None, Some(Arc::from(format!("transformVars failed: {why}")))),
         };
+        let vars = changed.as_deref().unwrap_or(&test.vars);
+        let combinations: Vec<Option<Arc<Map<String, Value>>>> =
+            if plain || test.options.disable_var_expansion || !vars.values().any(Value::is_array) {
+                vec![changed]
+            } else {
+                expand(vars).into_iter().map(|vars| Some(Arc::new(vars))).collect()
+            };
         for repeat in 0..test.options.repeat.unwrap_or(repeat).max(1) {
             for (offset, vars) in combinations.iter().enumerate() {
                 for (column, pair) in pairs.iter().enumerate() {
@@ -93,6 +113,7 @@ pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
                         repeat,
                         test: test.clone(),
                         vars: vars.clone(),
+                        flaw: flaw.clone(),
                     });
                 }
                 test_idx += 1;
@@ -101,6 +122,27 @@ pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
         first_group += combinations.len();
     }
     Plan { cases, columns }
+}
+
+/// The variables that `transformVars` of a test makes. They may hold lists, which mean several cases.
+fn transformed(test: &Test, host: &Host) -> Result<Option<Map<String, Value>>, String> {
+    let Some(code) = &test.options.transform_vars else { return Ok(None) };
+    let (vars, context) = (Value::Object(test.vars.clone()), json!({"vars": test.vars}));
+    match code.run_js(&[("vars", &vars), ("context", &context)], host)? {
+        Value::Object(vars) => Ok(Some(vars)),
+        other => Err(format!("it returned {}, not an object", kind_of(&other))),
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
 }
 
 struct Pair {

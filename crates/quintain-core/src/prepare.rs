@@ -14,10 +14,10 @@ use crate::tool_call::ToolCallError;
 pub struct Prepared {
     /// With those filled in that they mention.
     pub vars: Map<String, Value>,
-    /// As reports show them: as they were given.
-    pub given: Map<String, Value>,
     /// The prompt as reports show it.
     pub prompt: String,
+    /// For MCP servers: the prompt as data.
+    pub payload: Option<Value>,
     /// Why it cannot be sent, if so.
     pub probe: Result<Probe, ToolCallError>,
 }
@@ -34,9 +34,8 @@ pub fn prepare(
     speaks_mcp: bool,
     templates: &Nunjucks,
 ) -> Result<Prepared, RenderError> {
-    let mut given = case.vars().clone();
-    given.extend(carried.iter().map(|(name, value)| (name.clone(), value.clone())));
-    let vars = resolve(&with_step(&given, case), templates)?;
+    let given = case.given(carried);
+    let vars = resolve(&given, templates)?;
     let options = &case.test.options;
     let (prefix, suffix) = (options.prefix.as_deref(), options.suffix.as_deref());
     let shown = match &prompt.body {
@@ -50,34 +49,26 @@ pub fn prepare(
         PromptBody::Call(call) => js::stringify_pretty(&templates.render_value(call, &vars)?),
         PromptBody::Code(_) => prompt.raw(),
     };
-    let probe = if speaks_mcp {
-        match given.get("prompt") {
-            Some(Value::String(text)) => from_text(text, &vars, templates)?,
-            Some(value @ (Value::Object(_) | Value::Array(_))) => probe::steps(value),
-            Some(_) => from_text(&shown, &vars, templates)?,
-            None => match &prompt.body {
-                PromptBody::Call(call) => probe::steps(call),
-                PromptBody::Text(text) if prefix.is_none() && suffix.is_none() => {
-                    from_text(text, &vars, templates)?
-                }
-                _ => from_text(&shown, &vars, templates)?,
-            },
-        }
-        .map(Probe::Steps)
-    } else {
-        Ok(Probe::Text(shown.clone()))
+    if !speaks_mcp {
+        let probe = Ok(Probe::Text(shown.clone()));
+        return Ok(Prepared { vars, prompt: shown, payload: None, probe });
+    }
+    let payload = match given.get("prompt") {
+        Some(Value::String(text)) => from_text(text, &vars, templates)?,
+        Some(value @ (Value::Object(_) | Value::Array(_))) => Ok(value.clone()),
+        Some(_) => from_text(&shown, &vars, templates)?,
+        None => match &prompt.body {
+            PromptBody::Call(call) => Ok(call.clone()),
+            PromptBody::Text(text) if prefix.is_none() && suffix.is_none() => {
+                from_text(text, &vars, templates)?
+            }
+            _ => from_text(&shown, &vars, templates)?,
+        },
     };
-    Ok(Prepared { vars, given, prompt: shown, probe })
-}
-
-/// The variables that promptfoo adds to those of a test.
-fn with_step(given: &Map<String, Value>, case: &Case) -> Map<String, Value> {
-    let Case { test_idx, column, repeat, .. } = case;
-    let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
-    let mut vars = given.clone();
-    vars.insert("__repeatIndex".into(), (*repeat).into());
-    vars.insert("__evalStepId".into(), step.into());
-    vars
+    let probe = payload.as_ref().map_err(Clone::clone).and_then(probe::steps).map(Probe::Steps);
+    let payload =
+        payload.ok().map(|payload| templates.render_value(&payload, &vars)).transpose()?;
+    Ok(Prepared { vars, prompt: shown, payload, probe })
 }
 
 /// A step with what is known by now filled in.
@@ -115,22 +106,19 @@ fn from_text(
     text: &str,
     vars: &Map<String, Value>,
     templates: &Nunjucks,
-) -> Result<Result<Vec<PlannedStep>, ToolCallError>, RenderError> {
+) -> Result<Result<Value, ToolCallError>, RenderError> {
     if let Ok(payload @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
-        return Ok(probe::steps(&payload));
+        return Ok(Ok(payload));
     }
     if !is_template(text) {
-        return Ok(crate::tool_call::read(text).and_then(|payload| probe::steps(&payload)));
+        return Ok(crate::tool_call::read(text));
     }
     // A template around a variable that is a call: `{{prompt}}`.
     let plain = templates.render(text, vars)?;
     if let Ok(payload @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(&plain) {
-        return Ok(probe::steps(&payload));
+        return Ok(Ok(payload));
     }
-    match templates.render_json(text, vars) {
-        Ok(payload) => Ok(probe::steps(&payload)),
-        Err(_) => Ok(crate::tool_call::read(&plain).and_then(|payload| probe::steps(&payload))),
-    }
+    Ok(templates.render_json(text, vars).or_else(|_| crate::tool_call::read(&plain)))
 }
 
 /// promptfoo's rules: JSON is filled in text by text and printed anew, anything else as a whole.

@@ -1,6 +1,8 @@
 //! What a check cannot find out by itself. The engine asks and hands the answers back, so checks
 //! stay pure and synchronous.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,6 +20,8 @@ pub enum Question {
     Post { url: String, body: Value },
     /// For the target: one more call.
     Call(Step),
+    /// For the disk: the text of a file, null if there is no such file.
+    Read(PathBuf),
 }
 
 /// A question for a model. Its form is completed by those who ask models.

@@ -25,7 +25,7 @@ pub struct CaseResult {
     pub target: TargetName,
     pub prompt: PromptText,
     pub description: Option<String>,
-    /// As they were filled in.
+    /// Of the test, one combination of them, before they mention each other.
     pub vars: Map<String, Value>,
     /// The test as written, with the defaults merged in: promptfoo's `testCase`.
     pub test: Value,

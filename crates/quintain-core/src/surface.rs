@@ -1,6 +1,9 @@
 //! What a target says it offers. Every item keeps its raw JSON, since the lies are in the details;
 //! the accessors answer politely whatever that JSON is.
 
+pub mod drift;
+pub mod lock;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -17,6 +20,9 @@ pub struct Surface {
     pub resources: Vec<Resource>,
     pub templates: Vec<ResourceTemplate>,
     pub prompts: Vec<Prompt>,
+    /// What could not be listed, in words; then the lists above are not complete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
 }
 
 impl Surface {

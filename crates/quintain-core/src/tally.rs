@@ -1,5 +1,6 @@
 //! Counts and distributions over the results of a run.
 
+mod derived;
 mod latency;
 mod metrics;
 mod repeats;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::RunInfo;
 use crate::result::{CaseResult, CaseStatus};
 
+pub use derived::derive;
 pub use latency::Latency;
 pub use metrics::{Tokens, flattened_count, named_counts};
 pub use repeats::{Answers, Unsteady};

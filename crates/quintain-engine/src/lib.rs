@@ -2,9 +2,14 @@
 
 pub mod exchange;
 mod files;
+mod interpreters;
+mod outside;
+mod process;
 pub mod run;
 pub mod sessions;
 pub mod store;
+mod targets;
+mod web;
 pub mod world;
 
 pub use files::Disk;

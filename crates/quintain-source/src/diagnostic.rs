@@ -65,6 +65,15 @@ impl Diagnostic {
         self
     }
 
+    /// The whole of it in one line.
+    pub fn text(&self) -> String {
+        let label = self.labels.first().map(|label| label.text.as_str());
+        match label.filter(|label| !label.is_empty()) {
+            Some(label) => format!("{}: {label}", self.title),
+            None => self.title.clone(),
+        }
+    }
+
     /// The place it is about: of the first primary label, else of any.
     pub fn span(&self) -> Option<Span> {
         let primary = self.labels.iter().find(|label| label.primary);
@@ -98,6 +107,14 @@ impl Diagnostics {
 
     pub fn extend(&mut self, other: Self) {
         other.items.into_iter().for_each(|item| self.push(item));
+    }
+
+    /// The same, none of it keeping anything from going on.
+    pub fn into_warnings(mut self) -> Self {
+        for item in &mut self.items {
+            item.severity = Severity::Warning;
+        }
+        self
     }
 
     pub fn has_errors(&self) -> bool {

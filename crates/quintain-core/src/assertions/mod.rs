@@ -8,24 +8,43 @@ mod contains_list;
 mod content;
 mod cost;
 mod equals;
+mod errors;
 mod finish_reason;
+mod golden_file;
+mod graded;
 mod guardrails;
+mod html;
+mod idempotent;
+mod input_schema;
 mod json;
 mod jsonpath;
 mod latency;
 mod levenshtein;
+mod max_score;
+mod max_tokens;
 mod meteor;
 mod number;
 mod perplexity;
+mod progress;
 mod range;
 mod references;
 mod refusal;
+mod regex;
 mod rouge;
 mod script;
+mod select_best;
+mod skill_used;
+mod snapshot;
+mod sql;
 mod starts_with;
 mod structured;
+mod surface_snapshot;
+mod trace_spans;
+mod trajectory;
+mod trajectory_args;
 mod webhook;
 mod word_count;
+mod xml;
 
 use crate::check::Assertion;
 
@@ -40,6 +59,7 @@ static ALL: &[&dyn Assertion] = &[
     &contains_list::CONTAINS_ALL,
     &contains_list::ICONTAINS_ALL,
     &starts_with::STARTS_WITH,
+    &regex::REGEX,
     &word_count::WORD_COUNT,
     &levenshtein::LEVENSHTEIN,
     &rouge::ROUGE_N,
@@ -51,6 +71,12 @@ static ALL: &[&dyn Assertion] = &[
     &json::IS_JSON,
     &json::CONTAINS_JSON,
     &jsonpath::JSONPATH,
+    &xml::IS_XML,
+    &xml::CONTAINS_XML,
+    &html::IS_HTML,
+    &html::CONTAINS_HTML,
+    &sql::IS_SQL,
+    &sql::CONTAINS_SQL,
     &number::NUMBER,
     &content::CONTENT_TYPE,
     &structured::STRUCTURED_CONTENT,
@@ -61,15 +87,52 @@ static ALL: &[&dyn Assertion] = &[
     &script::RUBY,
     &webhook::WEBHOOK,
     // What MCP servers answer.
+    &errors::IS_ERROR,
+    &errors::ERROR_CODE,
+    &errors::ERROR_CONTAINS,
+    &input_schema::INPUT_SCHEMA_ENFORCED,
+    &idempotent::IDEMPOTENT,
+    &progress::PROGRESS_REPORTED,
+    &snapshot::SNAPSHOT,
+    &surface_snapshot::SURFACE_SNAPSHOT,
     // Recorded exchanges.
+    &trace_spans::TRACE_SPAN_COUNT,
+    &trace_spans::TRACE_SPAN_DURATION,
+    &trace_spans::TRACE_ERROR_SPANS,
+    &trajectory::TOOL_USED,
+    &trajectory::TOOL_SEQUENCE,
+    &trajectory_args::TOOL_ARGS_MATCH,
+    &trajectory::STEP_COUNT,
+    &skill_used::SKILL_USED,
     // Measurements.
     &latency::LATENCY,
     &cost::COST,
+    &max_tokens::MAX_TOKENS,
     &finish_reason::FINISH_REASON,
     &guardrails::GUARDRAILS,
     &perplexity::PERPLEXITY,
     &perplexity::PERPLEXITY_SCORE,
     // Models as judges.
+    &graded::LLM_RUBRIC,
+    &graded::AGENT_RUBRIC,
+    &graded::SEARCH_RUBRIC,
+    &graded::G_EVAL,
+    &graded::FACTUALITY,
+    &graded::CLOSED_QA,
+    &graded::ANSWER_RELEVANCE,
+    &graded::CONTEXT_FAITHFULNESS,
+    &graded::CONTEXT_RECALL,
+    &graded::CONTEXT_RELEVANCE,
+    &graded::CONVERSATION_RELEVANCE,
+    &graded::SIMILAR,
+    &graded::CLASSIFIER,
+    &graded::MODERATION,
+    &graded::PI,
+    &graded::GOAL_SUCCESS,
+    &graded::HUMAN,
+    // The answers of one test among each other.
+    &select_best::SELECT_BEST,
+    &max_score::MAX_SCORE,
 ];
 
 pub fn all() -> &'static [&'static dyn Assertion] {

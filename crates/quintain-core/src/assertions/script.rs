@@ -4,7 +4,7 @@ use quintain_script::{Host, Script, ScriptError};
 use quintain_source::{Diagnostic, is_template, wrong_type};
 use serde_json::Value;
 
-use crate::check::{Builtin, Check, Scene, Spec};
+use crate::check::{Builtin, Check, Expected, Scene, Spec};
 use crate::code::{Code, Grade, Language, Voice, context};
 use crate::question::{Answer, Question};
 use crate::registry::Meta;
@@ -107,6 +107,9 @@ enum Source {
 }
 
 fn compile(spec: &mut Spec<'_, '_>, language: Language) -> Option<Box<dyn Check>> {
+    if spec.node.get("value").and_then(quintain_source::Node::raw).is_none() {
+        return Some(without_code(spec, language));
+    }
     let source = source(spec, language);
     let config = spec.fields.get("config").map(quintain_source::Node::to_json);
     let threshold = spec.threshold();
@@ -114,12 +117,34 @@ fn compile(spec: &mut Spec<'_, '_>, language: Language) -> Option<Box<dyn Check>
     Some(Box::new(ScriptCheck { language, source: source?, config, threshold, negated }))
 }
 
-fn source(spec: &mut Spec<'_, '_>, language: Language) -> Option<Source> {
-    let node = spec.fields.required("value", spec.dx)?;
-    let Some(text) = node.raw() else {
-        wrong_type("value", "code or a `file://` reference", node, spec.dx);
-        return None;
+/// A check for which there is nothing to run, which is the verdict of every case.
+fn without_code(spec: &mut Spec<'_, '_>, language: Language) -> Box<dyn Check> {
+    let name = match language {
+        Language::JavaScript => "javascript",
+        Language::Python => "python",
+        Language::Ruby => "ruby",
     };
+    let why = format!("Invariant failed: {name} assertion must have a string value");
+    for option in ["config", "threshold"] {
+        spec.fields.get(option);
+    }
+    Box::new(WithoutCode(spec.expect(move |_| Err(why.clone()))))
+}
+
+struct WithoutCode(Expected<()>);
+
+impl Check for WithoutCode {
+    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
+        match self.0.get(scene) {
+            Err(verdict) => *verdict,
+            Ok(_) => Verdict::error("there is no code"),
+        }
+    }
+}
+
+fn source(spec: &mut Spec<'_, '_>, language: Language) -> Option<Source> {
+    let node = spec.fields.get("value")?;
+    let text = node.raw()?;
     let Some(path) = text.strip_prefix("file://") else {
         let fixed = language == Language::JavaScript && !is_template(text);
         let script = fixed.then(|| Script::inline(text.trim_end()));

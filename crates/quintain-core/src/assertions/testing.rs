@@ -1,12 +1,13 @@
 //! What the tests of assertions share: compile YAML, judge a scene.
 
 use std::path::Path;
+use std::time::Duration;
 
 use quintain_source::{Diagnostics, Nunjucks, Renderer, Severity, SourceFile, Sources, read};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::check::{Check, Scene};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Exchange, Outcome};
 use crate::question::Answer;
 use crate::response::Response;
 use crate::suite::{Assert, AssertReader, Files, NoFiles, Rule, Test};
@@ -50,6 +51,14 @@ impl Stage {
         Self { response, ..Self::default() }
     }
 
+    /// A server `s` that answered a call of `tool` with this.
+    pub(crate) fn called(tool: &str, arguments: Value, outcome: Outcome) -> Self {
+        let mut stage = Self::output("");
+        stage.evidence.exchanges.push(exchange(tool, arguments, outcome));
+        stage.response = Response::of_mcp(&stage.evidence);
+        stage
+    }
+
     pub(crate) fn with<T>(&self, look: impl FnOnce(&Scene<'_>) -> T) -> T {
         let templates = Nunjucks::default();
         look(&Scene {
@@ -79,6 +88,18 @@ impl Stage {
     }
 }
 
+/// A call of a tool and what came of it.
+pub(crate) fn exchange(tool: &str, arguments: Value, outcome: Outcome) -> Exchange {
+    Exchange {
+        server: "s".to_owned(),
+        method: "tools/call".to_owned(),
+        sent: json!({"name": tool, "arguments": arguments}),
+        outcome,
+        took: Duration::ZERO,
+        notices: Vec::new(),
+    }
+}
+
 /// What an assertion says that cannot be judged. It is reported when the suite is loaded, too.
 pub(crate) fn flaw(yaml: &str, output: impl Into<Value>) -> String {
     let (asserts, complaints) = compile_with(yaml, &NoFiles);
@@ -98,4 +119,18 @@ pub(crate) fn only_check(asserts: &[Assert]) -> &dyn Check {
 /// Whether the only assertion in the YAML passes on this output.
 pub(crate) fn passes(yaml: &str, output: impl Into<Value>) -> bool {
     Stage::output(output).judge(yaml).passed()
+}
+
+/// A target of which one tool was called, for ten milliseconds.
+pub(crate) fn called(tool: &str, arguments: Value) -> Stage {
+    let mut stage = Stage::output("x");
+    stage.evidence.exchanges.push(Exchange {
+        server: "s".to_owned(),
+        method: "tools/call".to_owned(),
+        sent: serde_json::json!({"name": tool, "arguments": arguments}),
+        outcome: Outcome::Reply(serde_json::json!({"content": []})),
+        took: std::time::Duration::from_millis(10),
+        notices: Vec::new(),
+    });
+    stage
 }

@@ -69,7 +69,7 @@ fn range(value: Option<&Value>) -> Result<Range, String> {
 }
 
 /// A number, also one that is written as text; blank text is 0 in JavaScript.
-fn numeric(value: &Value) -> Option<f64> {
+pub(super) fn numeric(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => match js::trim(text) {

@@ -1,11 +1,13 @@
 //! Which part of a suite is run: the filters of the command line.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::suite::{Prompt, Target, Test};
+use crate::diff::vars_hash;
+use crate::suite::{Prompt, Target, Test, expand};
 
 /// Filters; all of them have to agree. The default selects everything.
 #[derive(Debug, Default)]
@@ -21,6 +23,22 @@ pub struct Selection {
     pub first: Option<usize>,
     /// So many tests by chance; the seed makes it repeatable.
     pub sample: Option<(usize, u64)>,
+    /// Tests that are one of these, for instance those that failed in an earlier run.
+    pub among: Option<HashSet<Sameness>>,
+}
+
+/// What makes a test the same test in another run: its description, and its variables before they
+/// are filled in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Sameness {
+    description: Option<String>,
+    vars: u64,
+}
+
+impl Sameness {
+    pub fn new(description: Option<&str>, vars: &Map<String, Value>) -> Self {
+        Self { description: description.map(str::to_owned), vars: vars_hash(vars) }
+    }
 }
 
 /// Why a filter makes no sense.
@@ -99,7 +117,15 @@ impl Selection {
         };
         self.pattern.as_ref().is_none_or(described)
             && self.metadata.iter().all(|(key, value)| has(test, key, value))
+            && self.among.as_ref().is_none_or(|among| is_among(test, among))
     }
+}
+
+/// A test with lists as variables is several tests in a run.
+fn is_among(test: &Test, among: &HashSet<Sameness>) -> bool {
+    let description = test.description.as_deref();
+    let is = |vars: &Map<String, Value>| among.contains(&Sameness::new(description, vars));
+    is(&test.vars) || (test.vars.values().any(Value::is_array) && expand(&test.vars).iter().any(is))
 }
 
 /// Metadata that is a list has every one of its values; a text has every part of it.

@@ -5,8 +5,11 @@ use serde_json::Value;
 
 use super::files::Files;
 use crate::assertions;
-use crate::check::{Check, Spec, View};
+use crate::check::{Assertion, Check, Scene, Spec, View};
 use crate::code::Code;
+use crate::compare::Comparison;
+use crate::question::Answer;
+use crate::verdict::Verdict;
 
 const SET: &str = "assert-set";
 
@@ -51,6 +54,14 @@ impl Assert {
         match &self.rule {
             Rule::Check(check) => check.wants_survey(),
             Rule::Set { asserts, .. } => asserts.iter().any(Self::wants_survey),
+        }
+    }
+
+    /// What compares the answers of one test, if that is what this entry does.
+    pub fn comparison(&self) -> Option<&dyn Comparison> {
+        match &self.rule {
+            Rule::Check(check) => check.comparison(),
+            Rule::Set { .. } => None,
         }
     }
 
@@ -145,10 +156,35 @@ impl AssertReader<'_> {
             Some(base) if assertions::find(kind).is_none() => (true, base),
             _ => (false, kind),
         };
-        let Some(assertion) = assertions::find(base) else {
-            dx.push(unknown(kind, base, kind_node));
-            return None;
+        let mut found = Diagnostics::new();
+        let compiled = match assertions::find(base) {
+            Some(assertion) => self.compile(assertion, node, (base, negated), fields, &mut found),
+            None => {
+                found.push(unknown(kind, base, kind_node));
+                None
+            }
         };
+        // promptfoo finds out while it runs: the tests concerned end in an error, all others run.
+        let broken = self.strictness == Severity::Warning && found.has_errors();
+        let why = found.iter().find(|one| one.severity == Severity::Error).map(Diagnostic::text);
+        if broken {
+            found = found.into_warnings();
+        }
+        dx.extend(found);
+        match why.filter(|_| broken) {
+            Some(why) => Some((Rule::Check(Box::new(Broken(why))), None)),
+            None => compiled,
+        }
+    }
+
+    fn compile<'n>(
+        &self,
+        assertion: &dyn Assertion,
+        node: &'n Node,
+        (base, negated): (&'n str, bool),
+        fields: Fields<'n>,
+        dx: &mut Diagnostics,
+    ) -> Option<(Rule, Option<Code>)> {
         let mut spec = Spec {
             fields,
             node,
@@ -173,6 +209,15 @@ impl AssertReader<'_> {
     /// Code as a suite writes it: inline JavaScript or `file://path[:function]`.
     pub fn code(&self, name: &str, node: &Node, dx: &mut Diagnostics) -> Option<Code> {
         super::files::code(name, node, self.base_dir, self.files, dx)
+    }
+}
+
+/// An assertion that makes no sense.
+struct Broken(String);
+
+impl Check for Broken {
+    fn judge(&self, _: &Scene<'_>, _: &[Answer]) -> Verdict {
+        Verdict::error(&self.0)
     }
 }
 

@@ -61,7 +61,12 @@ impl Loader<'_> {
             options: options.unwrap_or_default(),
             only_targets,
             only_prompts,
-            provider_output: fields.get("providerOutput").map(Node::to_json),
+            // Empty text is none, as in promptfoo.
+            provider_output: fields
+                .get("providerOutput")
+                .map(Node::to_json)
+                .filter(|output| output.as_str() != Some("")),
+            files: std::mem::take(&mut self.var_files),
             span: node.span,
         };
         if let Some((key, _)) = fields.entry("provider") {
@@ -102,7 +107,10 @@ impl Loader<'_> {
 
 impl Test {
     /// This test where it says something, `base` elsewhere. Assertions of `base` come first.
-    pub(super) fn over(self, base: &Self) -> Self {
+    pub(super) fn over(mut self, base: &Self) -> Self {
+        for (name, file) in &base.files {
+            self.files.entry(name.clone()).or_insert_with(|| file.clone());
+        }
         let inherited = if self.options.disables_default_asserts() { &[] } else { &*base.asserts };
         let asserts = if inherited.is_empty() {
             self.asserts
@@ -120,6 +128,7 @@ impl Test {
             only_targets: self.only_targets.or_else(|| base.only_targets.clone()),
             only_prompts: self.only_prompts.or_else(|| base.only_prompts.clone()),
             provider_output: self.provider_output.or_else(|| base.provider_output.clone()),
+            files: self.files,
             span: self.span,
         }
     }

@@ -68,7 +68,8 @@ pub(super) fn read(documents: &[Document], loader: &mut Loader<'_>) -> Tests {
     tests.tests = plan(cases, &scenarios, default, &tests);
     if tests.prompts.is_empty() {
         let (label, body) = (DEFAULT_PROMPT.into(), PromptBody::Text(DEFAULT_PROMPT.into()));
-        tests.prompts.push(Prompt { label, id: None, body, span: Span::default() });
+        let (id, config, span) = (None, None, Span::default());
+        tests.prompts.push(Prompt { label, id, body, config, span });
     }
     tests
 }

@@ -12,7 +12,7 @@ use super::files::Files;
 use super::loader::{Loader, Place};
 use super::provider::{self, Env};
 use super::reader::Reader;
-use super::{Suite, declared, mention, secrets};
+use super::{Suite, declared, included, mention, secrets};
 
 /// Known here, interpreted by others from what is kept of the documents.
 pub(super) const OTHER_KEYS: [&str; 3] = ["redteam", "metrics", "judge"];
@@ -63,8 +63,11 @@ pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: &dyn Fi
         let shown_dir = Path::new(&file.name).parent().map_or_else(PathBuf::new, Path::to_owned);
         let id = sources.add(SourceFile::new(file.name, file.text));
         let Some(node) = read_source(&sources, id, &mut dx) else { continue };
-        let Some(node) = super::refs::resolved(node, &mut dx) else { continue };
-        documents.push(Document { node, base_dir: file.base_dir, shown_dir, strictness });
+        let Some(mut node) = super::refs::resolved(node, &mut dx) else { continue };
+        let base_dir = file.base_dir;
+        let place = Place { base_dir: &base_dir, shown_dir: &shown_dir, strictness };
+        included::include(&mut node, &place, disk, &mut sources, &mut dx);
+        documents.push(Document { node, base_dir, shown_dir, strictness });
     }
     let env = merged_env(&documents, env, disk, &mut dx);
     let templates = Templates::new(env.clone());
@@ -86,6 +89,7 @@ pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: &dyn Fi
         dx: &mut dx,
         templates: &templates,
         delimiter: env.get("PROMPTFOO_CSV_DELIMITER").and_then(|d| d.chars().next()).unwrap_or(','),
+        var_files: BTreeMap::new(),
         mentions: Vec::new(),
         nunjucks: Nunjucks::default(),
     };

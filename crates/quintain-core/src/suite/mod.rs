@@ -10,10 +10,14 @@ mod derived;
 mod expected;
 mod files;
 mod filters;
+mod http;
+mod included;
+mod kinds;
 mod load;
 mod loader;
 mod mention;
 mod options;
+mod program;
 mod prompts;
 mod provider;
 mod reader;
@@ -31,14 +35,16 @@ mod vars;
 pub use assertion::{Assert, AssertReader, Rule};
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
 pub use files::{FileValue, Files, NoFiles};
+pub use http::HttpTarget;
 pub use load::{Loaded, SuiteFile, load};
+pub use program::{CodeTarget, ExecTarget};
 pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
 pub use schema::schema;
 pub use secrets::names_a_secret;
 pub use server::{Launch, Runtime, Server, Transport};
 pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFilter};
 pub use test::{
-    DerivedMetric, DerivedValue, EvaluateOptions, Prompt, PromptBody, Test, TestOptions, Tests,
+    DerivedMetric, DerivedValue, EvaluateOptions, Prompt, PromptBody, Test, TestOptions, Tests, VarFile,
 };
 pub use vars::{expand, resolve};
 

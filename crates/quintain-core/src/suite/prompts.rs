@@ -21,13 +21,15 @@ const DELIMITER: &str = "---";
 struct Head {
     id: Option<String>,
     label: Option<String>,
+    config: Option<Value>,
     span: Span,
 }
 
 impl Head {
     fn prompt(&self, body: PromptBody, label: impl FnOnce() -> String) -> Prompt {
         let label = self.label.clone().unwrap_or_else(label);
-        Prompt { label, id: self.id.clone(), body, span: self.span }
+        let (id, config) = (self.id.clone(), self.config.clone());
+        Prompt { label, id, body, config, span: self.span }
     }
 }
 
@@ -42,7 +44,7 @@ impl Loader<'_> {
                 let mut prompts = Vec::new();
                 for (key, label) in entries {
                     let label = label.raw().map(str::to_owned);
-                    let head = Head { id: None, label, span: key.span };
+                    let head = Head { id: None, label, config: None, span: key.span };
                     prompts.extend(self.prompt_text(&key.text, &head, place));
                 }
                 prompts
@@ -66,7 +68,7 @@ impl Loader<'_> {
 
     fn prompt(&mut self, node: &Node, place: &Place<'_>) -> Vec<Prompt> {
         if let Some(text) = node.raw() {
-            let head = Head { id: None, label: None, span: node.span };
+            let head = Head { id: None, label: None, config: None, span: node.span };
             return self.prompt_text(text, &head, place);
         }
         if is_call(node) {
@@ -77,10 +79,11 @@ impl Loader<'_> {
         let id = fields.string("id", self.dx);
         let label = fields.string("label", self.dx);
         let display = fields.string("display", self.dx);
-        for name in ["config", "template", "description"] {
+        let config = fields.get("config").map(Node::to_json);
+        for name in ["template", "description"] {
             fields.get(name);
         }
-        let head = Head { id, label: label.or(display), span: node.span };
+        let head = Head { id, label: label.or(display), config, span: node.span };
         let prompts = match fields.get("raw") {
             Some(raw) if raw.raw().is_none() => {
                 let mut prompt = self.call(raw);
@@ -107,7 +110,7 @@ impl Loader<'_> {
         let mut call = node.to_json();
         let label = call.as_object_mut().and_then(|call| call.shift_remove("label"));
         let label = label.and_then(|label| label.as_str().map(str::to_owned));
-        let head = Head { id: None, label, span: node.span };
+        let head = Head { id: None, label, config: None, span: node.span };
         let text = call.to_string();
         head.prompt(PromptBody::Call(call), || text)
     }

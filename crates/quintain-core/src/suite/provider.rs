@@ -6,8 +6,9 @@ use std::time::Duration;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Key, Node, Span, Templates, wrong_type};
 
 use super::files::code;
+use super::kinds::{Kind, kind, meant};
 use super::reader::Reader;
-use super::{McpTarget, Target, TargetKind};
+use super::{McpTarget, Target, TargetKind, http, program};
 use crate::code::Code;
 
 /// The environment on which the templates of a target are filled in.
@@ -91,7 +92,7 @@ fn options(
     for name in ["id", "inputs", "description"] {
         fields.get(name);
     }
-    if is_mcp(&entry.id) {
+    if !matches!(kind(&entry.id), Kind::Elsewhere | Kind::Unknown) {
         fields.finish(reader.strictness, dx);
     }
     if own.is_empty() {
@@ -99,10 +100,6 @@ fn options(
     }
     let templates = Templates::new(env.clone().into_iter().chain(own).collect());
     entry.finish(&Reader { templates: &templates, ..*reader }, dx)
-}
-
-fn is_mcp(id: &str) -> bool {
-    id == "mcp" || id.starts_with("mcp:")
 }
 
 /// An entry whose shape no longer matters.
@@ -124,20 +121,55 @@ impl<'n> Entry<'n> {
 
     fn finish(self, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Target> {
         let Self { id, label, config, prompts, transform, delay, span } = self;
-        let kind = if is_mcp(&id) {
-            let Some(config) = config else {
-                let title = format!("the target `{id}` names no server");
-                dx.push(
-                    Diagnostic::error("config::no-server", title)
-                        .at(span, "has no `config`")
-                        .help("say how to reach it: `config: {server: {command: ...}}`"),
-                );
+        let kind = match kind(&id) {
+            Kind::Mcp => TargetKind::Mcp(Box::new(mcp(&id, config, span, reader, dx)?)),
+            Kind::Echo => TargetKind::Echo,
+            Kind::Http => TargetKind::Http(Box::new(http::read(&id, config, span, reader, dx)?)),
+            Kind::Exec(line) => {
+                TargetKind::Exec(Box::new(program::exec(line, config, span, reader, dx)?))
+            }
+            Kind::Code(path) => {
+                TargetKind::Code(Box::new(program::code(path, config, span, reader, dx)?))
+            }
+            Kind::File(_) => {
+                let title = "a file of targets stands alone, without options";
+                dx.push(Diagnostic::error("config::wrong-type", title).at(span, ""));
                 return None;
-            };
-            TargetKind::Mcp(Box::new(McpTarget::read(config, reader, dx)?))
-        } else {
-            TargetKind::Other { id: id.clone(), config: config.cloned() }
+            }
+            Kind::Elsewhere => TargetKind::Other { id: id.clone(), config: config.cloned() },
+            Kind::Unknown => {
+                dx.push(unknown(&id, span));
+                return None;
+            }
         };
         Some(Target { id, label, kind, prompts, transform, delay, span })
     }
+}
+
+fn mcp(
+    id: &str,
+    config: Option<&Node>,
+    span: Span,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<McpTarget> {
+    let Some(config) = config else {
+        let title = format!("the target `{id}` names no server");
+        dx.push(
+            Diagnostic::error("config::no-server", title)
+                .at(span, "has no `config`")
+                .help("say how to reach it: `config: {server: {command: ...}}`"),
+        );
+        return None;
+    };
+    McpTarget::read(config, reader, dx)
+}
+
+fn unknown(id: &str, span: Span) -> Diagnostic {
+    let title = format!("there is no kind of target called `{id}`");
+    let diagnostic = Diagnostic::error("config::unknown-target", title).at(span, "");
+    diagnostic.help(match meant(id) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "use `mcp`, `http`, `exec:COMMAND`, `file://provider.py` or `echo`".to_owned(),
+    })
 }

@@ -1,9 +1,10 @@
 //! Which texts must never be shown: what a redactor is fed with.
 
+use quintain_source::is_template;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::provider::Env;
-use super::{Auth, Grant, Launch, McpTarget, Suite};
+use super::{Auth, Grant, Launch, Suite, TargetKind};
 
 /// Shorter texts would turn reports into confetti.
 const MIN_LENGTH: usize = 4;
@@ -18,8 +19,9 @@ pub fn names_a_secret(name: &str) -> bool {
 
 /// The secrets of all targets, and those of the environment that the suite mentions by name.
 pub(super) fn collect(suite: &Suite, texts: &[&str], env: &Env) -> Vec<SecretString> {
-    let targets = suite.targets.iter().filter_map(|target| target.as_mcp());
-    let mut found: Vec<SecretString> = targets.flat_map(of_target).cloned().collect();
+    let targets = suite.targets.iter();
+    let mut found: Vec<SecretString> =
+        targets.flat_map(|target| of_target(&target.kind)).cloned().collect();
     let mentioned = |name: &str| texts.iter().any(|text| text.contains(name));
     let variables = env.iter().filter(|(name, _)| names_a_secret(name) && mentioned(name));
     found.extend(variables.map(|(_, value)| SecretString::from(value.clone())));
@@ -27,8 +29,20 @@ pub(super) fn collect(suite: &Suite, texts: &[&str], env: &Env) -> Vec<SecretStr
     found
 }
 
-fn of_target(target: &McpTarget) -> Vec<&SecretString> {
-    target.servers.iter().flat_map(|server| of_launch(&server.launch)).collect()
+fn of_target(target: &TargetKind) -> Vec<&SecretString> {
+    match target {
+        TargetKind::Mcp(mcp) => {
+            mcp.servers.iter().flat_map(|server| of_launch(&server.launch)).collect()
+        }
+        TargetKind::Http(http) => {
+            let named = http.headers.iter().chain(&http.query);
+            let named = named.filter(|(name, value)| {
+                names_a_secret(name) && !is_template(value.expose_secret())
+            });
+            named.map(|(_, value)| value).chain(of_auth(&http.auth)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn of_launch(launch: &Launch) -> Vec<&SecretString> {

@@ -1,4 +1,4 @@
-//! A target: what is under test. Only MCP servers are understood so far, others are kept by id.
+//! A target: what is under test.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span};
 use serde_json::{Map, Value};
 
 use super::reader::Reader;
-use super::{Responders, Server, respond, server};
+use super::{CodeTarget, ExecTarget, HttpTarget, Responders, Server, respond, server};
 use crate::code::Code;
 
 #[derive(Debug, Clone)]
@@ -38,7 +38,12 @@ impl Target {
 #[derive(Debug, Clone)]
 pub enum TargetKind {
     Mcp(Box<McpTarget>),
-    /// A provider that something else may understand.
+    /// Answers with the prompt.
+    Echo,
+    Http(Box<HttpTarget>),
+    Exec(Box<ExecTarget>),
+    Code(Box<CodeTarget>),
+    /// A model, or something else that cannot be asked here.
     Other {
         id: String,
         /// `config` as written.
@@ -174,7 +179,9 @@ fn servers(
     };
     if nodes.is_empty() {
         let title = "the list of servers is empty";
-        dx.push(Diagnostic::error("config::no-server", title).at(node.span, ""));
+        // promptfoo connects to nobody, and no tool is found.
+        let diagnostic = Diagnostic::new(reader.strictness, "config::no-server", title);
+        dx.push(diagnostic.at(node.span, ""));
     }
     let mut servers: Vec<_> =
         nodes.iter().filter_map(|node| server::read(node, reader, dx)).collect();

@@ -1,5 +1,6 @@
 //! What shall be asked and what must come back: prompts, tests and their options.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ pub struct Prompt {
     pub label: String,
     pub id: Option<String>,
     pub body: PromptBody,
+    /// For the function that makes it.
+    pub config: Option<Value>,
     pub span: Span,
 }
 
@@ -59,7 +62,24 @@ pub struct Test {
     pub only_prompts: Option<Vec<String>>,
     /// A recorded output that takes the place of the call.
     pub provider_output: Option<Value>,
+    /// What stands behind the `file://` references among the variables.
+    pub files: BTreeMap<String, VarFile>,
     pub span: Span,
+}
+
+/// A file that a variable names.
+#[derive(Debug, Clone)]
+pub enum VarFile {
+    Text(String),
+    /// Called for every case: with the name of the variable, the prompt and all variables.
+    Code(Code),
+}
+
+impl Test {
+    /// The file that the value of a variable names, if it does.
+    pub fn file(&self, value: &Value) -> Option<&VarFile> {
+        self.files.get(value.as_str().filter(|text| text.starts_with("file://"))?)
+    }
 }
 
 /// `options` of a test.

@@ -9,4 +9,5 @@ pub mod ngrams;
 pub mod porter;
 pub mod refusal;
 pub mod rouge;
+pub mod tokens;
 pub mod treebank;

@@ -1,5 +1,6 @@
 //! One case from its template to its result.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -10,13 +11,14 @@ use quintain_core::prepare::{Prepared, fill, prepare};
 use quintain_core::probe::{PlannedStep, Probe};
 use quintain_core::response::Response;
 use quintain_core::result::{CaseResult, CaseStatus, Grade, Place, PromptText};
-use quintain_core::suite::{Prompt, Test};
+use quintain_core::suite::{Prompt, PromptBody, Test, VarFile, resolve};
 use quintain_source::{Sources, Span};
 use serde_json::{Map, Value, json};
 
 use super::lanes::Lane;
 use super::mask::mask;
 use super::{Floor, within};
+use crate::targets::Ask;
 
 /// What came of sending.
 pub(super) struct Answered {
@@ -31,21 +33,68 @@ impl Floor<'_> {
         let lane = self.lanes.get(case.target);
         let prompt = &self.job.suite.tests.prompts[case.prompt];
         self.pace.turn().await;
-        let carried = self.memory.carried(case);
-        let prepared = prepare(case, prompt, &carried, lane.speaks_mcp(), &self.templates);
+        let mut carried = self.memory.carried(case);
+        carried.insert("__repeatIndex".to_owned(), case.repeat.into());
+        let Case { test_idx, column, repeat, .. } = case;
+        let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
+        carried.insert("__evalStepId".to_owned(), step.into());
         let mut draft = self.draft(case, lane, prompt);
-        match prepared {
-            Err(error) => draft.error = Some(error.to_string()),
-            Ok(prepared) => {
+        let prepared = self.prepared(prompt, case, lane, carried).await;
+        match (&case.flaw, prepared) {
+            (Some(flaw), _) => draft.error = Some(flaw.to_string()),
+            (None, Err(error)) => draft.error = Some(error),
+            (None, Ok(prepared)) => {
                 self.filled(case, lane, &prepared, &mut draft).await;
                 draft.prompt.raw = prepared.prompt;
-                draft.vars = prepared.given;
             }
         }
         mask(&mut draft, &self.job.world.redactor);
         if let Some(delay) = self.job.settings.delay.or(lane.target.delay) {
             tokio::time::sleep(delay).await;
         }
+        draft
+    }
+
+    async fn prepared(
+        &self,
+        prompt: &Prompt,
+        case: &Case,
+        lane: &Lane<'_>,
+        mut carried: Map<String, Value>,
+    ) -> Result<Prepared, String> {
+        for (name, value) in case.vars() {
+            if let Some(VarFile::Code(code)) = case.test.file(value) {
+                let vars = case.given(&carried);
+                let made = self.answers.variable(code, name, &prompt.raw(), vars).await?;
+                carried.insert(name.clone(), made);
+            }
+        }
+        let prompt = self.written(prompt, case, lane, &carried).await?;
+        prepare(case, &prompt, &carried, lane.speaks_mcp(), &self.templates)
+            .map_err(|error| error.to_string())
+    }
+
+    /// The prompt; one that is a function is written by it.
+    async fn written<'p>(
+        &self,
+        prompt: &'p Prompt,
+        case: &Case,
+        lane: &Lane<'_>,
+        carried: &Map<String, Value>,
+    ) -> Result<Cow<'p, Prompt>, String> {
+        let PromptBody::Code(code) = &prompt.body else { return Ok(Cow::Borrowed(prompt)) };
+        let vars = resolve(&case.given(carried), &self.templates).map_err(|error| error.to_string())?;
+        let text = self.answers.prompt(code, prompt, lane.target, &vars).await?;
+        Ok(Cow::Owned(Prompt { body: PromptBody::Text(text), ..prompt.clone() }))
+    }
+
+    /// The result of a case that the time did not suffice for.
+    pub(super) fn overdue(&self, case: &Case) -> CaseResult {
+        let prompt = &self.job.suite.tests.prompts[case.prompt];
+        let mut draft = self.draft(case, self.lanes.get(case.target), prompt);
+        let millis = self.job.settings.max_time.unwrap_or_default().as_millis();
+        draft.error = Some(format!("Evaluation exceeded max duration of {millis}ms"));
+        mask(&mut draft, &self.job.world.redactor);
         draft
     }
 
@@ -59,10 +108,11 @@ impl Floor<'_> {
         let limit = case.test.options.timeout.or(self.job.settings.timeout);
         let work = async {
             let mut answered = self.answer(case, lane, prepared).await;
+            let said = self.memory.keeps(case).then(|| answered.response.output.clone());
             let graded = self.grade(case, lane, prepared, &mut answered).await;
-            (answered, graded)
+            (answered, said.unwrap_or_default(), graded)
         };
-        let Some((answered, graded)) = within(limit, work).await else {
+        let Some((answered, said, graded)) = within(limit, work).await else {
             let millis = limit.unwrap_or_default().as_millis();
             draft.error = Some(format!("Evaluation timed out after {millis}ms"));
             return;
@@ -74,7 +124,7 @@ impl Floor<'_> {
             Err(error) => draft.error = Some(error),
         }
         if draft.status != CaseStatus::Errored {
-            self.memory.keep(case, &prepared.prompt, &answered.response.output);
+            self.memory.keep(case, &prepared.prompt, &answered.response.output, &said);
         }
         draft.evidence = answered.evidence;
         draft.response = answered.response;
@@ -96,8 +146,8 @@ impl Floor<'_> {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let evidence = match self.send(lane, probe, &prepared.vars).await {
-                Ok(evidence) => evidence,
+            let (evidence, mut response) = match self.send(lane, probe, &prepared.vars).await {
+                Ok(sent) => sent,
                 Err(why) => return plain(Response::failed(why)),
             };
             // Only what never reached the target or lost its way back may be sent again.
@@ -105,7 +155,9 @@ impl Floor<'_> {
                 .last()
                 .is_some_and(|exchange| matches!(exchange.outcome, Outcome::Closed { .. }));
             if !lost || attempts > self.job.settings.retries {
-                let mut response = lane.response(&evidence);
+                if let Some(payload) = &prepared.payload {
+                    response.metadata.insert("originalPayload".to_owned(), payload.clone());
+                }
                 if self.job.settings.fail_on_tool_error {
                     fail_on_tool_error(&evidence, &mut response);
                 }
@@ -119,10 +171,15 @@ impl Floor<'_> {
         lane: &Lane<'_>,
         probe: &Probe,
         vars: &Map<String, Value>,
-    ) -> Result<Evidence, String> {
+    ) -> Result<(Evidence, Response), String> {
         let mut evidence = Evidence::default();
         match probe {
-            Probe::Text(text) => evidence.exchanges.push(lane.ask(text).await),
+            Probe::Text(prompt) => {
+                let ask = Ask { prompt, vars, templates: &self.templates };
+                let (exchange, response) = lane.ask(&ask, &self.answers.outside).await;
+                evidence.exchanges.push(exchange);
+                Ok((evidence, response))
+            }
             Probe::Steps(steps) => {
                 let mut known = vars.clone();
                 for planned in steps {
@@ -134,9 +191,10 @@ impl Floor<'_> {
                     let Some(result) = result else { break };
                     capture(planned, &result, &mut known)?;
                 }
+                let response = Response::of_mcp(&evidence);
+                Ok((evidence, response))
             }
         }
-        Ok(evidence)
     }
 
     fn draft(&self, case: &Case, lane: &Lane<'_>, prompt: &Prompt) -> CaseResult {

@@ -8,14 +8,16 @@ use quintain_core::evidence::{Evidence, Extra};
 use quintain_core::grade::{Judged, Set, combine};
 use quintain_core::plan::Case;
 use quintain_core::prepare::Prepared;
+use quintain_core::probe::Step;
 use quintain_core::question::{Answer, Question};
 use quintain_core::response::Response;
 use quintain_core::result::Grade;
 use quintain_core::suite::{Assert, Rule};
-use quintain_core::verdict::{Proposal, Verdict};
+use quintain_core::verdict::{Status, Verdict};
 use serde_json::{Value, json};
 
 use super::Floor;
+use super::answers::Purpose;
 use super::case::{Answered, place};
 use super::lanes::Lane;
 
@@ -50,7 +52,7 @@ impl Floor<'_> {
             let transforms = [&lane.target.transform, &case.test.options.transform];
             for code in transforms.into_iter().flatten() {
                 let context = context(prepared, response);
-                response.output = self.answers.code(code, &response.output, &context).await?;
+                response.output = self.answers.transform(code, &response.output, &context).await?;
             }
         }
         let took: f64 =
@@ -63,14 +65,19 @@ impl Floor<'_> {
             latency_ms: (!evidence.exchanges.is_empty()).then_some(took),
         };
         let mut judged = Vec::with_capacity(asserts.len());
-        for assert in asserts {
-            judged.push(self.entry(assert, &bench, evidence).await);
+        // What compares answers has its say when all of them are there.
+        for assert in asserts.iter().filter(|assert| assert.comparison().is_none()) {
+            let one = self.entry(assert, &bench, evidence).await;
+            if self.hasty && one.verdict.status == Status::Fail {
+                return Err(one.verdict.reason);
+            }
+            judged.push(one);
         }
         let threshold = case.test.threshold;
         let grade = combine(judged, threshold)?;
         Ok(match &case.test.scoring {
-            Some(code) => self.answers.scoring(code, grade, threshold).await,
-            None => grade,
+            Some(code) if !asserts.is_empty() => self.answers.scoring(code, grade, threshold).await,
+            _ => grade,
         })
     }
 
@@ -126,7 +133,7 @@ impl Floor<'_> {
         };
         if let Some(code) = &assert.transform {
             let context = context(bench.prepared, bench.response);
-            output = match self.answers.code(code, &output, &context).await {
+            output = match self.answers.transform(code, &output, &context).await {
                 Ok(output) => Cow::Owned(output),
                 Err(error) => return Verdict::error(error),
             };
@@ -134,7 +141,7 @@ impl Floor<'_> {
         let script_value = match &assert.script {
             Some(code) => {
                 let context = context(bench.prepared, bench.response);
-                match self.answers.code(code, &output, &context).await {
+                match self.answers.code(code, Purpose::Assert, &output, &context).await {
                     Ok(value) => Some(value),
                     Err(error) => return Verdict::fail(error),
                 }
@@ -144,13 +151,23 @@ impl Floor<'_> {
         let questions =
             check.questions(&self.scene(bench, &output, script_value.as_ref(), evidence));
         let mut answers = Vec::with_capacity(questions.len());
+        let mut calls = Vec::new();
         for question in questions {
-            answers.push(self.ask(bench, question, evidence).await);
+            answers.push(match question {
+                Question::Call(step) => {
+                    let nth = calls.iter().filter(|made| **made == step).count();
+                    calls.push(step.clone());
+                    self.call(bench, step, nth, evidence).await
+                }
+                Question::Read(path) => self.snapshots.read(&path),
+                question => self.answers.answer(&question).await,
+            });
         }
         let scene = self.scene(bench, &output, script_value.as_ref(), evidence);
         let mut verdict = check.judge(&scene, &answers);
         if let Some(proposal) = verdict.proposal.take() {
-            verdict = self.propose(proposal, verdict);
+            let (settings, redactor) = (self.job.settings, &self.job.world.redactor);
+            verdict = self.snapshots.propose(proposal, verdict, settings, redactor);
         }
         verdict
     }
@@ -177,31 +194,21 @@ impl Floor<'_> {
         }
     }
 
-    /// Calls are made once and become evidence; everything else is asked elsewhere.
-    async fn ask(&self, bench: &Bench<'_>, question: Question, evidence: &mut Evidence) -> Answer {
-        let Question::Call(step) = question else { return self.answers.answer(&question).await };
-        if let Some(exchange) = evidence.of_step(&step) {
+    /// Calls become evidence. Another check that asks the same gets the same answer; one that asks the
+    /// same several times gets an answer for each time.
+    async fn call(
+        &self,
+        bench: &Bench<'_>,
+        step: Step,
+        nth: usize,
+        evidence: &mut Evidence,
+    ) -> Answer {
+        if let Some(exchange) = evidence.of_step(&step, nth) {
             return Answer::Exchange(Box::new(exchange.clone()));
         }
         let exchange = bench.lane.step(&step).await;
         evidence.extra.push(Extra { step, exchange: exchange.clone() });
         Answer::Exchange(Box::new(exchange))
-    }
-
-    /// Writes what a check would like to have on disk, if this run may.
-    fn propose(&self, proposal: Proposal, verdict: Verdict) -> Verdict {
-        let settings = self.job.settings;
-        let allowed = settings.update_snapshots || (proposal.fresh && settings.write_new_snapshots);
-        if !allowed {
-            return verdict;
-        }
-        let folder = proposal.path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        match folder.and_then(|()| std::fs::write(&proposal.path, &proposal.text)) {
-            Ok(()) => Verdict::pass(format!("wrote {}", proposal.path.display())),
-            Err(error) => {
-                Verdict::error(format!("cannot write {}: {error}", proposal.path.display()))
-            }
-        }
     }
 }
 

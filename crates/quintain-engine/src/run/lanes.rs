@@ -1,15 +1,18 @@
 //! The open targets of a run, one lane each.
 
 use futures_util::future::join_all;
-use quintain_core::evidence::{Evidence, Exchange, Outcome};
+use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::probe::Step;
 use quintain_core::response::Response;
+use quintain_core::result::CaseResult;
 use quintain_core::suite::{Target, TargetKind};
 use quintain_core::surface::Surface;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::Job;
+use crate::outside::Outside;
 use crate::sessions::{RouteError, Sessions};
+use crate::targets::{self, Ask};
 
 /// All targets of a run, by their position in the suite.
 pub(super) struct Lanes<'a> {
@@ -25,7 +28,8 @@ pub(super) struct Lane<'a> {
 
 enum Way {
     Mcp(Sessions),
-    Echo,
+    /// It takes text, and is asked anew each time.
+    Plain,
     /// It could not be opened; every case of it ends with these words.
     Closed(String),
     /// No case needs it.
@@ -35,7 +39,7 @@ enum Way {
 impl<'a> Lanes<'a> {
     /// Opens every target that a case needs, all at once.
     pub(super) async fn open(job: &Job<'a>) -> Self {
-        let open = |case: &&quintain_core::plan::Case| !job.done.contains(&case.ordinal);
+        let open = |case: &&quintain_core::plan::Case| !job.is_done(case);
         let needed = |at: usize| job.plan.cases.iter().filter(open).any(|case| case.target == at);
         let opening = job.suite.targets.iter().enumerate();
         let lanes = opening.map(|(at, target)| Lane::open(target, needed(at), job));
@@ -53,6 +57,12 @@ impl<'a> Lanes<'a> {
             _ => None,
         });
         closed.collect()
+    }
+
+    /// What the targets listed, by their names.
+    pub(super) fn surfaces(&self) -> impl Iterator<Item = (&str, &[(String, Surface)])> {
+        let listed = self.lanes.iter().filter(|lane| !lane.surfaces.is_empty());
+        listed.map(|lane| (lane.target.name(), lane.surfaces.as_slice()))
     }
 
     pub(super) async fn close(&self) {
@@ -79,13 +89,10 @@ impl<'a> Lane<'a> {
                 }
                 Err(error) => lane(Way::Closed(error.to_string()), Vec::new()),
             },
-            TargetKind::Other { id, .. } if id == "echo" => lane(Way::Echo, Vec::new()),
-            TargetKind::Other { id, .. } => {
-                let why = format!(
-                    "the provider `{id}` needs a model; models are not available in this version"
-                );
-                lane(Way::Closed(why), Vec::new())
-            }
+            _ => match targets::unavailable(target) {
+                Some(why) => lane(Way::Closed(why), Vec::new()),
+                None => lane(Way::Plain, Vec::new()),
+            },
         }
     }
 
@@ -98,19 +105,21 @@ impl<'a> Lane<'a> {
         match &self.way {
             Way::Closed(why) => Some(why),
             Way::Unused => Some("the target was not opened"),
-            Way::Mcp(_) | Way::Echo => None,
+            Way::Mcp(_) | Way::Plain => None,
         }
     }
 
     /// Sends text.
-    pub(super) async fn ask(&self, prompt: &str) -> Exchange {
-        Exchange {
-            server: self.target.name().to_owned(),
-            method: "echo".to_owned(),
-            sent: json!({"prompt": prompt}),
-            outcome: Outcome::Reply(Value::String(prompt.to_owned())),
-            took: std::time::Duration::ZERO,
-            notices: Vec::new(),
+    pub(super) async fn ask(&self, ask: &Ask<'_>, outside: &Outside) -> (Exchange, Response) {
+        targets::ask(self.target, ask, outside).await
+    }
+
+    /// The output of a stored result before transforms, as far as its evidence tells.
+    pub(super) fn said(&self, result: &CaseResult) -> Value {
+        match &self.target.kind {
+            TargetKind::Mcp(_) => Response::of_mcp(&result.evidence).output,
+            TargetKind::Echo => result.prompt.raw.clone().into(),
+            _ => result.response.output.clone(),
         }
     }
 
@@ -127,17 +136,6 @@ impl<'a> Lane<'a> {
             },
         };
         sent.unwrap_or_else(|error| unsent(step, route_words(&error)))
-    }
-
-    /// What the target answered, from what was recorded.
-    pub(super) fn response(&self, evidence: &Evidence) -> Response {
-        match &self.way {
-            Way::Echo => match evidence.last().and_then(|exchange| exchange.outcome.result()) {
-                Some(Value::String(text)) => Response::text(text.clone()),
-                _ => Response::default(),
-            },
-            _ => Response::of_mcp(evidence),
-        }
     }
 }
 

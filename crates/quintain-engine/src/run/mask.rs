@@ -2,11 +2,36 @@
 
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::result::CaseResult;
-use quintain_wire::redact::Redactor;
+use quintain_wire::redact::{MASK, Redactor};
 use serde_json::{Map, Value};
 
-/// Replaces every known secret, wherever it stands.
+/// Names of variables whose values are nobody's business, without case, dashes and underscores.
+const PRIVATE: [&str; 16] = [
+    "accesstoken",
+    "apikey",
+    "apisecret",
+    "auth",
+    "authorization",
+    "bearer",
+    "clientsecret",
+    "credential",
+    "credentials",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "refreshtoken",
+    "secret",
+    "token",
+];
+
+/// Replaces the values of variables that are named like secrets, and every known secret wherever it
+/// stands.
 pub(super) fn mask(result: &mut CaseResult, redactor: &Redactor) {
+    hide(&mut result.vars);
+    if let Some(Value::Object(vars)) = result.test.get_mut("vars") {
+        hide(vars);
+    }
     if redactor.is_empty() {
         return;
     }
@@ -36,6 +61,23 @@ pub(super) fn mask(result: &mut CaseResult, redactor: &Redactor) {
             for part in &mut component.verdict.components {
                 text(&mut part.reason, redactor);
             }
+        }
+    }
+}
+
+fn hide(entries: &mut Map<String, Value>) {
+    for (name, value) in entries {
+        let plain = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
+        match value {
+            Value::String(text) if PRIVATE.contains(&plain(name).as_str()) => {
+                text.clear();
+                text.push_str(MASK);
+            }
+            Value::Object(inner) => hide(inner),
+            Value::Array(items) => {
+                items.iter_mut().filter_map(Value::as_object_mut).for_each(hide);
+            }
+            _ => {}
         }
     }
 }

@@ -56,19 +56,25 @@ impl Memory {
         carried
     }
 
-    /// Keeps what later cases may ask for.
-    pub(super) fn keep(&self, case: &Case, prompt: &str, output: &Value) {
-        let name = &case.test.options.store_output_as;
-        if name.is_none() && !self.has_conversation(case) {
+    /// Whether a case leaves anything.
+    pub(super) fn keeps(&self, case: &Case) -> bool {
+        case.test.options.store_output_as.is_some() || self.has_conversation(case)
+    }
+
+    /// Keeps what later cases may ask for: the output under its name, and what was `said`, before
+    /// any transform, in the conversation.
+    pub(super) fn keep(&self, case: &Case, prompt: &str, output: &Value, said: &Value) {
+        if !self.keeps(case) {
             return;
         }
+        let name = &case.test.options.store_output_as;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(name) = name {
             held.registers.insert(name.clone(), output.clone());
         }
         if self.has_conversation(case) {
             let input = last_message(prompt);
-            let turn = json!({"prompt": as_json(prompt), "input": input, "output": output});
+            let turn = json!({"prompt": as_json(prompt), "input": input, "output": said});
             held.conversations.entry(key(case)).or_default().push(turn);
         }
     }

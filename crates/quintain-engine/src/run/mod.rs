@@ -3,6 +3,8 @@
 
 mod answers;
 mod case;
+mod compare;
+mod desk;
 mod judge;
 mod lanes;
 mod mask;
@@ -10,29 +12,31 @@ mod memory;
 mod order;
 mod pace;
 mod settings;
+mod snapshots;
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt};
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::plan::{Case, Plan};
-use quintain_core::result::CaseResult;
+use quintain_core::result::CaseStatus;
 use quintain_core::suite::Suite;
-use quintain_core::tally::{Summary, Tally};
-use quintain_source::{Nunjucks, Sources};
+use quintain_core::tally::{Summary, Tally, derive};
+use quintain_source::{Nunjucks, Sources, switched_on};
 use tokio::sync::watch;
 
 pub use settings::Settings;
 
-use crate::store::Writer;
+use crate::store::{Finished, Run, Store, StoreError, Writer};
 use crate::world::World;
 use answers::Answers;
+use compare::{Turn, Waiting};
+use desk::Desk;
 use lanes::Lanes;
 use memory::Memory;
-use order::InOrder;
 use pace::Pace;
+use snapshots::Snapshots;
 
 /// What is run, and how.
 pub struct Job<'a> {
@@ -42,8 +46,50 @@ pub struct Job<'a> {
     pub world: &'a World,
     pub settings: &'a Settings,
     pub info: &'a RunInfo,
-    /// Cases that have a result already.
+    pub earlier: Option<&'a Earlier>,
+}
+
+/// A run that is gone on with.
+#[derive(Debug)]
+pub struct Earlier {
+    pub store: Store,
+    pub run: Run,
+    /// Positions of the plan that have a result already.
     pub done: HashSet<usize>,
+}
+
+impl Earlier {
+    /// The results of a stored run that need not be made again: those of the same plan, without
+    /// errors if these are to be tried once more.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn of(
+        store: Store,
+        run: Run,
+        plan: &Plan,
+        retry_errors: bool,
+    ) -> Result<Self, StoreError> {
+        let finished = store.finished(&run).await?;
+        let wanted = |row: &&Finished| !(retry_errors && row.status == CaseStatus::Errored);
+        let finished: HashSet<_> =
+            finished.iter().filter(wanted).map(|row| (row.test_idx, row.prompt_idx)).collect();
+        let is_finished = |case: &&Case| finished.contains(&(case.test_idx, case.column));
+        // Answers that are compared with each other are made together.
+        let compared = |case: &&Case| case.test.asserts.iter().any(|a| a.comparison().is_some());
+        let torn = plan.cases.iter().filter(compared).filter(|case| !is_finished(case));
+        let torn: HashSet<usize> = torn.map(|case| case.test_idx).collect();
+        let done = plan.cases.iter().filter(is_finished);
+        let done = done.filter(|case| !torn.contains(&case.test_idx)).map(|case| case.ordinal);
+        let done = done.collect();
+        Ok(Self { store, run, done })
+    }
+}
+
+impl Job<'_> {
+    fn is_done(&self, case: &Case) -> bool {
+        self.earlier.is_some_and(|earlier| earlier.done.contains(&case.ordinal))
+    }
 }
 
 /// What a run came to.
@@ -52,6 +98,8 @@ pub struct Outcome {
     pub summary: Summary,
     /// Targets that could not be reached, and why.
     pub unreachable: Vec<String>,
+    /// The time was up before all cases were run.
+    pub overdue: bool,
     /// What could not be kept in the store.
     pub unsaved: Option<String>,
 }
@@ -67,6 +115,9 @@ struct Floor<'a> {
     memory: Memory,
     pace: Pace,
     answers: Answers,
+    /// The first assertion that fails ends its test.
+    hasty: bool,
+    snapshots: Snapshots,
 }
 
 /// Runs the plan to its end, or to the point where `stop` or the time limit ends it. Every finished
@@ -83,7 +134,7 @@ pub async fn execute(
         lanes = Lanes::open(job) => Some(lanes),
         () = stopped(&mut stop) => None,
     };
-    let (unreachable, (summary, unsaved)) = match lanes {
+    let outcome = match lanes {
         Some(lanes) => {
             let floor = Floor {
                 job,
@@ -92,20 +143,22 @@ pub async fn execute(
                 memory: Memory::of(job.suite),
                 pace: Pace::new(job.settings.rate),
                 answers: Answers::new(job),
+                hasty: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
+                snapshots: Snapshots::default(),
             };
-            let finished = floor.run(&mut stop, store, listen, started).await;
+            let outcome = floor.run(&mut stop, store, listen, started).await;
             floor.answers.close().await;
             floor.lanes.close().await;
-            (floor.lanes.unreachable(), finished)
+            outcome
         }
         None => {
             let summary = Tally::new(job.info).finish(started.elapsed(), true);
             let unsaved = finish_store(store, &summary).await;
-            (Vec::new(), (summary, unsaved))
+            Outcome { summary, unreachable: Vec::new(), overdue: false, unsaved }
         }
     };
-    listen(Event::Finished(&summary));
-    Outcome { summary, unreachable, unsaved }
+    listen(Event::Finished(&outcome.summary));
+    outcome
 }
 
 impl Floor<'_> {
@@ -115,22 +168,25 @@ impl Floor<'_> {
         store: Option<Writer>,
         listen: &mut dyn FnMut(Event<'_>),
         started: Instant,
-    ) -> (Summary, Option<String>) {
-        let Job { plan, settings, .. } = self.job;
-        let open = plan.cases.iter().filter(|case| !self.job.done.contains(&case.ordinal));
-        let (serial, free): (Vec<&Case>, Vec<&Case>) = open.partition(|case| self.is_serial(case));
-        let tally = RefCell::new(Tally::new(self.job.info));
-        let mut order = InOrder::new(plan.cases.len(), &self.job.done);
+    ) -> Outcome {
+        let Job { plan, settings, suite, .. } = self.job;
+        if let Some(store) = &store {
+            for (target, surfaces) in self.lanes.surfaces() {
+                store.surfaces(target, surfaces).await;
+            }
+        }
+        self.remember().await;
+        let open: Vec<&Case> = plan.cases.iter().filter(|case| !self.job.is_done(case)).collect();
+        let (serial, free): (Vec<&Case>, Vec<&Case>) =
+            open.iter().partition(|case| self.is_serial(case));
+        let mut desk = Desk::new(self.job, store.as_ref(), listen);
+        let mut waiting = Waiting::new(self.job);
         let width = settings.concurrency.max(1);
         let serial = stream::iter(serial).map(|case| self.case(case)).buffered(1);
         let free = stream::iter(free).map(|case| self.case(case)).buffer_unordered(width);
         let mut results = std::pin::pin!(serial.chain(free));
         let deadline = settings.max_time.map(|limit| started + limit);
-        let mut interrupted = false;
-        let mut publish = |result: CaseResult| {
-            tally.borrow_mut().add(&result);
-            listen(Event::Case(&result));
-        };
+        let (mut interrupted, mut overdue) = (false, false);
         loop {
             let result = tokio::select! {
                 biased;
@@ -138,23 +194,56 @@ impl Floor<'_> {
                     interrupted = true;
                     break;
                 }
-                () = until(deadline) => break,
+                () = until(deadline) => {
+                    overdue = true;
+                    break;
+                }
                 result = results.next() => result,
             };
             let Some(result) = result else { break };
-            if let Some(store) = &store {
-                store.case(&result).await;
+            match waiting.put(result) {
+                Turn::Free(result) => desk.take(*result).await,
+                Turn::Held => {}
+                Turn::Complete(group) => {
+                    for result in self.compare(group).await {
+                        desk.take(result).await;
+                    }
+                }
             }
-            order.put(result, &mut publish);
         }
-        order.flush(&mut publish);
-        let summary = tally.borrow().finish(started.elapsed(), interrupted);
+        for result in waiting.leave() {
+            desk.take(result).await;
+        }
+        if overdue {
+            for case in open {
+                if !desk.has(case.ordinal) {
+                    desk.take(self.overdue(case)).await;
+                }
+            }
+        }
+        let mut summary = desk.finish(started.elapsed(), interrupted).await;
+        for why in derive(&mut summary, &suite.tests.derived_metrics, &self.answers.outside.host) {
+            tracing::warn!("{why}");
+        }
         let unsaved = finish_store(store, &summary).await;
-        (summary, unsaved)
+        Outcome { summary, unreachable: self.lanes.unreachable(), overdue, unsaved }
     }
 
     fn is_serial(&self, case: &Case) -> bool {
         case.test.options.run_serially || self.memory.orders(case)
+    }
+
+    /// What earlier cases left for later ones, if those cases are not run again.
+    async fn remember(&self) {
+        let Some(Earlier { store, run, .. }) = self.job.earlier else { return };
+        let kept = self.job.plan.cases.iter();
+        for case in kept.filter(|case| self.job.is_done(case) && self.memory.keeps(case)) {
+            if let Ok(Some(result)) = store.case(run, case.ordinal).await {
+                let output = &result.response.output;
+                let said = self.lanes.get(case.target).said(&result);
+                self.memory.keep(case, &result.prompt.raw, output, &said);
+            }
+        }
     }
 }
 

@@ -8,33 +8,51 @@ use quintain_core::result::CaseResult;
 pub(super) struct InOrder<'a> {
     next: usize,
     planned: usize,
-    /// Positions that need no result.
-    skipped: &'a HashSet<usize>,
+    /// Positions whose results an earlier run brought.
+    earlier: &'a HashSet<usize>,
     early: BTreeMap<usize, CaseResult>,
 }
 
+/// What is to be reported next.
+pub(super) enum Ready {
+    Now(Box<CaseResult>),
+    /// The result that the store has for this position.
+    Earlier(usize),
+}
+
 impl<'a> InOrder<'a> {
-    pub(super) fn new(planned: usize, skipped: &'a HashSet<usize>) -> Self {
-        Self { next: 0, planned, skipped, early: BTreeMap::new() }
+    pub(super) fn new(planned: usize, earlier: &'a HashSet<usize>) -> Self {
+        Self { next: 0, planned, earlier, early: BTreeMap::new() }
     }
 
-    /// Publishes the result and everything that waited for it, or keeps it.
-    pub(super) fn put(&mut self, result: CaseResult, publish: &mut dyn FnMut(CaseResult)) {
+    pub(super) fn put(&mut self, result: CaseResult) {
         self.early.insert(result.ordinal, result);
-        while self.next < self.planned {
-            if let Some(result) = self.early.remove(&self.next) {
-                publish(result);
-            } else if !self.skipped.contains(&self.next) {
-                return;
-            }
-            self.next += 1;
-        }
     }
 
-    /// Publishes what is left, gaps or not.
-    pub(super) fn flush(&mut self, publish: &mut dyn FnMut(CaseResult)) {
-        while let Some((_, result)) = self.early.pop_first() {
-            publish(result);
+    /// The next one in order, if it is there.
+    pub(super) fn ready(&mut self) -> Option<Ready> {
+        if self.next >= self.planned {
+            return None;
+        }
+        let ready = match self.early.remove(&self.next) {
+            Some(result) => Ready::Now(Box::new(result)),
+            None if self.earlier.contains(&self.next) => Ready::Earlier(self.next),
+            None => return None,
+        };
+        self.next += 1;
+        Some(ready)
+    }
+
+    /// Steps over the gap before the next one, if there is any more.
+    pub(super) fn skip(&mut self) -> bool {
+        let early = self.early.keys().next().copied();
+        let stored = self.earlier.iter().copied().filter(|at| *at >= self.next).min();
+        match early.into_iter().chain(stored).min() {
+            Some(next) => {
+                self.next = next;
+                true
+            }
+            None => false,
         }
     }
 }

@@ -169,7 +169,9 @@ impl Sessions {
     pub async fn surfaces(&self, everything: bool) -> Vec<(String, Surface)> {
         if everything {
             let surveyed = self.survey().await.into_iter();
-            return surveyed.map(|(name, surface, _)| (name, surface)).collect();
+            let surfaces =
+                surveyed.map(|(name, surface, problems)| (name, Surface { problems, ..surface }));
+            return surfaces.collect();
         }
         let links = self.links.iter();
         links.map(|link| (link.name().to_owned(), link.tools(&self.filter))).collect()

@@ -87,6 +87,7 @@ pub(super) async fn survey(session: &Session, catalogue: &Catalogue) -> (Surface
         resources: resources.into_iter().map(Resource).collect(),
         templates: templates.into_iter().map(ResourceTemplate).collect(),
         prompts: prompts.into_iter().map(Prompt).collect(),
+        problems: Vec::new(),
     };
     (surface, problems)
 }

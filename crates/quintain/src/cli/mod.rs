@@ -3,6 +3,7 @@
 mod call;
 mod completions;
 mod demo;
+mod diff;
 mod eval;
 mod explain;
 mod init;
@@ -11,7 +12,10 @@ mod kinds;
 mod list;
 mod login;
 mod render;
+mod reports;
+mod runs;
 mod schema;
+mod store;
 mod suite;
 mod target;
 
@@ -44,6 +48,8 @@ enum Command {
     Demo(demo::Args),
     Init(init::Args),
     Eval(Box<eval::Args>),
+    Runs(runs::Args),
+    Diff(diff::Args),
     Inspect(inspect::Args),
     Call(call::Args),
     Login(login::Args),
@@ -148,6 +154,8 @@ async fn dispatch(command: Command, desk: &Desk) -> Exit {
     match command {
         Command::Demo(args) => demo::run(args, desk).await,
         Command::Eval(args) => eval::run(*args, desk).await,
+        Command::Runs(args) => runs::run(args, desk).await,
+        Command::Diff(args) => diff::run(args, desk).await,
         Command::Inspect(args) => inspect::run(args, desk).await,
         Command::Call(args) => call::run(args, desk).await,
         Command::Login(args) => login::run(args, desk).await,

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use quintain_core::suite::{Loaded, Suite, SuiteFile, load};
 use quintain_engine::Disk;
+use quintain_engine::store::SuiteText;
 use quintain_source::{Renderer, Sources};
+use quintain_wire::redact::Redactor;
+use serde_json::{Map, Value, json};
 
 use super::Desk;
 
@@ -59,9 +62,13 @@ pub(super) fn find(named: &[PathBuf], desk: &Desk) -> Vec<PathBuf> {
     }
 }
 
-/// Reads the files as one suite.
+/// What the command line adds to a suite, as one more file of it; the name shows in diagnostics.
+pub(super) const VARS: &str = "--var";
+
+/// Reads the files as one suite. `vars` are defaults for all tests: a test that sets them wins.
 pub(super) fn open(
     files: &[PathBuf],
+    vars: Vec<(String, String)>,
     env: &BTreeMap<String, String>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
@@ -72,6 +79,13 @@ pub(super) fn open(
             .map_err(|error| say(format!("cannot read `{}`: {error}", file.display()), None))?;
         let base_dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         texts.push(SuiteFile { name: file.display().to_string(), text, base_dir });
+    }
+    if !vars.is_empty() {
+        let vars: Map<String, Value> =
+            vars.into_iter().map(|(name, value)| (name, value.into())).collect();
+        let text = json!({"defaultTest": {"vars": vars}}).to_string();
+        let base_dir = desk.context.cwd.clone();
+        texts.push(SuiteFile { name: VARS.to_owned(), text, base_dir });
     }
     understand(texts, env, desk)
 }
@@ -93,4 +107,14 @@ pub(super) fn understand(
         desk.redactor.learn(secret);
     }
     Ok(Opened { suite, sources, files })
+}
+
+/// The files as they are kept with a run: without secrets.
+pub(super) fn texts(files: &[SuiteFile], redactor: &Redactor) -> Vec<SuiteText> {
+    let texts = files.iter().map(|file| SuiteText {
+        name: file.name.clone(),
+        base_dir: file.base_dir.clone(),
+        text: redactor.text(&file.text).into_owned(),
+    });
+    texts.collect()
 }

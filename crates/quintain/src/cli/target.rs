@@ -250,7 +250,7 @@ fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<Suite, Wrong> {
             Some("give `-- COMMAND ARG...`, `--url URL`, or a suite with `-c FILE`".into()),
         ));
     }
-    suite::open(&files, &desk.context.env, desk).map(|opened| opened.suite)
+    suite::open(&files, Vec::new(), &desk.context.env, desk).map(|opened| opened.suite)
 }
 
 /// Connects to all servers of a target, or says why that failed.

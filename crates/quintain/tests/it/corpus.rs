@@ -41,10 +41,10 @@ fn check(case: &Path, known: &[Value]) -> Result<(), Failed> {
     let found = if expected["stats"].is_null() {
         refusal(exit, &errors)
     } else {
-        let Some(seen) = seen else {
-            return Err(format!("no result, exit {exit}\n{errors}").into());
-        };
-        differences(&expected, &seen, exit)
+        match seen {
+            Some(seen) => differences(&expected, &seen, exit),
+            None => vec![("result".to_owned(), format!("no result, exit {exit}"))],
+        }
     };
     let listed: BTreeSet<String> = known
         .iter()
@@ -110,7 +110,11 @@ fn differences(expected: &Value, seen: &Value, exit: i32) -> Vec<(String, String
     }
     for (row, wanted) in rows.into_iter().zip(wanted) {
         let place = format!("{}/{}", wanted["testIdx"], wanted["promptIdx"]);
-        let (ours, theirs) = (verdict(row), verdict(wanted));
+        let (mut ours, theirs) = (verdict(row), verdict(wanted));
+        // What a target answered is kept here even if the answer could not be judged.
+        if theirs["failureReason"] == 2 && theirs["output"].is_null() {
+            ours["output"] = Value::Null;
+        }
         if let Some(what) = unlike(&ours, &theirs, "") {
             let reason = &wanted["gradingResult"]["reason"];
             let ours = &row["gradingResult"]["reason"];
@@ -143,7 +147,7 @@ fn verdict(row: &Value) -> Value {
         })
         .collect();
     json!({
-        "description": row.get("description").filter(|text| !text.is_null()),
+        "description": row.get("description").or_else(|| row["testCase"].get("description")),
         "vars": compact(&row["vars"]),
         "prompt": compact(&row["prompt"]["raw"]),
         "success": row["success"],
@@ -160,7 +164,9 @@ fn verdict(row: &Value) -> Value {
 fn compact(value: &Value) -> Value {
     match value {
         Value::String(text) => match serde_json::from_str::<Value>(text) {
-            Ok(json @ (Value::Object(_) | Value::Array(_))) => Value::String(json.to_string()),
+            Ok(json @ (Value::Object(_) | Value::Array(_))) => {
+                Value::String(compact(&json).to_string())
+            }
             _ => value.clone(),
         },
         Value::Array(items) => items.iter().map(compact).collect(),
@@ -168,6 +174,11 @@ fn compact(value: &Value) -> Value {
             let entries = entries.iter().map(|(name, value)| (name.clone(), compact(value)));
             Value::Object(entries.collect())
         }
+        // JavaScript has one kind of number.
+        Value::Number(number) => match number.as_f64() {
+            Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => json!(whole as i64),
+            _ => value.clone(),
+        },
         other => other.clone(),
     }
 }

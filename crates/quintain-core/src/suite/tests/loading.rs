@@ -141,14 +141,21 @@ fn all_shapes_of_targets_are_understood() {
         (format!("targets: [{{mcp: {{config: {server}, label: l}}}}]"), 1),
         (format!("targets: [{{mcp: {server}}}]"), 1),
         ("targets: openai:gpt-5".into(), 1),
-        ("targets: [echo, {id: 'openai:x', config: {a: 1}, b: 2}, {'http:x': {config: {}}}, 'file://p.yaml']".into(), 4),
+        ("targets: [echo, {id: 'openai:x', config: {a: 1}, b: 2}, {'https://h': {config: {method: GET}}}, 'exec:chat.sh']".into(), 4),
         ("metrics: []".into(), 0),
     ] {
         assert_eq!(clean(&text).targets.len(), count, "{text}");
     }
-    assert!(
-        matches!(&clean("targets: echo").targets[0].kind, TargetKind::Other { id, .. } if id == "echo")
+    assert!(matches!(clean("targets: echo").targets[0].kind, TargetKind::Echo));
+    assert_eq!(
+        codes("targets: [nonsense:model, 'exec:']"),
+        ["config::unknown-target", "config::no-command"]
     );
+    assert_eq!(
+        codes("targets: [http, {id: http, config: {url: 'http://h'}}]"),
+        ["config::missing-key"; 2]
+    );
+    assert_eq!(codes("targets: 'file://p.yaml'"), ["config::unreadable-file"]);
     assert_eq!(codes("targets: mcp"), ["config::no-server"]);
     assert_eq!(codes("targets: [{label: x, config: {}}]"), ["config::missing-key"]);
     assert_eq!(codes("targets: echo\nproviders: echo"), ["config::several-of"]);

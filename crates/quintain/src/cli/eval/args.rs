@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use quintain_core::plan::{SelectError, Selection};
+use quintain_core::result::CaseStatus;
 use quintain_core::suite::EvaluateOptions;
 use quintain_engine::run::Settings;
+use serde::{Deserialize, Serialize};
 
 /// Run a suite: make its calls, check the answers, report
 ///
@@ -99,41 +101,53 @@ pub(in crate::cli) struct Args {
 }
 
 /// Which tests to run
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Filters")]
+#[serde(default, rename_all = "camelCase")]
 pub(super) struct Filters {
     /// Tests whose description matches
     #[arg(long, value_name = "REGEX")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     filter_pattern: Option<String>,
     /// The first so many tests
     #[arg(short = 'n', long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     filter_first_n: Option<usize>,
     /// Tests from START up to END, counted from 0
     #[arg(long, value_name = "START:END")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     filter_range: Option<String>,
     /// So many tests by chance
     #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     filter_sample: Option<usize>,
     /// Makes the choice of --filter-sample repeatable
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    filter_sample_seed: u64,
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_sample_seed: Option<u64>,
     /// Targets whose id or label matches
     #[arg(long, visible_alias = "filter-providers", value_name = "REGEX")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     filter_targets: Option<String>,
     /// Prompts whose label or id matches
     #[arg(long, value_name = "REGEX")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     filter_prompts: Option<String>,
     /// Tests with this metadata; any number of times
     #[arg(long, value_name = "KEY=VALUE")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     filter_metadata: Vec<String>,
     /// Tests that failed or ended in an error in a run
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) filter_failing: Option<String>,
     /// Tests that failed in a run
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) filter_failing_only: Option<String>,
     /// Tests that ended in an error in a run
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) filter_errors_only: Option<String>,
 }
 
@@ -189,6 +203,37 @@ impl Args {
 }
 
 impl Filters {
+    /// What the command line says, else what `commandLineOptions` of the suite says.
+    pub(super) fn or(self, suite: Self) -> Self {
+        let Self { filter_metadata, .. } = self;
+        let metadata =
+            if filter_metadata.is_empty() { suite.filter_metadata } else { filter_metadata };
+        Self {
+            filter_pattern: self.filter_pattern.or(suite.filter_pattern),
+            filter_first_n: self.filter_first_n.or(suite.filter_first_n),
+            filter_range: self.filter_range.or(suite.filter_range),
+            filter_sample: self.filter_sample.or(suite.filter_sample),
+            filter_sample_seed: self.filter_sample_seed.or(suite.filter_sample_seed),
+            filter_targets: self.filter_targets.or(suite.filter_targets),
+            filter_prompts: self.filter_prompts.or(suite.filter_prompts),
+            filter_metadata: metadata,
+            filter_failing: self.filter_failing.or(suite.filter_failing),
+            filter_failing_only: self.filter_failing_only.or(suite.filter_failing_only),
+            filter_errors_only: self.filter_errors_only.or(suite.filter_errors_only),
+        }
+    }
+
+    /// The run whose tests are taken up again, and which of its results count.
+    pub(super) fn failing(&self) -> Option<(&str, &'static [CaseStatus])> {
+        use CaseStatus::{Errored, Failed};
+        let named: [(&Option<String>, &'static [CaseStatus]); 3] = [
+            (&self.filter_failing, &[Failed, Errored]),
+            (&self.filter_failing_only, &[Failed]),
+            (&self.filter_errors_only, &[Errored]),
+        ];
+        named.into_iter().find_map(|(run, statuses)| Some((run.as_deref()?, statuses)))
+    }
+
     pub(super) fn selection(&self) -> Result<Selection, SelectError> {
         let regex = |pattern: &Option<String>| pattern.as_deref().map(Selection::regex).transpose();
         let metadata = self.filter_metadata.iter().map(|text| Selection::parse_metadata(text));
@@ -199,7 +244,8 @@ impl Filters {
             metadata: metadata.collect::<Result<_, _>>()?,
             range: self.filter_range.as_deref().map(Selection::parse_range).transpose()?,
             first: self.filter_first_n,
-            sample: self.filter_sample.map(|count| (count, self.filter_sample_seed)),
+            sample: self.filter_sample.map(|count| (count, self.filter_sample_seed.unwrap_or(0))),
+            among: None,
         })
     }
 }

@@ -1,7 +1,8 @@
 //! `quintain eval`: run a suite.
 
 mod args;
-mod feed;
+mod begun;
+mod choices;
 mod progress;
 mod run;
 mod watch;

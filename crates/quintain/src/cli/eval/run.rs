@@ -1,6 +1,6 @@
 //! One run of a suite, from its files to an exit code.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,15 +8,18 @@ use quintain_core::event::RunInfo;
 use quintain_core::plan::{Plan, plan};
 use quintain_core::suite::Suite;
 use quintain_engine::World;
-use quintain_engine::run::{Job, Outcome, Settings, execute};
+use quintain_engine::run::{Earlier, Job, Outcome, Settings, execute};
+use quintain_engine::store::{Store, StoreError};
 use quintain_report::find;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::args::Args;
-use super::feed::{Feed, Stdout};
+use super::begun::Begun;
+use super::choices::{self, Choices};
 use super::progress::Progress;
-use crate::cli::Desk;
-use crate::cli::suite::{self, Opened};
+use crate::cli::reports::{self, Feed, Stdout};
+use crate::cli::suite::{self, Opened, Wrong};
+use crate::cli::{Desk, store};
 use crate::exit::Exit;
 
 pub(super) async fn once(args: &Args, desk: &Desk) -> Exit {
@@ -46,30 +49,39 @@ fn stop(desk: &Desk, what: impl Into<String>, help: Option<&str>, exit: Exit) ->
 async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     let usage = |what: String| stop(desk, what, None, Exit::Usage);
     let env = environment(args, desk).map_err(usage)?;
-    let files = suite::find(&args.config, desk);
-    if files.is_empty() {
-        let help = "write quintain.yaml, name a file with `-c FILE`, or start with `quintain init`";
-        return Err(stop(desk, "there is no suite here", Some(help), Exit::Usage));
-    }
-    let mut opened = suite::open(&files, &env, desk)
-        .map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
+    let begun = begun(args, desk).await?;
+    let opened = match &begun {
+        Some(begun) => begun.suite(&env, desk),
+        None => fresh(args, &env, desk),
+    };
+    let opened =
+        opened.map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
     if opened.suite.targets.is_empty() {
         let help = "name what is under test: `targets: [{id: mcp, config: {server: ...}}]`";
         return Err(stop(desk, "the suite has no target", Some(help), Exit::Usage));
     }
-    let vars = Args::pairs("--var", &args.vars).map_err(usage)?;
-    give_vars(&mut opened.suite, &vars);
+    let choices = match &begun {
+        Some(begun) => begun.choices(),
+        None => Choices::of(args).or(&opened.suite.tests.command_line),
+    };
     let tags = Args::pairs("--tag", &args.tags).map_err(usage)?;
-    let selection = args.filters.selection().map_err(|error| usage(error.to_string()))?;
+    let mut selection = choices.filters.selection().map_err(|error| usage(error.to_string()))?;
+    let store = open_store(args, desk, begun.as_ref()).await;
+    if let Some((run, statuses)) = choices.filters.failing() {
+        let ended = choices::ended(run, statuses, &desk.context.cwd, store.as_ref()).await;
+        selection.among = Some(ended.map_err(usage)?);
+    }
     let options = &opened.suite.tests.options;
     let settings = args.settings(options, &env);
-    let repeat = args.repeat.or(options.repeat).unwrap_or(1);
-    let plan = plan(&opened.suite, &selection, repeat);
+    let plan = plan(&opened.suite, &selection, choices.repeat.or(options.repeat).unwrap_or(1));
     if plan.cases.is_empty() {
         let help = "no test, prompt or target is left after the filters";
         return Err(stop(desk, "nothing is selected", Some(help), Exit::Nothing));
     }
-    let info = info(args, desk, &opened, &plan, &settings, tags.into_iter().collect());
+    let info = match &begun {
+        Some(begun) => RunInfo { planned: plan.cases.len(), ..begun.info.clone() },
+        None => info(args, desk, &opened, &plan, &settings, &choices, tags.into_iter().collect()),
+    };
     let mut feed = Feed::new();
     open_reports(args, desk, &opened.suite, &mut feed).map_err(usage)?;
     let world = World {
@@ -84,6 +96,19 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         targets.filter_map(pick).any(|wanted| wanted)
     };
     desk.start_logging(debug(|target| target.debug), debug(|target| target.verbose));
+    let failed = |error: StoreError| stop(desk, error.to_string(), None, Exit::Usage);
+    let (writer, earlier) = match (begun, &store) {
+        (Some(begun), _) => {
+            let writer = begun.store.resume(&begun.run);
+            let Begun { store, run, retry_errors, .. } = begun;
+            let earlier = Earlier::of(store, run, &plan, retry_errors).await.map_err(failed)?;
+            (Some(writer), Some(earlier))
+        }
+        (None, Some(store)) => {
+            (Some(store.start(&info, &suite::texts(&opened.files, &desk.redactor))), None)
+        }
+        (None, None) => (None, None),
+    };
     let job = Job {
         suite: &opened.suite,
         plan: &plan,
@@ -91,16 +116,59 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         world: &world,
         settings: &settings,
         info: &info,
-        done: HashSet::new(),
+        earlier: earlier.as_ref(),
     };
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar);
-    let outcome = execute(&job, desk.stop.clone(), None, &mut |event| {
+    let outcome = execute(&job, desk.stop.clone(), writer, &mut |event| {
         progress.event(event);
         feed.event(event);
     })
     .await;
     let written = feed.finish(&desk.console);
-    Ok(conclude(args, desk, &outcome, written))
+    Ok(conclude(args, desk, &outcome, &info.id, written))
+}
+
+/// The run to go on with, if one is named.
+async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Stopped> {
+    let (wanted, retry_errors) = match (&args.resume, &args.retry_errors) {
+        (Some(run), _) => (run, false),
+        (None, Some(run)) => (run, true),
+        (None, None) => return Ok(None),
+    };
+    let found = async {
+        let store = store::open(desk).await.map_err(|error| error.to_string())?;
+        Begun::find(store, wanted, retry_errors).await.map_err(|error| error.to_string())
+    };
+    let help = "`quintain runs list` shows the runs there are";
+    found.await.map(Some).map_err(|error| stop(desk, error, Some(help), Exit::Usage))
+}
+
+fn fresh(args: &Args, env: &BTreeMap<String, String>, desk: &Desk) -> Result<Opened, Wrong> {
+    let files = suite::find(&args.config, desk);
+    if files.is_empty() {
+        let help = "write quintain.yaml, name a file with `-c FILE`, or start with `quintain init`";
+        return Err(suite::say("there is no suite here", Some(help.to_owned())));
+    }
+    let vars = Args::pairs(suite::VARS, &args.vars).map_err(|what| suite::say(what, None))?;
+    suite::open(&files, vars, env, desk)
+}
+
+/// Where the run is kept. A run that cannot be kept is still worth its reports.
+async fn open_store(args: &Args, desk: &Desk, begun: Option<&Begun>) -> Option<Store> {
+    if let Some(begun) = begun {
+        return Some(begun.store.clone());
+    }
+    if args.no_write && args.filters.failing().is_none() {
+        return None;
+    }
+    match store::open(desk).await {
+        Ok(store) => Some(store),
+        Err(error) => {
+            let help = "--no-write runs without keeping anything";
+            desk.console.warn(&format!("this run is not kept: {error}; {help}"));
+            None
+        }
+    }
 }
 
 /// The environment of the process under that of the files the user names.
@@ -127,37 +195,18 @@ fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, String>, Str
     Ok(env)
 }
 
-/// Variables of the command line are defaults: a test that sets them wins.
-fn give_vars(suite: &mut Suite, vars: &[(String, String)]) {
-    if vars.is_empty() {
-        return;
-    }
-    if suite.tests.tests.is_empty() {
-        suite.tests.tests.push(Arc::default());
-    }
-    for test in suite.tests.tests.iter_mut().filter_map(Arc::get_mut) {
-        for (name, value) in vars {
-            if !test.vars.contains_key(name) {
-                test.vars.insert(name.clone(), value.clone().into());
-            }
-        }
-    }
-}
-
 fn info(
     args: &Args,
     desk: &Desk,
     opened: &Opened,
     plan: &Plan,
     settings: &Settings,
+    choices: &Choices,
     tags: BTreeMap<String, String>,
 ) -> RunInfo {
     let created = desk.context.now();
-    let mut options = Map::new();
+    let mut options = choices.to_options();
     options.insert("maxConcurrency".into(), settings.concurrency.into());
-    if let Some(repeat) = args.repeat {
-        options.insert("repeat".into(), repeat.into());
-    }
     if let Some(delay) = settings.delay {
         options.insert("delay".into(), (delay.as_millis() as u64).into());
     }
@@ -176,37 +225,26 @@ fn info(
 }
 
 fn open_reports(args: &Args, desk: &Desk, suite: &Suite, feed: &mut Feed) -> Result<(), String> {
-    let options = quintain_report::Options {
-        width: desk.context.width(),
-        colour: desk.context.colour_stdout,
-        verbose: desk.verbosity > 0,
-        exported_at: Some(desk.context.now()),
-        ..quintain_report::Options::default()
-    };
-    let options = match args.table_cell_max_length {
-        Some(max_cell) => quintain_report::Options { max_cell, ..options },
-        None => options,
-    };
-    let plain = quintain_report::Options { colour: false, ..options.clone() };
+    let mut options = reports::options(desk);
+    options.max_cell = args.table_cell_max_length.unwrap_or(options.max_cell);
     let named: Vec<PathBuf> = match &args.output[..] {
         [] => suite.tests.outputs.iter().map(PathBuf::from).collect(),
         named => named.to_vec(),
     };
     for path in &named {
-        feed.file(path, &desk.context.cwd, &plain)?;
+        feed.file(path, desk)?;
     }
-    let shown = if args.json {
-        Some(("json", &plain))
-    } else {
-        (!args.no_table && !desk.quiet).then_some(("console", &options))
+    let shown = match args.json {
+        true => Some("json"),
+        false => (!args.no_table && !desk.quiet).then_some("console"),
     };
-    if let Some((reporter, options)) = shown.and_then(|(id, options)| Some((find(id)?, options))) {
-        feed.stdout(reporter.open(Box::new(Stdout), options));
+    if let Some(reporter) = shown.and_then(find) {
+        feed.stdout(reporter.open(Box::new(Stdout), &options));
     }
     Ok(())
 }
 
-fn conclude(args: &Args, desk: &Desk, outcome: &Outcome, written: bool) -> Exit {
+fn conclude(args: &Args, desk: &Desk, outcome: &Outcome, id: &str, written: bool) -> Exit {
     let summary = &outcome.summary;
     if let Some(why) = &outcome.unsaved {
         desk.console.error(&format!("the run could not be kept: {why}"), None);
@@ -216,7 +254,14 @@ fn conclude(args: &Args, desk: &Desk, outcome: &Outcome, written: bool) -> Exit 
     }
     if summary.interrupted {
         desk.console.err("interrupted; what was finished is reported");
+        if !args.no_write {
+            desk.console.note(&format!("`quintain eval --resume {id}` goes on"));
+        }
         return Exit::Interrupted;
+    }
+    if outcome.overdue {
+        desk.console.error("the time was up before all tests were run", None);
+        return Exit::Unreachable;
     }
     if !outcome.unreachable.is_empty() || summary.missing > 0 {
         return Exit::Unreachable;

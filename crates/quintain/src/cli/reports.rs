@@ -1,4 +1,4 @@
-//! The reports of a run: files opened before it starts, and the table on standard output.
+//! Reports: files opened before the first event, and what goes to standard output.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -7,10 +7,22 @@ use std::path::{Path, PathBuf};
 use quintain_core::event::Event;
 use quintain_report::{Options, Report, for_path};
 
+use super::Desk;
 use crate::console::Console;
 
+/// What reports for people are asked for here.
+pub(in crate::cli) fn options(desk: &Desk) -> Options {
+    Options {
+        width: desk.context.width(),
+        colour: desk.context.colour_stdout,
+        verbose: desk.verbosity > 0,
+        exported_at: Some(desk.context.now()),
+        ..Options::default()
+    }
+}
+
 /// All reports of a run.
-pub(super) struct Feed {
+pub(in crate::cli) struct Feed {
     reports: Vec<Named>,
 }
 
@@ -22,17 +34,12 @@ struct Named {
 }
 
 impl Feed {
-    pub(super) fn new() -> Self {
+    pub(in crate::cli) fn new() -> Self {
         Self { reports: Vec::new() }
     }
 
     /// Opens a file for the report that its suffix names.
-    pub(super) fn file(
-        &mut self,
-        path: &Path,
-        cwd: &Path,
-        options: &Options,
-    ) -> Result<(), String> {
+    pub(in crate::cli) fn file(&mut self, path: &Path, desk: &Desk) -> Result<(), String> {
         let Some(reporter) = for_path(path) else {
             let known: Vec<&str> = quintain_report::all()
                 .iter()
@@ -45,28 +52,29 @@ impl Feed {
                 known.join(" ")
             ));
         };
-        let full = cwd.join(path);
+        let full = desk.context.cwd.join(path);
         let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
         let file = made.and_then(|()| File::create(&full));
         let file = file.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
-        let report = reporter.open(Box::new(BufWriter::new(file)), options);
+        let report = reporter
+            .open(Box::new(BufWriter::new(file)), &Options { colour: false, ..options(desk) });
         self.reports.push(Named { path: Some(path.to_owned()), report, failed: None });
         Ok(())
     }
 
     /// A report on standard output.
-    pub(super) fn stdout(&mut self, report: Box<dyn Report>) {
+    pub(in crate::cli) fn stdout(&mut self, report: Box<dyn Report>) {
         self.reports.push(Named { path: None, report, failed: None });
     }
 
-    pub(super) fn event(&mut self, event: Event<'_>) {
+    pub(in crate::cli) fn event(&mut self, event: Event<'_>) {
         for named in self.reports.iter_mut().filter(|named| named.failed.is_none()) {
             named.failed = named.report.event(event).err();
         }
     }
 
     /// What was written, and what could not be.
-    pub(super) fn finish(self, console: &Console) -> bool {
+    pub(in crate::cli) fn finish(self, console: &Console) -> bool {
         let mut complete = true;
         for Named { path, failed, .. } in self.reports {
             match (path, failed) {
@@ -84,7 +92,7 @@ impl Feed {
 }
 
 /// Standard output for a report, secrets masked.
-pub(super) struct Stdout;
+pub(in crate::cli) struct Stdout;
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -1,0 +1,121 @@
+//! The output is not too long for a model to read.
+
+use serde_json::Value;
+
+use super::word_count::numeric;
+use crate::check::{Builtin, Check, Expected, Scene, Spec, judging};
+use crate::registry::Meta;
+use crate::text::{js, tokens};
+use crate::verdict::Verdict;
+
+pub(super) static MAX_TOKENS: Builtin = Builtin {
+    meta: &Meta {
+        id: "max-tokens",
+        aliases: &[],
+        summary: "The output has at most this many tokens",
+        docs: r"# What it does
+Compares the number of tokens of the output with `value` or `threshold`; the number itself is still
+allowed.
+
+# What counts as proof
+If the target says how many tokens it wrote, that number. Otherwise, and if a transform changed the
+output, the tokens are counted by a rule of thumb, since every model cuts texts its own way: one for
+every 8 letters of a word (3 of other alphabets than the Latin one), one for every character of
+Chinese, Japanese and Korean, for 3 digits, for 2 punctuation marks and for white space of more than
+one character, two for an emoji. The reason says which number it was.
+
+# Example
+```yaml
+- type: max-tokens
+  value: 500
+```
+",
+        since: "0.1.0",
+    },
+    compile,
+};
+
+enum Limit {
+    Threshold(f64),
+    Value(Expected<f64>),
+}
+
+fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+    let negated = spec.negated;
+    let limit = match spec.threshold() {
+        Some(threshold) => Limit::Threshold(threshold),
+        None => Limit::Value(spec.expect(read)),
+    };
+    judging(move |scene| {
+        let limit = match &limit {
+            Limit::Threshold(threshold) => *threshold,
+            Limit::Value(value) => *value.get(scene)?,
+        };
+        let (count, how) = match reported(scene) {
+            Some(count) => (count, "as the target reports it"),
+            None => (tokens::estimate(&scene.text()) as f64, "by rule of thumb"),
+        };
+        let allowed = count <= limit;
+        let relation = if allowed { "at most" } else { "more than" };
+        let (count, limit) = (js::number(count), js::number(limit));
+        Ok(Verdict::of(allowed != negated, format!("{count} tokens {how}, {relation} {limit}")))
+    })
+}
+
+fn read(value: Option<&Value>) -> Result<f64, String> {
+    value.filter(|value| !js::is_falsy(value) || value.is_number()).and_then(numeric).ok_or_else(
+        || "\"max-tokens\" assertion must have a number as `value` or `threshold`".to_owned(),
+    )
+}
+
+/// What the target says, if it is about this output.
+fn reported(scene: &Scene<'_>) -> Option<f64> {
+    let usage = scene.response.token_usage.as_ref()?;
+    let completion = usage.get("completion")?.as_f64()?;
+    (*scene.output == scene.response.output).then_some(completion)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::response::Response;
+
+    #[test]
+    fn the_limit_is_still_allowed() {
+        assert!(passes("[{type: max-tokens, value: 4}]", "Hello, world!"));
+        assert!(passes("[{type: max-tokens, value: '4'}]", "Hello, world!"));
+        let stage = Stage::output("Hello, world!");
+        assert_eq!(
+            stage.judge("[{type: max-tokens, threshold: 3}]").reason,
+            "4 tokens by rule of thumb, more than 3"
+        );
+        assert_eq!(
+            stage.judge("[{type: not-max-tokens, value: 4}]").reason,
+            "4 tokens by rule of thumb, at most 4"
+        );
+    }
+
+    #[test]
+    fn the_target_knows_better() {
+        let token_usage = Some(json!({"completion": 9, "total": 20}));
+        let stage = Stage {
+            response: Response { token_usage, ..Response::text("Hello, world!") },
+            ..Stage::default()
+        };
+        let verdict = stage.judge("[{type: max-tokens, value: 8}]");
+        assert!(!verdict.passed());
+        assert_eq!(verdict.reason, "9 tokens as the target reports it, more than 8");
+    }
+
+    #[test]
+    fn a_number_is_needed() {
+        for value in ["", ", value: many", ", value: [1]", ", value: ''"] {
+            assert_eq!(
+                flaw(&format!("[{{type: max-tokens{value}}}]"), "x"),
+                "\"max-tokens\" assertion must have a number as `value` or `threshold`"
+            );
+        }
+    }
+}

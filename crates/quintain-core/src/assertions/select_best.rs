@@ -1,0 +1,122 @@
+//! The answer that a model likes best of all prompts and targets of a test.
+
+use serde_json::{Value, json};
+
+use crate::check::{Builtin, Check, Expected, Scene};
+use crate::compare::Comparison;
+use crate::question::{Answer, JudgeQuestion, Question};
+use crate::registry::Meta;
+use crate::result::CaseResult;
+use crate::verdict::Verdict;
+
+pub(super) static SELECT_BEST: Builtin = Builtin {
+    meta: &Meta {
+        id: "select-best",
+        aliases: &[],
+        summary: "A model likes no other answer to the same test better",
+        docs: r"# What it does
+When all prompts and targets of a test have answered, asks a model which answer meets the criterion in
+`value` best. That one passes, all others fail.
+
+Without a judge this cannot be judged: it is an error, never a pass.
+
+# Example
+```yaml
+- type: select-best
+  value: is the easiest to understand
+```
+",
+        since: "0.1.0",
+    },
+    compile: |spec| {
+        let negated = spec.negated;
+        let criterion = spec.expect(move |value| match value {
+            Some(Value::String(text)) if !negated => Ok(text.clone()),
+            _ if negated => Err("select-best cannot be turned round".to_owned()),
+            _ => Err("select-best must have a string value".to_owned()),
+        });
+        let provider = spec.node.get("provider").map(quintain_source::Node::to_json);
+        Some(Box::new(Choosing { criterion, provider }))
+    },
+};
+
+struct Choosing {
+    criterion: Expected<String>,
+    provider: Option<Value>,
+}
+
+impl Check for Choosing {
+    fn judge(&self, _: &Scene<'_>, _: &[Answer]) -> Verdict {
+        Verdict::error("`select-best` compares the answers of a test; it cannot stand in a set")
+    }
+
+    fn comparison(&self) -> Option<&dyn Comparison> {
+        Some(self)
+    }
+}
+
+impl Comparison for Choosing {
+    fn questions(&self, results: &[CaseResult]) -> Vec<Question> {
+        let Some(criterion) = self.criterion.constant() else { return Vec::new() };
+        let graded = results.iter().filter(|result| result.grade.is_some());
+        let outputs = graded.map(|result| result.response.output.clone()).collect();
+        let mut criteria = json!({"value": criterion});
+        if let Some(provider) = &self.provider {
+            criteria["provider"] = provider.clone();
+        }
+        let kind = "select-best".to_owned();
+        vec![Question::Judge(JudgeQuestion { kind, criteria, output: outputs })]
+    }
+
+    fn compare(&self, graded: &[&CaseResult], answers: &[Answer]) -> Result<Vec<Verdict>, String> {
+        let Some(criterion) = self.criterion.constant() else {
+            return Err("`value` of `select-best` cannot be used".to_owned());
+        };
+        if graded.len() < 2 {
+            return Err("select-best assertion must have at least two outputs to compare between"
+                .to_owned());
+        }
+        let said = match answers.first() {
+            Some(Answer::Value(said)) => said,
+            Some(Answer::Failed(why)) => {
+                return Err(format!("the judge for `select-best` failed: {why}"));
+            }
+            Some(Answer::Unavailable(why)) => {
+                return Err(format!(
+                    "`select-best` needs a judge: {why}; name one as `provider` of the assertion \
+                     or of `defaultTest.options`"
+                ));
+            }
+            Some(Answer::Exchange(_)) | None => {
+                return Err("the judge for `select-best` was not asked".to_owned());
+            }
+        };
+        let best = said.get("best").unwrap_or(said).as_u64();
+        let best = best.and_then(|best| usize::try_from(best).ok());
+        let Some(best) = best.filter(|best| *best < graded.len()) else {
+            return Err(format!("Invalid select-best verdict: {said}"));
+        };
+        Ok((0..graded.len())
+            .map(|at| match at == best {
+                true => Verdict::pass(format!("Output selected as the best: {criterion}")),
+                false => Verdict::fail(format!("Output not selected: {criterion}")),
+            })
+            .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::assertions::testing::{compile, flaw};
+    use crate::question::Answer;
+
+    #[test]
+    fn without_answers_to_compare_or_a_judge_nobody_is_selected() {
+        let asserts = compile("[{type: select-best, value: short}]");
+        let comparison = asserts[0].comparison().unwrap();
+        let nobody = [Answer::Unavailable("no judge is configured".to_owned())];
+        assert!(comparison.compare(&[], &nobody).is_err());
+        flaw("[{type: select-best}]", "x");
+        flaw("[{type: not-select-best, value: short}]", "x");
+    }
+}

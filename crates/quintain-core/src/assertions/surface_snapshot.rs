@@ -1,0 +1,267 @@
+//! The surface of a target is the one that was kept.
+
+use quintain_source::unknown_word;
+use serde_json::{Value, json};
+
+use super::golden_file::{GoldenFile, content};
+use crate::check::{Builtin, Check, Scene, Spec};
+use crate::question::{Answer, Question};
+use crate::registry::Meta;
+use crate::surface::drift::{Change, drift};
+use crate::surface::lock::{Ignored, Scope, Section, lock, narrowed};
+use crate::verdict::Verdict;
+
+pub(super) static SURFACE_SNAPSHOT: Builtin = Builtin {
+    meta: &Meta {
+        id: "surface-snapshot",
+        aliases: &[],
+        summary: "Tools, prompts and resources of the target are those that were kept in a file",
+        docs: r#"# What it does
+Compares what the servers of the target list (tools with descriptions, schemas and annotations,
+prompts, resources, resource templates, instructions) with the file `value`, by default
+`quintain.surface.json` in the folder of the suite. Every difference is a failure and is told item by
+item: what was added, removed or changed.
+
+If there is no such file, it is written and the assertion passes; in CI (the variable `CI` is set) it
+fails. `quintain eval --update-snapshots` accepts the surface as it is now. With `perTarget: true`,
+every target has a file of its own, since its name is put before that of the file.
+
+`only` names the parts to compare (`tools`, `prompts`, `resources`, `templates`, `instructions`),
+`ignore` what may change (`descriptions`, `titles`, `annotations`, `input-schemas`, `output-schemas`,
+`icons`, `meta`).
+
+# Why it matters
+Models read descriptions as instructions. A server that changes them after it was approved changes
+what models do, and nobody sees it.
+
+# What counts as proof
+The list of changes.
+
+# Example
+```yaml
+- type: surface-snapshot
+  value: quintain.surface.json
+  only: [tools, prompts]
+  ignore: [titles, icons]
+```
+"#,
+        since: "0.1.0",
+    },
+    compile,
+};
+
+const DEFAULT: &str = "quintain.surface.json";
+/// Changes that a reason lists.
+const MAX_LISTED: usize = 20;
+/// Changes that are kept with the verdict.
+const MAX_KEPT: usize = 200;
+
+struct SurfaceSnapshot {
+    file: GoldenFile,
+    scope: Scope,
+    negated: bool,
+}
+
+fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+    let file = GoldenFile::read(spec);
+    let mut scope = Scope::default();
+    let only = words(spec, "only", &Section::WORDS);
+    if !only.is_empty() {
+        scope.sections = only;
+    }
+    scope.ignore = words(spec, "ignore", &Ignored::WORDS);
+    Some(Box::new(SurfaceSnapshot { file, scope, negated: spec.negated }))
+}
+
+fn words<T: Copy>(
+    spec: &mut Spec<'_, '_>,
+    name: &'static str,
+    known: &[(&'static str, T)],
+) -> Vec<T> {
+    let mut found = Vec::new();
+    for node in spec.fields.scalars(name, spec.dx).unwrap_or_default() {
+        match known.iter().find(|(word, _)| node.raw() == Some(word)) {
+            Some((_, value)) => found.push(*value),
+            None => spec.dx.push(unknown_word(name, node, known.iter().map(|(word, _)| *word))),
+        }
+    }
+    found
+}
+
+impl Check for SurfaceSnapshot {
+    fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
+        let path = self.file.path(scene, || DEFAULT.to_owned());
+        path.map(Question::Read).into_iter().collect()
+    }
+
+    fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict {
+        self.compare(scene, answers).unwrap_or_else(|verdict| *verdict)
+    }
+
+    fn wants_survey(&self) -> bool {
+        true
+    }
+}
+
+impl SurfaceSnapshot {
+    fn compare(&self, scene: &Scene<'_>, answers: &[Answer]) -> Result<Verdict, Box<Verdict>> {
+        let path = self.file.path(scene, || DEFAULT.to_owned())?;
+        let shown = self.file.shown(&path);
+        if scene.surfaces.is_empty() {
+            return Err(Box::new(Verdict::error("nothing is known of what the target offers")));
+        }
+        for (server, surface) in scene.surfaces {
+            if let Some(problem) = surface.problems.first() {
+                let why = format!("`{server}` could not be listed in full: {problem}");
+                return Err(Box::new(Verdict::error(why)));
+            }
+        }
+        let now = lock(scene.surfaces, &self.scope);
+        let text = pretty(&now);
+        let Some(kept) = content(answers)? else {
+            if self.negated {
+                return Ok(Verdict::error(format!("there is no {shown}")));
+            }
+            let reason = format!(
+                "there is no {shown}; `--update-snapshots` writes it, as does a run outside of CI"
+            );
+            return Ok(Verdict::fail(reason).proposing(path, text, true));
+        };
+        let kept = match serde_json::from_str::<Value>(&kept) {
+            Ok(kept) => narrowed(kept, &self.scope),
+            Err(error) => {
+                let verdict = Verdict::error(format!("{shown} cannot be read: {error}"));
+                return Ok(if self.negated {
+                    verdict
+                } else {
+                    verdict.proposing(path, text, false)
+                });
+            }
+        };
+        let changes = drift(&kept, &now);
+        if changes.is_empty() {
+            let reason = format!("the target offers what {shown} says");
+            return Ok(Verdict::of(!self.negated, reason));
+        }
+        let reason = format!("the target does not offer what {shown} says:{}", listed(&changes));
+        let mut verdict = Verdict::of(self.negated, reason);
+        verdict.metadata = Some(json!({"drift": kept_with_verdict(&changes)}));
+        Ok(if self.negated { verdict } else { verdict.proposing(path, text, false) })
+    }
+}
+
+fn pretty(lock: &Value) -> String {
+    // A value cannot fail to be written.
+    serde_json::to_string_pretty(lock).unwrap_or_default() + "\n"
+}
+
+fn listed(changes: &[Change]) -> String {
+    let servers = changes.iter().any(|change| change.server != changes[0].server);
+    let lines = changes.iter().take(MAX_LISTED).map(|change| {
+        let server = if servers { format!("{}: ", change.server) } else { String::new() };
+        let colon = if change.what.starts_with("was") { "" } else { ":" };
+        format!("\n- {server}{}{colon} {}", change.item, change.what)
+    });
+    let more = changes.len().saturating_sub(MAX_LISTED);
+    let more = if more > 0 { format!("\n- {more} more") } else { String::new() };
+    lines.collect::<String>() + &more
+}
+
+fn kept_with_verdict(changes: &[Change]) -> Value {
+    let kept = changes
+        .iter()
+        .take(MAX_KEPT)
+        .map(|change| json!({"server": change.server, "item": change.item, "change": change.what}));
+    kept.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assertions::testing::{Stage, compile as compiled, compile_with, only_check};
+    use crate::suite::NoFiles;
+    use crate::surface::{Surface, Tool};
+    use crate::verdict::Status;
+
+    const NONE: [Answer; 1] = [Answer::Value(Value::Null)];
+
+    fn stage(description: &str) -> Stage {
+        let tools = vec![Tool(json!({"name": "pay", "description": description}))];
+        let mut stage = Stage::output("x");
+        stage.surfaces.push(("s".to_owned(), Surface { tools, ..Surface::default() }));
+        stage
+    }
+
+    fn kept(stage: &Stage) -> [Answer; 1] {
+        let proposal = stage.judge_with("[{type: surface-snapshot}]", &NONE).proposal.unwrap();
+        assert!(proposal.fresh);
+        assert_eq!(proposal.path.to_str(), Some("/suite/quintain.surface.json"));
+        [Answer::Value(proposal.text.into())]
+    }
+
+    #[test]
+    fn drift_is_told_tool_by_tool() {
+        let before = kept(&stage("Pays."));
+        assert!(stage("Pays.").judge_with("[{type: surface-snapshot}]", &before).passed());
+        let verdict = stage("Steals.").judge_with("[{type: surface-snapshot}]", &before);
+        assert_eq!(
+            verdict.reason,
+            "the target does not offer what quintain.surface.json says:\n\
+             - tool `pay`: description changed from \"Pays.\" to \"Steals.\""
+        );
+        assert_eq!(verdict.metadata.unwrap()["drift"][0]["item"], "tool `pay`");
+        assert!(verdict.proposal.is_some_and(|proposal| !proposal.fresh));
+    }
+
+    #[test]
+    fn parts_can_be_left_out() {
+        let before = kept(&stage("Pays."));
+        let judged = |options: &str| {
+            let yaml = format!("[{{type: surface-snapshot, {options}}}]");
+            stage("Steals.").judge_with(&yaml, &before).passed()
+        };
+        assert!(judged("ignore: descriptions"));
+        assert!(judged("only: [prompts, resources]"));
+        assert!(!judged("ignore: [annotations, titles]"));
+        assert!(!judged("only: tools"));
+    }
+
+    #[test]
+    fn the_opposite_needs_a_file_to_differ_from() {
+        let before = kept(&stage("Pays."));
+        let judged = |description: &str, answers: &[Answer]| {
+            stage(description).judge_with("[{type: not-surface-snapshot}]", answers)
+        };
+        assert_eq!(judged("Pays.", &NONE).status, Status::Error);
+        assert!(!judged("Pays.", &before).passed());
+        let verdict = judged("Steals.", &before);
+        assert_eq!((verdict.passed(), verdict.proposal), (true, None));
+    }
+
+    #[test]
+    fn what_is_not_known_is_never_kept() {
+        let mut partial = stage("x");
+        partial.surfaces[0].1.problems.push("prompts/list: timed out".to_owned());
+        for stage in [Stage::output("x"), partial] {
+            let verdict = stage.judge_with("[{type: surface-snapshot}]", &NONE);
+            assert_eq!((verdict.status, verdict.proposal), (Status::Error, None));
+        }
+        let broken = [Answer::Value("{".into())];
+        let verdict = stage("x").judge_with("[{type: surface-snapshot}]", &broken);
+        assert_eq!(verdict.status, Status::Error);
+        assert!(verdict.proposal.is_some(), "an update mends the file");
+    }
+
+    #[test]
+    fn mistakes_are_reported_and_a_survey_is_wanted() {
+        for (options, part) in [
+            ("only: tool", "did you mean `tools`?"),
+            ("ignore: [description]", "did you mean `descriptions`?"),
+        ] {
+            let yaml = format!("[{{type: surface-snapshot, {options}}}]");
+            let (_, complaints) = compile_with(&yaml, &NoFiles);
+            assert!(complaints.contains(part), "{options}: {complaints}");
+        }
+        assert!(only_check(&compiled("[{type: surface-snapshot}]")).wants_survey());
+    }
+}

@@ -1,0 +1,127 @@
+//! Targets that are programs of the user: commands, and files with a provider in them.
+
+use std::path::PathBuf;
+
+use quintain_source::{Diagnostic, Diagnostics, Node, Span};
+use serde_json::{Map, Value};
+
+use super::files::FileValue;
+use super::reader::Reader;
+use crate::code::{Code, Language};
+
+/// `exec:command`: started anew for every prompt, which it gets as an argument.
+#[derive(Debug, Clone)]
+pub struct ExecTarget {
+    pub command: String,
+    pub args: Vec<String>,
+    /// Where it is started.
+    pub base_dir: PathBuf,
+    /// `config` as written.
+    pub config: Map<String, Value>,
+}
+
+/// `file://provider.py`, `python:provider.py`, `file://provider.js`, ...
+#[derive(Debug, Clone)]
+pub struct CodeTarget {
+    pub code: Code,
+    /// `config` as written.
+    pub config: Map<String, Value>,
+    /// The interpreter to use, if it is not the usual one.
+    pub executable: Option<String>,
+}
+
+/// Reads the command line behind `exec:`.
+pub(super) fn exec(
+    line: &str,
+    config: Option<&Node>,
+    span: Span,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<ExecTarget> {
+    let mut words = words(line).into_iter();
+    let Some(command) = words.next() else {
+        let title = "`exec:` names no command";
+        dx.push(
+            Diagnostic::error("config::no-command", title)
+                .at(span, "")
+                .help("write, for instance, `exec: python3 chat.py`"),
+        );
+        return None;
+    };
+    Some(ExecTarget {
+        command,
+        args: words.collect(),
+        base_dir: reader.base_dir.to_owned(),
+        config: settings(config, reader, dx),
+    })
+}
+
+/// Reads a file with a provider in it.
+pub(super) fn code(
+    reference: &str,
+    config: Option<&Node>,
+    span: Span,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<CodeTarget> {
+    let why = match FileValue::read(reference, reader.base_dir, reader.files) {
+        Ok(FileValue::Code(code)) => {
+            let config = settings(config, reader, dx);
+            let name = match code.language() {
+                Language::Ruby => "rubyExecutable",
+                _ => "pythonExecutable",
+            };
+            let executable = config.get(name).and_then(Value::as_str).map(str::to_owned);
+            return Some(CodeTarget { code, config, executable });
+        }
+        Ok(FileValue::Data(_)) => "it is no JavaScript, Python or Ruby file".to_owned(),
+        Err(why) => why,
+    };
+    let title = "this file cannot be used";
+    dx.push(Diagnostic::error("config::unreadable-file", title).at(span, why));
+    None
+}
+
+fn settings(
+    config: Option<&Node>,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Map<String, Value> {
+    config.map(|node| reader.payload_map(node, dx)).unwrap_or_default()
+}
+
+/// Splits a command line at white space; quotes hold words together.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = line.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let quoted = matches!(first, '"' | '\'').then(|| rest[1..].split_once(first)).flatten();
+        if let Some((word, after)) = quoted {
+            words.push(word.to_owned());
+            rest = after;
+        } else {
+            let end =
+                rest[first.len_utf8()..].find(|c: char| c.is_whitespace() || "\"'".contains(c));
+            let end = end.map_or(rest.len(), |end| end + first.len_utf8());
+            words.push(rest[..end].to_owned());
+            rest = &rest[end..];
+        }
+        rest = rest.trim_start();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn quotes_hold_words_together() {
+        assert_eq!(
+            words("  python3 'my chat.py' --x=\"a b\" é"),
+            ["python3", "my chat.py", "--x=", "a b", "é"]
+        );
+        assert_eq!(words("it's"), ["it", "'s"], "an open quote is a letter");
+        assert!(words("  ").is_empty());
+    }
+}

@@ -1,0 +1,214 @@
+//! The recorded exchanges of a case as a trace: every request is a span, and so is the target as a
+//! whole. The names are those that promptfoo gives to the spans of an MCP target.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::check::Scene;
+use crate::evidence::{Exchange, Outcome};
+use crate::response::error_text;
+
+/// The method of text that was sent to a target which is no MCP server: nothing to trace.
+const ECHO: &str = "echo";
+
+/// Tools that run a command; their steps go by the command.
+const COMMAND_TOOLS: [&str; 3] = ["exec_command", "local_shell", "shell"];
+
+/// What happened during a case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace<'a> {
+    /// In the order of their ends: the target's own comes last.
+    spans: Vec<Span<'a>>,
+}
+
+/// One thing that took time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Span<'a> {
+    pub name: Cow<'a, str>,
+    pub took_ms: f64,
+    pub failure: Option<Failure>,
+    /// What it is as a step of a trajectory.
+    pub step: Step<'a>,
+    /// Index into the exchanges; the target's own span has none.
+    pub exchange: Option<usize>,
+}
+
+/// Why a span counts as an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The tool said so itself.
+    Tool,
+    /// There was no result at all.
+    NoResult(String),
+}
+
+/// A step of a trajectory.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step<'a> {
+    Tool { name: &'a str, args: &'a Value },
+    Command { command: String, tool: &'a str },
+    Span,
+}
+
+impl<'a> Trace<'a> {
+    /// The trace of a case; none if no MCP server was asked.
+    pub fn of(scene: &Scene<'a>) -> Option<Self> {
+        let asked = |exchange: &&Exchange| exchange.method != ECHO;
+        let exchanges = scene.evidence.exchanges.iter();
+        let mut spans: Vec<Span<'a>> = exchanges
+            .enumerate()
+            .filter(|(_, exchange)| asked(exchange))
+            .map(|(at, exchange)| span(at, exchange))
+            .collect();
+        if spans.is_empty() {
+            return None;
+        }
+        spans.push(Span {
+            name: Cow::Borrowed(scene.target),
+            took_ms: spans.iter().map(|span| span.took_ms).sum(),
+            failure: scene.response.error.clone().map(Failure::NoResult),
+            step: Step::Span,
+            exchange: None,
+        });
+        Some(Self { spans })
+    }
+
+    pub fn spans(&self) -> &[Span<'a>] {
+        &self.spans
+    }
+
+    /// The spans in the order of their beginnings.
+    pub fn steps(&self) -> impl Iterator<Item = &Span<'a>> {
+        let (exchanges, target) = self.spans.split_at(self.spans.len().saturating_sub(1));
+        target.iter().chain(exchanges)
+    }
+}
+
+fn span<'a>(at: usize, exchange: &'a Exchange) -> Span<'a> {
+    let failure = match &exchange.outcome {
+        Outcome::Reply(_) => None,
+        Outcome::ToolError(_) => Some(Failure::Tool),
+        _ => error_text(exchange).map(Failure::NoResult),
+    };
+    let tool = exchange.sent.get("name").and_then(Value::as_str);
+    let (name, step) = match tool.filter(|_| exchange.method == "tools/call") {
+        Some(tool) => (Cow::Owned(format!("execute_tool {tool}")), step(tool, exchange)),
+        None => (Cow::Borrowed(exchange.method.as_str()), Step::Span),
+    };
+    let took_ms = exchange.took.as_secs_f64() * 1e3;
+    Span { name, took_ms, failure, step, exchange: Some(at) }
+}
+
+fn step<'a>(tool: &'a str, exchange: &'a Exchange) -> Step<'a> {
+    let args = exchange.sent.get("arguments").unwrap_or(&Value::Null);
+    let runs_commands = COMMAND_TOOLS.contains(&tool.trim().to_lowercase().as_str());
+    match command(args).filter(|_| runs_commands) {
+        Some(command) => Step::Command { command, tool },
+        None => Step::Tool { name: tool, args },
+    }
+}
+
+/// The command that the arguments of a shell tool hold.
+fn command(args: &Value) -> Option<String> {
+    let (given, separator) = [("cmd", " "), ("command", " "), ("commands", "; ")]
+        .into_iter()
+        .find_map(|(key, separator)| Some((args.get(key)?, separator)))?;
+    let command = match given {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Array(parts) => {
+            let parts = parts.iter().map(crate::text::js::string);
+            let parts = parts.map(|part| part.trim().to_owned()).filter(|part| !part.is_empty());
+            parts.collect::<Vec<_>>().join(separator)
+        }
+        _ => return None,
+    };
+    Some(command).filter(|command| !command.is_empty())
+}
+
+impl Span<'_> {
+    /// What kind of step it is, in promptfoo's words.
+    pub fn kind(&self) -> &'static str {
+        match self.step {
+            Step::Tool { .. } => "tool",
+            Step::Command { .. } => "command",
+            Step::Span => "span",
+        }
+    }
+
+    /// All names that a pattern may match.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        let (short, tool, program) = match &self.step {
+            Step::Tool { name, .. } => (Some(*name), None, None),
+            Step::Command { command, tool } => {
+                (Some(command.as_str()), Some(*tool), command.split_whitespace().next())
+            }
+            Step::Span => (None, None, None),
+        };
+        std::iter::once(self.name.as_ref()).chain(short).chain(tool).chain(program)
+    }
+
+    /// `tool:echo`
+    pub fn label(&self) -> String {
+        let name = match &self.step {
+            Step::Tool { name, .. } => name,
+            Step::Command { command, .. } => command.as_str(),
+            Step::Span => &self.name,
+        };
+        format!("{}:{name}", self.kind())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::assertions::testing::{Stage, called};
+
+    fn labels(stage: &Stage) -> Vec<String> {
+        stage.with(|scene| Trace::of(scene).unwrap().steps().map(Span::label).collect())
+    }
+
+    #[test]
+    fn every_exchange_and_the_target_are_spans() {
+        let mut stage = called("add", json!({"a": 1}));
+        stage.evidence.exchanges.extend(called("fail", json!({})).evidence.exchanges);
+        stage.evidence.exchanges[1].outcome = Outcome::ToolError(json!({"isError": true}));
+        stage.with(|scene| {
+            let trace = Trace::of(scene).unwrap();
+            let names: Vec<&str> = trace.spans().iter().map(|span| span.name.as_ref()).collect();
+            assert_eq!(names, ["execute_tool add", "execute_tool fail", "target"]);
+            assert_eq!(trace.spans()[1].failure, Some(Failure::Tool));
+            assert!((trace.spans()[2].took_ms - 20.0).abs() < 1e-9);
+        });
+        assert_eq!(labels(&stage), ["span:target", "tool:add", "tool:fail"]);
+    }
+
+    #[test]
+    fn text_for_a_target_without_mcp_leaves_no_trace() {
+        let mut stage = called("add", json!({}));
+        stage.evidence.exchanges[0].method = "echo".to_owned();
+        assert!(stage.with(|scene| Trace::of(scene).is_none()));
+        assert!(Stage::output("x").with(|scene| Trace::of(scene).is_none()));
+    }
+
+    #[test]
+    fn shell_tools_go_by_their_command() {
+        let stage = called("shell", json!({"command": ["git", " push "]}));
+        assert_eq!(labels(&stage), ["span:target", "command:git push"]);
+        stage.with(|scene| {
+            let trace = Trace::of(scene).unwrap();
+            let aliases: Vec<&str> = trace.spans()[0].aliases().collect();
+            assert_eq!(aliases, ["execute_tool shell", "git push", "shell", "git"]);
+        });
+        assert_eq!(labels(&called("shell", json!({"cmd": 5})))[1], "tool:shell");
+    }
+
+    #[test]
+    fn malformed_calls_are_spans_of_their_method() {
+        let mut stage = called("x", json!({}));
+        stage.evidence.exchanges[0].sent = json!([]);
+        assert_eq!(labels(&stage), ["span:target", "span:tools/call"]);
+    }
+}

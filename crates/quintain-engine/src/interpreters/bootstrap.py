@@ -1,0 +1,77 @@
+# Answers requests, one JSON object per line, until its input ends.
+import asyncio, contextlib, importlib.util, inspect, io, json, os, runpy, sys, traceback, types
+
+requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
+answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+# What the user's code reads and prints must not get into our lines.
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+os.dup2(2, 1)
+sys.argv = [""]
+sys.dont_write_bytecode = True
+files, programs = {}, {}
+
+
+def load_file(path):
+    if path not in files:
+        folder, name = os.path.dirname(path), os.path.basename(path).rsplit(".", 1)[0]
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        files[path] = module
+    return files[path]
+
+
+def load_text(text):
+    if text not in programs:
+        programs[text] = compile(text, "<inline>", "exec")
+    module = types.ModuleType("inline")
+    exec(programs[text], module.__dict__)
+    return module
+
+
+def run_file(path, arguments):
+    sys.argv = [path] + [json.dumps(argument) for argument in arguments]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        runpy.run_path(path, run_name="__main__")
+    return printed.getvalue().rstrip("\n")
+
+
+def call(request):
+    path = request.get("path")
+    if path is not None and not request["function"]:
+        return run_file(path, request["arguments"])
+    found = load_text(request["text"]) if path is None else load_file(path)
+    for name in request["function"].split("."):
+        found = getattr(found, name)
+    value = found(*request["arguments"])
+    if inspect.isawaitable(value):
+        async def wait():
+            return await value
+
+        value = asyncio.run(wait())
+    return value
+
+
+def failure(error):
+    last = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
+    # The first frame is ours.
+    trace = error.__traceback__.tb_next if error.__traceback__ else None
+    return {"error": last[-1] if last else "Error", "trace": "".join(traceback.format_tb(trace, 50))}
+
+
+for line in requests:
+    request = json.loads(line)
+    try:
+        answer = json.dumps({"value": call(request)}, allow_nan=False)
+    except (Exception, SystemExit) as error:
+        answer = json.dumps(failure(error))
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except Exception:
+        pass
+    answers.write(answer + "\n")
+    answers.flush()

@@ -1,0 +1,106 @@
+//! One interpreter and the lines that go to it and come from it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::process::{Pipes, Program, Running};
+
+/// How much of what the user's code prints is kept for the message when it dies.
+const KEPT: usize = 2 << 10;
+/// How long its last words may take.
+const TRAIL: Duration = Duration::from_millis(200);
+
+/// Why there was no answer. The worker is of no use afterwards.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error("the interpreter took too long")]
+    TimedOut,
+    #[error("the interpreter said too much")]
+    TooLong,
+    #[error("the interpreter ended")]
+    Gone,
+    #[error("the interpreter cannot be talked to: {0}")]
+    Broken(String),
+}
+
+pub(super) struct Worker {
+    running: Running,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    printed: Arc<Mutex<VecDeque<u8>>>,
+    listener: JoinHandle<()>,
+}
+
+impl Worker {
+    pub(super) fn start(program: &Program) -> io::Result<Self> {
+        let (running, Pipes { stdin, stdout, stderr }) = Running::start(program)?;
+        let printed = Arc::default();
+        let listener = tokio::spawn(listen(stderr, Arc::clone(&printed)));
+        Ok(Self { running, requests: stdin, answers: BufReader::new(stdout), printed, listener })
+    }
+
+    /// Whether it can still be asked.
+    pub(super) fn is_alive(&mut self) -> bool {
+        self.running.is_alive()
+    }
+
+    /// Sends a request and waits for its answer.
+    pub(super) async fn ask(
+        &mut self,
+        request: &Value,
+        time: Duration,
+        limit: usize,
+    ) -> Result<Value, Failure> {
+        let work = async {
+            let mut line = request.to_string();
+            line.push('\n');
+            let sent = self.requests.write_all(line.as_bytes()).await;
+            sent.map_err(|_| Failure::Gone)?;
+            let mut line = Vec::new();
+            let room = u64::try_from(limit).unwrap_or(u64::MAX);
+            let mut answers = (&mut self.answers).take(room);
+            answers
+                .read_until(b'\n', &mut line)
+                .await
+                .map_err(|error| Failure::Broken(error.to_string()))?;
+            if line.last() != Some(&b'\n') {
+                return Err(if line.len() >= limit { Failure::TooLong } else { Failure::Gone });
+            }
+            serde_json::from_slice(&line).map_err(|error| Failure::Broken(error.to_string()))
+        };
+        timeout(time, work).await.unwrap_or(Err(Failure::TimedOut))
+    }
+
+    /// What it printed before it died.
+    pub(super) async fn last_words(mut self) -> String {
+        let _ = timeout(TRAIL, &mut self.listener).await;
+        let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(printed.make_contiguous()).trim().to_owned();
+        if text.is_empty() { text } else { format!("; it printed:\n{text}") }
+    }
+
+    /// Closes its input, at which it ends.
+    pub(super) async fn leave(self) {
+        drop(self.requests);
+        self.running.leave().await;
+    }
+}
+
+async fn listen(mut stderr: ChildStderr, printed: Arc<Mutex<VecDeque<u8>>>) {
+    let mut chunk = [0; 4096];
+    while let Ok(size @ 1..) = stderr.read(&mut chunk).await {
+        tracing::debug!(target: "quintain::code", "{}", String::from_utf8_lossy(&chunk[..size]));
+        let mut kept = printed.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&chunk[..size]);
+        let surplus = kept.len().saturating_sub(KEPT);
+        kept.drain(..surplus);
+    }
+}

@@ -1,0 +1,93 @@
+//! What code and targets of the user are run with: interpreters, the web, the environment.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quintain_core::code::{Code, Language};
+use quintain_core::question::Answer;
+use quintain_core::suite::Suite;
+use quintain_script::{Host, ScriptError};
+use serde_json::Value;
+
+use crate::interpreters::{Call, Interpreters};
+use crate::web::Web;
+use crate::world::World;
+
+/// `REQUEST_TIMEOUT_MS` without a value.
+const REQUEST_TIME: Duration = Duration::from_secs(300);
+/// `WEBHOOK_TIMEOUT` without a value.
+const WEBHOOK_TIME: Duration = Duration::from_secs(5);
+
+/// Whatever a run reaches beyond its MCP servers.
+pub(crate) struct Outside {
+    pub(crate) host: Host,
+    pub(crate) interpreters: Interpreters,
+    pub(crate) web: Web,
+    /// How long a request, a command or a call may take.
+    pub(crate) time: Duration,
+    pub(crate) webhook_time: Duration,
+    /// How many bytes of an answer are held.
+    pub(crate) limit: usize,
+}
+
+impl Outside {
+    pub(crate) fn new(suite: &Suite, world: &World) -> Self {
+        let env = suite.env.clone();
+        let time = millis(&env, "REQUEST_TIMEOUT_MS").unwrap_or(REQUEST_TIME);
+        let webhook_time = millis(&env, "WEBHOOK_TIMEOUT").unwrap_or(WEBHOOK_TIME);
+        let limit = world.limits.message_bytes;
+        Self {
+            interpreters: Interpreters::new(env.clone(), time, limit),
+            host: Host { env, ..Host::default() },
+            web: Web::new(limit),
+            time,
+            webhook_time,
+            limit,
+        }
+    }
+
+    pub(crate) fn env(&self) -> &BTreeMap<String, String> {
+        &self.host.env
+    }
+
+    /// Runs code in its language. JavaScript that is inline sees the arguments by their names;
+    /// `function` is the one to call in a file of Python or Ruby that names none.
+    ///
+    /// # Errors
+    /// Says what went wrong in the code, or why it cannot be run.
+    pub(crate) async fn run(
+        &self,
+        code: &Code,
+        function: &str,
+        arguments: &[(&str, &Value)],
+    ) -> Result<Value, String> {
+        if code.language() == Language::JavaScript {
+            let made = code.script().run(arguments, &self.host);
+            return made.map_err(|error| match error {
+                ScriptError::Thrown { message, .. } => message,
+                other => other.to_string(),
+            });
+        }
+        let arguments: Vec<Value> = arguments.iter().map(|(_, value)| (*value).clone()).collect();
+        let call = Call { code, function, arguments: &arguments, executable: None };
+        value(self.interpreters.call(&call).await)
+    }
+
+    pub(crate) async fn close(&self) {
+        self.interpreters.close().await;
+    }
+}
+
+/// # Errors
+/// Why there is no value.
+pub(crate) fn value(answer: Answer) -> Result<Value, String> {
+    match answer {
+        Answer::Value(value) => Ok(value),
+        Answer::Failed(why) | Answer::Unavailable(why) => Err(why),
+        Answer::Exchange(_) => Err("the interpreter answered with an exchange".to_owned()),
+    }
+}
+
+fn millis(env: &BTreeMap<String, String>, name: &str) -> Option<Duration> {
+    env.get(name)?.parse().ok().filter(|millis| *millis > 0).map(Duration::from_millis)
+}

@@ -1,0 +1,87 @@
+//! Where finished cases go: to the store at once, to the listeners in the order of the plan.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use quintain_core::event::Event;
+use quintain_core::result::CaseResult;
+use quintain_core::tally::{Summary, Tally};
+
+use super::Job;
+use super::order::{InOrder, Ready};
+use crate::store::Writer;
+
+static NOTHING: LazyLock<HashSet<usize>> = LazyLock::new(HashSet::new);
+
+pub(super) struct Desk<'a> {
+    job: &'a Job<'a>,
+    store: Option<&'a Writer>,
+    listen: &'a mut dyn FnMut(Event<'_>),
+    tally: Tally,
+    order: InOrder<'a>,
+    /// Positions that have a result; kept only if the time may run out.
+    taken: Option<HashSet<usize>>,
+}
+
+impl<'a> Desk<'a> {
+    pub(super) fn new(
+        job: &'a Job<'a>,
+        store: Option<&'a Writer>,
+        listen: &'a mut dyn FnMut(Event<'_>),
+    ) -> Self {
+        let earlier = job.earlier.map_or(&*NOTHING, |earlier| &earlier.done);
+        Self {
+            job,
+            store,
+            listen,
+            tally: Tally::new(job.info),
+            order: InOrder::new(job.plan.cases.len(), earlier),
+            taken: job.settings.max_time.map(|_| HashSet::new()),
+        }
+    }
+
+    pub(super) async fn take(&mut self, result: CaseResult) {
+        if let Some(store) = self.store {
+            store.case(&result).await;
+        }
+        if let Some(taken) = &mut self.taken {
+            taken.insert(result.ordinal);
+        }
+        self.order.put(result);
+        self.publish().await;
+    }
+
+    pub(super) fn has(&self, ordinal: usize) -> bool {
+        self.taken.as_ref().is_some_and(|taken| taken.contains(&ordinal))
+    }
+
+    /// Tells what is left, gaps or not, and adds up.
+    pub(super) async fn finish(mut self, took: Duration, interrupted: bool) -> Summary {
+        self.publish().await;
+        while self.order.skip() {
+            self.publish().await;
+        }
+        self.tally.finish(took, interrupted)
+    }
+
+    async fn publish(&mut self) {
+        while let Some(ready) = self.order.ready() {
+            let result = match (ready, self.job.earlier) {
+                (Ready::Now(result), _) => Some(*result),
+                (Ready::Earlier(at), Some(earlier)) => {
+                    let stored = earlier.store.case(&earlier.run, at).await;
+                    stored.unwrap_or_else(|error| {
+                        tracing::warn!(%error, ordinal = at, "an earlier result is not shown");
+                        None
+                    })
+                }
+                (Ready::Earlier(_), None) => None,
+            };
+            if let Some(result) = result {
+                self.tally.add(&result);
+                (self.listen)(Event::Case(&result));
+            }
+        }
+    }
+}

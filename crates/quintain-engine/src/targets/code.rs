@@ -1,0 +1,112 @@
+//! Providers that the user wrote: a function `call_api` in Python or Ruby, a class in JavaScript.
+
+use std::path::Path;
+
+use quintain_core::code::{Code, Language};
+use quintain_core::evidence::Outcome;
+use quintain_core::response::Response;
+use quintain_core::suite::{CodeTarget, Target};
+use serde_json::{Value, json};
+
+use super::{Ask, Told, options, provided};
+use crate::interpreters::Call;
+use crate::outside::{Outside, value};
+
+const METHOD: &str = "call_api";
+/// Makes one function of a class, an object or a function.
+const ADAPTER: &str = r"
+async function __ask(Provider, prompt, options, context) {
+  const made = typeof Provider === 'function' && Provider.prototype && 'callApi' in Provider.prototype
+    ? new Provider(options) : Provider;
+  return typeof made === 'function' ? made(prompt, context, options) : made.callApi(prompt, context);
+}
+";
+
+pub(super) async fn ask(
+    target: &Target,
+    provider: &CodeTarget,
+    ask: &Ask<'_>,
+    outside: &Outside,
+) -> Told {
+    let arguments =
+        [Value::String(ask.prompt.to_owned()), options(target, &provider.config), ask.context()];
+    let answer = match &provider.code {
+        Code::File { language: Language::JavaScript, path, text, function: None } => {
+            let code = adapted(path, text);
+            let [prompt, options, context] = &arguments;
+            let named = [("prompt", prompt), ("options", options), ("context", context)];
+            code.run_js(&named, &outside.host)
+        }
+        code => {
+            let executable = provider.executable.as_deref();
+            let call = Call { code, function: METHOD, arguments: &arguments, executable };
+            match code.language() {
+                Language::JavaScript => {
+                    outside
+                        .run(code, METHOD, &[("prompt", &arguments[0]), ("context", &arguments[2])])
+                        .await
+                }
+                _ => value(outside.interpreters.call(&call).await),
+            }
+        }
+    };
+    let sent = json!({"prompt": ask.prompt});
+    match answer {
+        Ok(answer) => {
+            let needs_keys = provider.code.language() != Language::JavaScript;
+            let lacks_keys = answer.get("output").or_else(|| answer.get("error")).is_none();
+            let response = if needs_keys && lacks_keys {
+                Response::failed(format!(
+                    "the function must return an object with `output` or `error`, not {answer:.200}"
+                ))
+            } else {
+                provided(answer.clone())
+            };
+            Told { method: METHOD, sent, outcome: Outcome::Reply(answer), response }
+        }
+        Err(why) => {
+            let response = Response::failed(why.clone());
+            let outcome = Outcome::ToolError(json!({"error": why}));
+            Told { method: METHOD, sent, outcome, response }
+        }
+    }
+}
+
+/// The file with the adapter around what it exports.
+fn adapted(path: &Path, text: &str) -> Code {
+    let call = "(prompt, options, context) => __ask(";
+    let text = if text.contains("export default ") {
+        let text = text.replacen("export default ", "const __provider = ", 1);
+        format!("{text}\n;{ADAPTER}export default {call}__provider, prompt, options, context);\n")
+    } else {
+        format!(
+            "{text}\n;{ADAPTER}module.exports = ((exported) => {call}exported.default ?? exported, \
+             prompt, options, context))(module.exports);\n"
+        )
+    };
+    Code::File { language: Language::JavaScript, path: path.to_owned(), text, function: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use quintain_script::Host;
+
+    use super::*;
+
+    #[test]
+    fn classes_objects_and_functions_are_asked() {
+        for text in [
+            "class P { constructor(o) { this.o = o; } id() { return 'p'; }\n  async callApi(prompt, context) { return {output: prompt + this.o.config.x + context.vars.y}; } }\nmodule.exports = P;",
+            "export default class P { constructor(o) { this.o = o; }\n  callApi(prompt, context) { return {output: prompt + this.o.config.x + context.vars.y}; } }",
+            "module.exports = { callApi: (prompt, context) => ({output: prompt + 1 + context.vars.y}) };",
+            "module.exports = async (prompt, context, options) => ({output: prompt + options.config.x + context.vars.y});",
+        ] {
+            let code = adapted(Path::new("p.js"), text);
+            let (prompt, options) = (json!("a"), json!({"config": {"x": 1}}));
+            let context = json!({"vars": {"y": 2}});
+            let named = [("prompt", &prompt), ("options", &options), ("context", &context)];
+            let answer = code.run_js(&named, &Host::default());
+            assert_eq!(answer, Ok(json!({"output": "a12"})), "{text}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `exec:`: a command that gets the prompt as an argument and prints its answer.
+
+use quintain_core::evidence::Outcome;
+use quintain_core::response::Response;
+use quintain_core::suite::{ExecTarget, Target};
+use serde_json::{Value, json};
+
+use super::{Ask, Told, options};
+use crate::outside::Outside;
+use crate::process::{Program, RunError, run};
+
+const METHOD: &str = "exec";
+
+pub(super) async fn ask(
+    target: &Target,
+    exec: &ExecTarget,
+    ask: &Ask<'_>,
+    outside: &Outside,
+) -> Told {
+    let mut config = exec.config.clone();
+    let folder = exec.base_dir.to_string_lossy().into_owned();
+    config.entry("basePath").or_insert_with(|| folder.into());
+    let given =
+        [ask.prompt.to_owned(), options(target, &config).to_string(), ask.context().to_string()];
+    let program = Program {
+        command: exec.command.clone().into(),
+        args: exec.args.iter().chain(&given).map(Into::into).collect(),
+        env: outside.env().clone(),
+        cwd: Some(exec.base_dir.clone()).filter(|folder| !folder.as_os_str().is_empty()),
+    };
+    let sent = json!({"command": exec.command, "args": exec.args, "prompt": ask.prompt});
+    let finished = match run(&program, outside.limit, outside.time).await {
+        Ok(finished) => finished,
+        Err(error) => {
+            let response = Response::failed(format!("`{}`: {error}", exec.command));
+            let outcome = match error {
+                RunError::Start { .. } => return Told::refused(METHOD, sent, error.to_string()),
+                RunError::TimedOut { limit } => Outcome::TimedOut { after: limit },
+                RunError::TooMuch { .. } | RunError::Broken(_) => {
+                    Outcome::Garbled { why: error.to_string(), bytes: Vec::new() }
+                }
+            };
+            return Told { method: METHOD, sent, outcome, response };
+        }
+    };
+    let said = plain(&finished.stdout);
+    let complained = plain(&finished.stderr);
+    let record = json!({
+        "exit": finished.status.code(),
+        "stdout": said,
+        "stderr": complained,
+    });
+    let response = if !finished.status.success() {
+        let words = if complained.is_empty() { &said } else { &complained };
+        Response::failed(format!("Command failed: {}: {}\n{words}", exec.command, finished.status))
+    } else if said.is_empty() && !complained.is_empty() {
+        Response::failed(complained)
+    } else {
+        Response { raw: Some(Value::String(said.clone())), ..Response::text(said) }
+    };
+    Told { method: METHOD, sent, outcome: Outcome::Reply(record), response }
+}
+
+/// Text without white space around it and without what only a terminal understands.
+fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.trim();
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        out.push_str(before);
+        rest = match after.strip_prefix('[') {
+            Some(sequence) => {
+                let end = sequence.find(|c: char| ('@'..='~').contains(&c));
+                end.map_or("", |end| &sequence[end + 1..])
+            }
+            None if after.starts_with(|c: char| ('@'..='_').contains(&c)) => &after[1..],
+            None => after,
+        };
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn what_only_a_terminal_understands_is_left_out() {
+        assert_eq!(plain(b" \x1b[1;31mred\x1b[0m text\x1bM \n"), "red text");
+        assert_eq!(plain(b"\x1b"), "");
+        assert_eq!(plain("é\u{1b}[".as_bytes()), "é");
+    }
+}

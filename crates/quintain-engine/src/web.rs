@@ -1,0 +1,127 @@
+//! Plain requests of the web, for what is no MCP: webhooks and targets that speak HTTP.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode, header};
+use quintain_wire::net;
+use reqwest::Client;
+use url::Url;
+
+/// Redirects that are followed, as far as they stay at the same origin.
+const MAX_REDIRECTS: usize = 10;
+
+/// The clients of a run, made when they are needed: one for this machine and one for the world.
+pub(crate) struct Web {
+    local: Mutex<Option<Client>>,
+    world: Mutex<Option<Client>>,
+    /// How long a body may be.
+    limit: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Bytes>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WebError {
+    #[error("Request timed out after {} ms", after.as_millis())]
+    TimedOut { after: Duration },
+    #[error("{0}")]
+    Lost(String),
+    #[error("{0}")]
+    Body(#[from] net::BodyError),
+}
+
+impl Web {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { local: Mutex::default(), world: Mutex::default(), limit }
+    }
+
+    /// Sends a request and reads its answer, whatever the status. Redirects to other origins are
+    /// not followed: the headers may hold credentials.
+    ///
+    /// # Errors
+    /// When no whole answer comes in time.
+    pub(crate) async fn send(&self, request: Request, time: Duration) -> Result<Reply, WebError> {
+        let sent = tokio::time::timeout(time, self.follow(request, time)).await;
+        sent.unwrap_or(Err(WebError::TimedOut { after: time }))
+    }
+
+    async fn follow(&self, mut request: Request, time: Duration) -> Result<Reply, WebError> {
+        let lost = |error: reqwest::Error| WebError::Lost(net::chain(&error));
+        for _ in 0..MAX_REDIRECTS {
+            let client = self.client(&request.url, time).map_err(lost)?;
+            let Request { method, url, headers, body } = request.clone();
+            let mut sending = client.request(method, url).headers(headers);
+            if let Some(body) = body {
+                sending = sending.body(body);
+            }
+            let response = sending.send().await.map_err(lost)?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            let Some(next) = elsewhere(&request.url, status, &headers) else {
+                let body = net::bounded_body(response, self.limit).await?;
+                return Ok(Reply { status, headers, body });
+            };
+            request.url = next;
+            let keeps = matches!(status.as_u16(), 307 | 308);
+            if !keeps && request.method != Method::HEAD {
+                request.method = Method::GET;
+                request.body = None;
+                request.headers.remove(header::CONTENT_TYPE);
+            }
+        }
+        Err(WebError::Lost("there are too many redirects".to_owned()))
+    }
+
+    fn client(&self, to: &Url, time: Duration) -> reqwest::Result<Client> {
+        let slot = if net::is_loopback(to) { &self.local } else { &self.world };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = &*slot {
+            return Ok(client.clone());
+        }
+        let client = net::client(time, to)?;
+        *slot = Some(client.clone());
+        Ok(client)
+    }
+}
+
+fn elsewhere(url: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Url> {
+    if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let location = headers.get(header::LOCATION)?.to_str().ok()?;
+    let next = url.join(location).ok()?;
+    (next.origin() == url.origin()).then_some(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_redirects_to_the_same_origin_are_followed() {
+        let url: Url = "http://h:1/a".parse().unwrap();
+        let to = |place: &str| {
+            let headers = HeaderMap::from_iter([(header::LOCATION, place.parse().unwrap())]);
+            elsewhere(&url, StatusCode::FOUND, &headers).map(String::from)
+        };
+        assert_eq!(to("/b").as_deref(), Some("http://h:1/b"));
+        for other in ["http://h:2/b", "https://h:1/b", "//evil/b", "http://["] {
+            assert_eq!(to(other), None, "{other}");
+        }
+        assert_eq!(elsewhere(&url, StatusCode::OK, &HeaderMap::new()), None);
+    }
+}

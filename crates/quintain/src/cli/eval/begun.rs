@@ -1,0 +1,96 @@
+//! A stored run that is gone on with: its suite and its choices, as they were.
+
+use std::collections::BTreeMap;
+
+use quintain_core::event::RunInfo;
+use quintain_core::suite::SuiteFile;
+use quintain_engine::store::{Run, Store, StoreError, SuiteText};
+use quintain_wire::redact::MASK;
+
+use super::choices::Choices;
+use crate::cli::Desk;
+use crate::cli::suite::{self, Opened, Wrong, say};
+
+pub(super) struct Begun {
+    pub(super) store: Store,
+    pub(super) run: Run,
+    pub(super) info: RunInfo,
+    /// Only what ended in an error is run again.
+    pub(super) retry_errors: bool,
+    texts: Vec<SuiteText>,
+}
+
+impl Begun {
+    pub(super) async fn find(
+        store: Store,
+        wanted: &str,
+        retry_errors: bool,
+    ) -> Result<Self, StoreError> {
+        let run = store.find(wanted).await?;
+        let info = store.info(&run).await?;
+        let texts = store.suite_texts(&run).await?;
+        Ok(Self { store, run, info, retry_errors, texts })
+    }
+
+    pub(super) fn choices(&self) -> Choices {
+        Choices::of_options(&self.info.options)
+    }
+
+    /// The suite as it was. Secrets are not stored, so the files are read again where they are the
+    /// same but for those.
+    pub(super) fn suite(
+        &self,
+        env: &BTreeMap<String, String>,
+        desk: &Desk,
+    ) -> Result<Opened, Wrong> {
+        let mut files = Vec::new();
+        for stored in &self.texts {
+            let SuiteText { name, base_dir, text } = stored;
+            let path = std::path::Path::new(name).file_name().map(|file| base_dir.join(file));
+            let on_disk = path.and_then(|path| std::fs::read_to_string(path).ok());
+            let text = match on_disk.filter(|now| is_same_but_masked(text, now)) {
+                Some(now) => now,
+                None if name == suite::VARS => text.clone(),
+                None if text.contains(MASK) => {
+                    let help = "run it anew: what a run stores holds no secrets";
+                    let what = format!("`{name}` has changed since this run, and it holds secrets");
+                    return Err(say(what, Some(help.to_owned())));
+                }
+                None => {
+                    desk.console.warn(&format!("`{name}` has changed; it is used as it was"));
+                    text.clone()
+                }
+            };
+            files.push(SuiteFile { name: name.clone(), text, base_dir: base_dir.clone() });
+        }
+        suite::understand(files, env, desk)
+    }
+}
+
+/// Whether a text is the same as a stored one, whatever stands in the place of its secrets.
+fn is_same_but_masked(stored: &str, text: &str) -> bool {
+    let mut parts = stored.split(MASK);
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
+        return false;
+    };
+    let mut last = "";
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        (rest, last) = (after, part);
+    }
+    rest.is_empty() || (last.is_empty() && stored.ends_with(MASK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same_but_masked;
+
+    #[test]
+    fn only_secrets_may_differ() {
+        assert!(is_same_but_masked("a: 1\n", "a: 1\n"));
+        assert!(is_same_but_masked("token: ***\nb: 2\n", "token: s3cret\nb: 2\n"));
+        assert!(is_same_but_masked("token: ***", "token: s3cret"));
+        assert!(!is_same_but_masked("token: ***\nb: 2\n", "token: s3cret\nb: 3\n"));
+        assert!(!is_same_but_masked("a: 1\n", "a: 1\nb: 2\n"));
+    }
+}

@@ -1,0 +1,50 @@
+//! `quintain runs list`
+
+use quintain_engine::store::{RunFilter, Store, StoreError};
+use quintain_source::visible;
+
+use super::{as_json, counts, state_word};
+use crate::cli::Desk;
+use crate::console::Tone;
+use crate::exit::Exit;
+
+/// List earlier runs, newest first
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// So many at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Runs whose description contains this
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Runs with this tag
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    tag: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
+    let tag = args.tag.as_deref().map(|tag| match tag.split_once('=') {
+        Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+        None => (tag.to_owned(), None),
+    });
+    let description = args.description.clone();
+    let runs = store.runs(&RunFilter { limit: Some(args.limit), description, tag }).await?;
+    if args.json {
+        desk.console.json(&runs.iter().map(as_json).collect());
+        return Ok(Exit::Passed);
+    }
+    if runs.is_empty() {
+        desk.console.note("there are no runs yet; `quintain eval` makes one");
+    }
+    for run in &runs {
+        let id = desk.console.paint(Tone::Bold, &run.id);
+        let described = run.description.as_deref().unwrap_or_default();
+        let line =
+            format!("{id}  {:11}  {}  {}", state_word(run.state), counts(run), visible(described));
+        desk.console.out(line.trim_end());
+    }
+    Ok(Exit::Passed)
+}

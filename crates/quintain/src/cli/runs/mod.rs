@@ -1,0 +1,89 @@
+//! `quintain runs`: what is kept of earlier runs.
+
+mod delete;
+mod export;
+mod list;
+mod show;
+
+use clap::Subcommand;
+use quintain_engine::store::{Run, RunState, StoreError};
+use serde_json::{Value, json};
+
+use super::{Desk, store};
+use crate::exit::Exit;
+
+/// List, show, delete and export earlier runs
+///
+/// A run is named by its id, by the beginning of its id, as `latest`, or as `latest~1`, the one
+/// before it.
+///
+/// Examples:
+///   quintain runs list
+///   quintain runs show latest --failures
+///   quintain runs export latest -o report.html
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(list::Args),
+    Show(show::Args),
+    Delete(delete::Args),
+    Export(export::Args),
+}
+
+pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    let done = async {
+        let store = store::open(desk).await?;
+        match args.command {
+            Command::List(args) => list::run(&args, &store, desk).await,
+            Command::Show(args) => show::run(&args, &store, desk).await,
+            Command::Delete(args) => delete::run(&args, &store, desk).await,
+            Command::Export(args) => export::run(&args, &store, desk).await,
+        }
+    };
+    done.await.unwrap_or_else(|error| failed(&error, desk))
+}
+
+/// Says what is wrong with the store or with the name of a run.
+pub(super) fn failed(error: &StoreError, desk: &Desk) -> Exit {
+    let help = match error {
+        StoreError::NoSuchRun { .. } => Some("`quintain runs list` shows the runs there are"),
+        _ => None,
+    };
+    desk.console.error(&error.to_string(), help);
+    Exit::Usage
+}
+
+fn state_word(state: RunState) -> &'static str {
+    match state {
+        RunState::Open => "unfinished",
+        RunState::Finished => "finished",
+        RunState::Interrupted => "interrupted",
+    }
+}
+
+fn as_json(run: &Run) -> Value {
+    json!({
+        "id": run.id,
+        "created": run.created,
+        "description": run.description,
+        "state": state_word(run.state),
+        "summary": run.summary,
+    })
+}
+
+/// Numbers of a run in one line.
+fn counts(run: &Run) -> String {
+    match &run.summary {
+        Some(summary) => format!(
+            "{} passed, {} failed, {} errors",
+            summary.passed, summary.failed, summary.errored
+        ),
+        None => "no totals".to_owned(),
+    }
+}

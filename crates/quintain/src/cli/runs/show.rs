@@ -1,0 +1,57 @@
+//! `quintain runs show`
+
+use quintain_core::event::Event;
+use quintain_core::result::CaseStatus;
+use quintain_engine::store::{Store, StoreError};
+use serde_json::Value;
+
+use crate::cli::Desk;
+use crate::cli::reports::{Stdout, options};
+use crate::exit::Exit;
+
+/// Show an earlier run as it was reported
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Which run
+    #[arg(value_name = "RUN", default_value = "latest")]
+    run: String,
+    /// Only what did not pass
+    #[arg(long)]
+    failures: bool,
+    /// One case with all its evidence, as JSON
+    #[arg(long, value_name = "N")]
+    case: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
+    let run = store.find(&args.run).await?;
+    if let Some(ordinal) = args.case {
+        let Some(case) = store.case(&run, ordinal).await? else {
+            let what = format!("the run {} has no case {ordinal}", run.id);
+            desk.console.error(&what, Some("cases are counted from 0"));
+            return Ok(Exit::Nothing);
+        };
+        // Plain data always has a JSON form.
+        desk.console.json(&serde_json::to_value(&case).unwrap_or(Value::Null));
+        return Ok(Exit::Passed);
+    }
+    let format = if args.json { "json" } else { "console" };
+    let Some(reporter) = quintain_report::find(format) else { return Ok(Exit::Nothing) };
+    let mut report = reporter.open(Box::new(Stdout), &options(desk));
+    let wanted = |event: &Event<'_>| match event {
+        Event::Case(case) => !args.failures || case.status != CaseStatus::Passed,
+        _ => true,
+    };
+    store
+        .replay(&run, |event| {
+            if wanted(&event) {
+                // A reader that went away is no error.
+                let _ = report.event(event);
+            }
+        })
+        .await?;
+    Ok(Exit::Passed)
+}

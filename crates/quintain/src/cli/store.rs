@@ -1,0 +1,15 @@
+//! The store of this user's runs, for the commands that look into it.
+
+use quintain_engine::store::{Store, StoreError};
+
+use super::Desk;
+
+pub(super) async fn open(desk: &Desk) -> Result<Store, StoreError> {
+    let Some(folder) = desk.context.state_dir() else {
+        return Err(StoreError::Open {
+            path: "runs.db".into(),
+            why: "there is no home directory; set QUINTAIN_HOME".to_owned(),
+        });
+    };
+    Store::open(&folder).await
+}
