@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::event::Column;
 use crate::result::TargetName;
-use crate::suite::{VarFile, Prompt, Suite, Target, Test, expand};
+use crate::suite::{Prompt, Suite, Target, Test, VarFile, expand};
 
 pub use select::{Sameness, SelectError, Selection};
 

@@ -18,6 +18,7 @@ pub(super) struct Loader<'a> {
     pub(super) sources: &'a mut Sources,
     pub(super) dx: &'a mut Diagnostics,
     pub(super) templates: &'a Templates,
+    pub(super) env: &'a BTreeMap<String, String>,
     /// What separates the cells of a CSV file.
     pub(super) delimiter: char,
     /// Files that the variables of the test at hand name.

@@ -44,7 +44,8 @@ pub use secrets::names_a_secret;
 pub use server::{Launch, Runtime, Server, Transport};
 pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFilter};
 pub use test::{
-    DerivedMetric, DerivedValue, EvaluateOptions, Prompt, PromptBody, Test, TestOptions, Tests, VarFile,
+    DerivedMetric, DerivedValue, EvaluateOptions, Prompt, PromptBody, Test, TestOptions, Tests,
+    VarFile,
 };
 pub use vars::{expand, resolve};
 

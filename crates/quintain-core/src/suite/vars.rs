@@ -225,7 +225,8 @@ impl Loader<'_> {
         for path in &paths {
             let file = self.var_of(path, function, place, at)?;
             let shown = path.strip_prefix(place.base_dir).unwrap_or(path).display();
-            let reference = if several { format!("file://{shown}") } else { format!("file://{name}") };
+            let reference =
+                if several { format!("file://{shown}") } else { format!("file://{name}") };
             self.var_files.insert(reference.clone(), file);
             references.push(Value::String(reference));
         }

@@ -83,7 +83,8 @@ impl Floor<'_> {
         carried: &Map<String, Value>,
     ) -> Result<Cow<'p, Prompt>, String> {
         let PromptBody::Code(code) = &prompt.body else { return Ok(Cow::Borrowed(prompt)) };
-        let vars = resolve(&case.given(carried), &self.templates).map_err(|error| error.to_string())?;
+        let vars =
+            resolve(&case.given(carried), &self.templates).map_err(|error| error.to_string())?;
         let text = self.answers.prompt(code, prompt, lane.target, &vars).await?;
         Ok(Cow::Owned(Prompt { body: PromptBody::Text(text), ..prompt.clone() }))
     }

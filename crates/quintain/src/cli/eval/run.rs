@@ -54,8 +54,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         Some(begun) => begun.suite(&env, desk),
         None => fresh(args, &env, desk),
     };
-    let opened =
-        opened.map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
+    let opened = opened.map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
     if opened.suite.targets.is_empty() {
         let help = "name what is under test: `targets: [{id: mcp, config: {server: ...}}]`";
         return Err(stop(desk, "the suite has no target", Some(help), Exit::Usage));
