@@ -86,7 +86,12 @@ fn echo(ask: &Ask<'_>) -> Told {
         method: "echo",
         sent: json!({"prompt": ask.prompt}),
         outcome: Outcome::Reply(said.clone()),
-        response: Response { raw: Some(said.clone()), output: said, ..Response::default() },
+        response: Response {
+            raw: Some(said.clone()),
+            output: said,
+            cost: Some(0.0),
+            ..Response::default()
+        },
     }
 }
 

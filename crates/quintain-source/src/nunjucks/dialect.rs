@@ -96,6 +96,32 @@ fn statement<'t>(tag: &str, after: &'t str, out: &mut String) -> &'t str {
                 out.push_str(")|__pairs ");
                 out.push_str(close);
             }
+            None => match arguments.split_once(" in ") {
+                // In brackets, `if` is an expression as in Nunjucks, which knows no other here.
+                Some((name, sequence)) => {
+                    out.push_str(open);
+                    out.push_str(" for ");
+                    out.push_str(name.trim());
+                    out.push_str(" in (");
+                    code(sequence.trim(), out);
+                    out.push_str(")|__items ");
+                    out.push_str(close);
+                }
+                None => code(tag, out),
+            },
+        },
+        "set" => match several(arguments) {
+            Some((names, value)) => {
+                for name in names {
+                    out.push_str(open);
+                    out.push_str(" set ");
+                    out.push_str(name);
+                    out.push_str(" = ");
+                    code(value, out);
+                    out.push(' ');
+                    out.push_str(close);
+                }
+            }
             None => code(tag, out),
         },
         _ => code(tag, out),
@@ -108,6 +134,14 @@ fn unpacked(arguments: &str) -> Option<(&str, &str)> {
     let (names, map) = arguments.split_once(" in ")?;
     let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ',' | ' ');
     (names.contains(',') && names.chars().all(name)).then_some((names.trim(), map.trim()))
+}
+
+/// `a, b = value`, which gives the same value to all.
+fn several(arguments: &str) -> Option<(Vec<&str>, &str)> {
+    let (names, value) = arguments.split_once('=')?;
+    let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ',' | ' ');
+    let several = names.contains(',') && names.chars().all(name);
+    several.then(|| (names.split(',').map(str::trim).collect(), value.trim()))
 }
 
 /// What stands between `raw` and `endraw` is nobody's business.
@@ -209,6 +243,8 @@ mod tests {
             ("{{ a.length }}{{ a.lengths }}", "{{ a|__length }}{{ a.lengths }}"),
             ("{% if x %}{% elseif y %}{% endif %}", "{% if x %}{% elif y %}{% endif %}"),
             ("{% for k, v in m %}{% endfor %}", "{% for k, v in (m)|__pairs %}{% endfor %}"),
+            ("{% for x in l if x %}{% endfor %}", "{% for x in (l if x)|__items %}{% endfor %}"),
+            ("{% set a, b = 1 %}", "{% set a = 1 %}{% set b = 1 %}"),
             ("{{ null }} null {{ a.null }}", "{{ none }} null {{ a.null }}"),
             (
                 "{%- verbatim %}{{ a === b }}{% endverbatim %}",
