@@ -57,8 +57,10 @@ def call(request):
 
 def failure(error):
     last = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
-    # The first frame is ours.
-    trace = error.__traceback__.tb_next if error.__traceback__ else None
+    trace = error.__traceback__
+    # The first frames are those of this program.
+    while trace and trace.tb_frame.f_code.co_filename == "<string>":
+        trace = trace.tb_next
     return {"error": last[-1] if last else "Error", "trace": "".join(traceback.format_tb(trace, 50))}
 
 
