@@ -8,4 +8,6 @@ for row in json.load(open("out.json"))["results"]["results"]:
     shown = {key: response.get(key) for key in ("output", "cost", "tokenUsage") if response.get(key)}
     print(status, row["score"], name, row["testCase"].get("description", ""), json.dumps(shown), sep=" | ")
     for line in (row.get("error") or "").splitlines():
+        if line.endswith("Traceback: "):  # every version of an interpreter has its own
+            break
         print("    " + line)
