@@ -265,25 +265,33 @@ fn shown(request: &Request) -> Value {
     json!({
         "method": request.method.as_str(),
         "url": url.as_str(),
-        "headers": headers(&request.headers),
+        "headers": masked(&request.headers),
         "body": request.body.as_ref().map(|body| String::from_utf8_lossy(body)),
     })
 }
 
-fn headers(headers: &HeaderMap) -> Value {
-    let shown = headers.iter().map(|(name, value)| {
-        let hidden = value.is_sensitive() || names_a_secret(name.as_str());
-        let value = if hidden { MASK.into() } else { String::from_utf8_lossy(value.as_bytes()) };
-        (name.to_string(), Value::from(value))
-    });
-    Value::Object(shown.collect())
+/// Headers as the user's code sees them.
+fn headers(headers: &HeaderMap) -> Map<String, Value> {
+    let pair = |(name, value): (&HeaderName, &HeaderValue)| {
+        (name.to_string(), Value::from(String::from_utf8_lossy(value.as_bytes())))
+    };
+    headers.iter().map(pair).collect()
+}
+
+/// Headers for the record.
+fn masked(map: &HeaderMap) -> Map<String, Value> {
+    let mut shown = headers(map);
+    let secret =
+        map.iter().filter(|(name, value)| value.is_sensitive() || names_a_secret(name.as_str()));
+    shown.extend(secret.map(|(name, _)| (name.to_string(), MASK.into())));
+    shown
 }
 
 fn record(reply: &Reply) -> Value {
     json!({
         "status": reply.status.as_u16(),
         "statusText": reply.status.canonical_reason().unwrap_or_default(),
-        "headers": headers(&reply.headers),
+        "headers": masked(&reply.headers),
         "body": String::from_utf8_lossy(&reply.body),
     })
 }
@@ -314,7 +322,7 @@ async fn response(
         "data": text,
         "status": record["status"],
         "statusText": record["statusText"],
-        "headers": record["headers"],
+        "headers": headers(&reply.headers),
         "cached": false,
     }});
     let json = if truthy(&json) { json } else { Value::Null };
