@@ -165,5 +165,5 @@ fn read(name: &str, mut answer: Value) -> Answer {
     ))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;

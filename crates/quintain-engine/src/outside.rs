@@ -14,7 +14,7 @@ use crate::web::Web;
 use crate::world::World;
 
 /// `REQUEST_TIMEOUT_MS` without a value.
-const REQUEST_TIME: Duration = Duration::from_secs(300);
+const REQUEST_TIME: Duration = Duration::from_mins(5);
 /// `WEBHOOK_TIMEOUT` without a value.
 const WEBHOOK_TIME: Duration = Duration::from_secs(5);
 

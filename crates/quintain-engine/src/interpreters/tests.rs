@@ -10,7 +10,8 @@ fn interpreters(time: Duration) -> Interpreters {
 fn file(folder: &Path, name: &str, text: &str, function: Option<&str>) -> Code {
     let path = folder.join(name);
     fs::write(&path, text).unwrap();
-    let language = if name.ends_with(".rb") { Language::Ruby } else { Language::Python };
+    let is_ruby = path.extension().is_some_and(|suffix| suffix == "rb");
+    let language = if is_ruby { Language::Ruby } else { Language::Python };
     Code::File { language, path, text: text.to_owned(), function: function.map(str::to_owned) }
 }
 
