@@ -76,7 +76,7 @@ impl Answers {
         if !reply.status.is_success() {
             return Err(format!("Webhook response status: {}", reply.status.as_u16()));
         }
-        serde_json::from_slice(&reply.body).map_err(|error| error.to_string())
+        self.outside.json(&reply.body)
     }
 
     /// Runs code over an output.
