@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-use crate::bare;
-use crate::drive::Failure;
+use super::bare;
+use crate::Failure;
 use crate::fresh::Programs;
 use crate::sample::Sample;
 

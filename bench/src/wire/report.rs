@@ -1,12 +1,12 @@
 //! The table: printed, and kept in `RESULTS.md`.
 
 use std::fmt::Write as _;
-use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
-use crate::cold::Cold;
-use crate::drive::{Failure, Threads};
+use super::cold::Cold;
+use super::drive::Threads;
+use crate::Failure;
+use crate::results::{self, Goals, Section};
 use crate::sample::Sample;
 
 pub struct Row {
@@ -29,7 +29,11 @@ pub struct Report {
 
 impl Report {
     pub fn new(repeats: usize, calls: usize) -> Result<Self, Failure> {
-        let versions = versions()?;
+        let versions = format!(
+            "{}; {}",
+            results::machine()?,
+            ["quintain-wire", "rmcp", "tokio"].map(locked).join(", ")
+        );
         println!("{versions}\n");
         Ok(Self { repeats, calls, versions, rows: Vec::new(), cold: None })
     }
@@ -49,7 +53,7 @@ impl Report {
         if !keep {
             return Ok(());
         }
-        let mut text = format!("# Measurements\n\n{ABOUT}\n\n{}\n\n", self.versions);
+        let mut text = format!("{ABOUT}\n\n{}\n\n", self.versions);
         let (calls, repeats) = (self.calls, self.repeats);
         let _ = writeln!(
             text,
@@ -60,10 +64,7 @@ impl Report {
             let _ = writeln!(text, "{}", self.line(row));
         }
         let _ = write!(text, "\n{cold}\n{goals}");
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("RESULTS.md");
-        std::fs::write(file, text)?;
-        println!("\nwritten to bench/RESULTS.md");
-        Ok(())
+        results::keep(Section::Wire, &text)
     }
 
     fn line(&self, row: &Row) -> String {
@@ -88,32 +89,32 @@ impl Report {
     }
 
     fn goals(&self) -> String {
-        let mut text = String::new();
-        let mut goal = |holds: bool, what: String| {
-            let _ = writeln!(text, "- {}: {what}", if holds { "holds" } else { "**missed**" });
-        };
+        let mut goals = Goals::default();
         for row in self.rows.iter().filter(|row| row.in_flight == 32) {
             let name = row.transport;
             let gain = ratio(&row.peer, &row.ours);
-            goal(
+            goals.check(
                 gain >= 3.0,
                 format!("{name}, 32 in flight: 3 times the SDK's client ({gain:.1})"),
             );
             let loss = ratio(&row.ours, &row.bare);
-            goal(loss <= 2.0, format!("{name}, 32 in flight: half of the bare loop ({loss:.1})"));
+            goals.check(
+                loss <= 2.0,
+                format!("{name}, 32 in flight: half of the bare loop ({loss:.1})"),
+            );
         }
         if let Some(cold) = &self.cold {
             let added = added(cold.call.best(), cold.target.best());
-            goal(added <= 20.0, format!("a cold call adds 20 ms ({added:.1})"));
+            goals.check(added <= 20.0, format!("a cold call adds 20 ms ({added:.1})"));
             let memory = megabytes(cold.memory);
-            goal(memory < 20.0, format!("a cold call holds 20 MB ({memory:.1})"));
+            goals.check(memory < 20.0, format!("a cold call holds 20 MB ({memory:.1})"));
         }
-        text
+        goals.0
     }
 }
 
 const ABOUT: &str = "\
-Written by `cargo xtask bench`. Every client makes the same `tools/call` to the same raw server, which\n\
+Written by `cargo xtask bench wire`. Every client makes the same `tools/call` to the same raw server, which\n\
 looks for keys in bytes and parses nothing. `bare` is the plainest client there is: a loop on one thread that\n\
 writes JSON, reads an answer and parses it. `ceiling` parses nothing and reads and writes in chunks whatever\n\
 can go together (over HTTP nothing can). `quintain` is `Session::call_tool` with the result as a value, on a\n\
@@ -155,33 +156,10 @@ fn cold(cold: &Cold) -> String {
     text
 }
 
-/// Date, machine and versions: a number without them means nothing.
-fn versions() -> Result<String, Failure> {
-    let said = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).output();
-        output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let date = said("date", &["-u", "+%F %H:%M UTC"])?;
-    let system = said("uname", &["-srm"])?;
-    let rustc = said("rustc", &["--version"])?;
-    let cores = std::thread::available_parallelism()?;
-    let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("model name"))?;
-        Some(line.split_once(':')?.1.trim().to_owned())
-    });
-    let processor = processor.unwrap_or_else(|| "unknown processor".into());
-    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or("?");
-    let version = |name: &str| {
-        let lock = include_str!("../Cargo.lock");
-        let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{name}\""));
-        let line = lines.nth(1).unwrap_or_default();
-        format!("{name} {}", line.trim_start_matches("version = ").trim_matches('"'))
-    };
-    Ok(format!(
-        "{date}; {cores} cores, {processor}, {system}, load {load}; {rustc}; {}, {}, {}",
-        version("quintain-wire"),
-        version("rmcp"),
-        version("tokio"),
-    ))
+/// The version that the measurements were built with.
+fn locked(name: &str) -> String {
+    let lock = include_str!("../../Cargo.lock");
+    let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{name}\""));
+    let line = lines.nth(1).unwrap_or_default();
+    format!("{name} {}", line.trim_start_matches("version = ").trim_matches('"'))
 }

@@ -15,7 +15,8 @@ use quintain_wire::transport::courier::HttpConfig;
 use quintain_wire::transport::stdio::StdioConfig;
 use serde_json::json;
 
-use crate::drive::{Failure, Threads, drive, runtime};
+use super::drive::{Threads, drive, runtime};
+use crate::Failure;
 
 /// Time for `calls` calls over stdio.
 pub fn stdio(server: &Path, calls: usize, in_flight: usize) -> Result<Duration, Failure> {

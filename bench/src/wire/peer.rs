@@ -10,7 +10,8 @@ use rmcp::{Peer, ServiceExt};
 use serde_json::{Map, Value};
 use tokio::process::Command;
 
-use crate::drive::{Failure, Threads, drive, runtime};
+use super::drive::{Threads, drive, runtime};
+use crate::Failure;
 
 /// Time for `calls` calls over stdio.
 pub fn stdio(

@@ -1,6 +1,5 @@
 //! Keeps a number of calls in flight, in the same way for every client that is measured.
 
-use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -8,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-pub type Failure = Box<dyn Error + Send + Sync>;
+use crate::Failure;
 
 /// Time for `calls` calls, made by `in_flight` tasks of which each waits for its answer.
 pub async fn drive<F, A>(calls: usize, in_flight: usize, call: F) -> Result<Duration, Failure>

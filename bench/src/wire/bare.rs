@@ -1,7 +1,7 @@
 //! What the same calls cost with plain reads and writes, without a runtime.
 
 use std::collections::HashSet;
-use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -28,67 +28,96 @@ fn id_of(message: &[u8]) -> Option<usize> {
 }
 
 /// A server on two pipes that has been shaken hands with.
-struct Piped {
+pub struct Piped {
     child: Child,
     input: ChildStdin,
-    output: ChildStdout,
+    output: BufReader<ChildStdout>,
 }
 
 impl Piped {
-    fn start(server: &Path) -> io::Result<Self> {
-        let mut child =
-            Command::new(server).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let (Some(mut input), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
+    pub fn start(server: &mut Command) -> io::Result<Self> {
+        let mut child = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("no pipes"));
         };
-        input.write_all(format!("{HANDSHAKE}\n").as_bytes())?;
-        let mut answer = [0; 4096];
-        let _ = output.read(&mut answer)?;
-        input.write_all(format!("{INITIALIZED}\n").as_bytes())?;
-        Ok(Self { child, input, output })
+        let mut piped = Self { child, input, output: BufReader::with_capacity(1 << 16, output) };
+        piped.request(HANDSHAKE)?;
+        piped.input.write_all(format!("{INITIALIZED}\n").as_bytes())?;
+        Ok(piped)
     }
 
-    fn end(self) -> io::Result<()> {
+    /// Sends one request and reads past its answer.
+    pub fn request(&mut self, request: &str) -> io::Result<()> {
+        self.input.write_all(format!("{request}\n").as_bytes())?;
+        let mut line = Vec::new();
+        receive_line(&mut self.output, &mut line).map(drop)
+    }
+
+    /// Makes `calls` calls with `in_flight` of them open: writes JSON, reads a line, reads JSON and
+    /// looks whose answer it is. Calls are counted from 1.
+    pub fn converse(
+        &mut self,
+        calls: usize,
+        in_flight: usize,
+        params: impl Fn(usize) -> Value,
+        is_right: impl Fn(usize, &Value) -> bool,
+    ) -> io::Result<()> {
+        let mut open = HashSet::new();
+        let mut line = Vec::new();
+        let (mut sent, mut done) = (0, 0);
+        while done < calls {
+            while sent < calls && open.len() < in_flight {
+                sent += 1;
+                open.insert(sent);
+                let params = params(sent);
+                let call =
+                    json!({"jsonrpc": "2.0", "id": sent, "method": "tools/call", "params": params});
+                self.input.write_all(format!("{call}\n").as_bytes())?;
+            }
+            let answer = receive_line(&mut self.output, &mut line)?;
+            let id = answer["id"].as_u64().unwrap_or_default() as usize;
+            assert!(open.remove(&id), "an answer nobody waits for");
+            assert!(is_right(id, &answer["result"]), "a wrong answer: {answer}");
+            done += 1;
+        }
+        Ok(())
+    }
+
+    pub fn end(self) -> io::Result<()> {
         let Self { mut child, input, output } = self;
         drop((input, output));
         child.wait().map(drop)
     }
 }
 
-/// Time for `calls` calls over stdio with `in_flight` of them open, by the plainest client there is: it
-/// writes JSON, reads a line, reads JSON and looks whose answer it is.
-pub fn stdio(server: &Path, calls: usize, in_flight: usize) -> io::Result<Duration> {
-    let Piped { mut child, mut input, output } = Piped::start(server)?;
-    let started = Instant::now();
-    let mut output = BufReader::with_capacity(1 << 16, output);
-    let mut open = HashSet::new();
-    let mut line = Vec::new();
-    let (mut sent, mut done) = (0_u64, 0);
-    while done < calls {
-        while sent < calls as u64 && open.len() < in_flight {
-            sent += 1;
-            open.insert(sent);
-            let params = json!({"name": "echo", "arguments": {"message": "hi"}});
-            let call =
-                json!({"jsonrpc": "2.0", "id": sent, "method": "tools/call", "params": params});
-            input.write_all(format!("{call}\n").as_bytes())?;
-        }
+/// The next answer; what the server says by itself is read past.
+fn receive_line(output: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Value> {
+    loop {
         line.clear();
-        output.read_until(b'\n', &mut line)?;
-        let answer: Value = serde_json::from_slice(&line)?;
-        let id = answer["id"].as_u64().unwrap_or_default();
-        assert!(open.remove(&id) && answer["result"].is_object(), "an answer nobody waits for");
-        done += 1;
+        if output.read_until(b'\n', line)? == 0 {
+            return Err(io::Error::other("the server hung up"));
+        }
+        let message: Value = serde_json::from_slice(line)?;
+        if message.get("method").is_none() {
+            return Ok(message);
+        }
     }
+}
+
+/// Time for `calls` calls over stdio with `in_flight` of them open, by the plainest client there is.
+pub fn stdio(server: &Path, calls: usize, in_flight: usize) -> io::Result<Duration> {
+    let mut piped = Piped::start(&mut Command::new(server))?;
+    let started = Instant::now();
+    let params = |_| json!({"name": "echo", "arguments": {"message": "hi"}});
+    piped.converse(calls, in_flight, params, |_, result| result.is_object())?;
     let took = started.elapsed();
-    drop((input, output));
-    child.wait()?;
+    piped.end()?;
     Ok(took)
 }
 
 /// The same without JSON, and with everything that can go together read and written together.
 pub fn stdio_batched(server: &Path, calls: usize, in_flight: usize) -> io::Result<Duration> {
-    let Piped { mut child, mut input, mut output } = Piped::start(server)?;
+    let Piped { mut child, mut input, mut output } = Piped::start(&mut Command::new(server))?;
     let started = Instant::now();
     let (mut out, mut rest, mut chunk) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);
     let mut open = vec![false; calls + 1];
@@ -122,7 +151,7 @@ pub fn stdio_batched(server: &Path, calls: usize, in_flight: usize) -> io::Resul
 /// What a target costs by itself: start, handshake, one call, end.
 pub fn cold(server: &Path) -> io::Result<Duration> {
     let started = Instant::now();
-    let mut piped = Piped::start(server)?;
+    let mut piped = Piped::start(&mut Command::new(server))?;
     let mut out = Vec::new();
     call(1, &mut out);
     out.push(b'\n');
