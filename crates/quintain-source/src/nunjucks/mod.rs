@@ -2,6 +2,7 @@
 
 mod dialect;
 mod filters;
+mod globals;
 mod json;
 mod methods;
 mod partial;
@@ -223,6 +224,7 @@ fn engine() -> Environment<'static> {
     });
     engine.set_unknown_method_callback(|_, value, name, args| methods::call(value, name, args));
     filters::register(&mut engine);
+    globals::register(&mut engine);
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         engine.set_syntax(syntax);
     }
