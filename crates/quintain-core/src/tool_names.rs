@@ -23,15 +23,13 @@ pub fn called(output: &Value) -> Result<BTreeSet<String>, String> {
 
 fn collect(output: &Value, names: &mut BTreeSet<String>, depth: usize) -> Result<(), String> {
     match output {
-        Value::String(text) if depth > 0 => match json_text::parse(text) {
-            Ok(parsed) => collect(&parsed, names, depth - 1),
-            Err(_) => {
-                for block in blocks::find(text)? {
-                    collect(&block, names, depth - 1)?;
-                }
-                Ok(())
+        Value::String(text) if depth > 0 => {
+            if let Ok(parsed) = json_text::parse(text) {
+                return collect(&parsed, names, depth - 1);
             }
-        },
+            let blocks = blocks::find(text)?;
+            blocks.iter().try_for_each(|block| collect(block, names, depth - 1))
+        }
         Value::Array(items) => {
             names.extend(items.iter().filter_map(of_block));
             Ok(())
