@@ -48,7 +48,7 @@ The place in the answer. The text itself is shown with a few characters only.
 "#,
         since: "0.1.0",
     },
-    compile: |spec| compile(spec, Family::Pii, "personal data"),
+    compile: |spec| Some(Box::new(NoLeak::read(spec, Family::Pii, "personal data"))),
 };
 
 pub(super) static NO_SECRETS: Builtin = Builtin {
@@ -77,7 +77,7 @@ The place in the answer. The secret itself is shown with a few characters only.
 "#,
         since: "0.1.0",
     },
-    compile: |spec| compile(spec, Family::Secret, "secrets"),
+    compile: |spec| Some(Box::new(NoLeak::read(spec, Family::Secret, "secrets"))),
 };
 
 /// Findings that a reason names.
@@ -107,46 +107,6 @@ impl Allowed {
             Self::Pattern(pattern) => pattern.is_match(text),
         }
     }
-}
-
-fn compile(spec: &mut Spec<'_, '_>, family: Family, what: &'static str) -> Option<Box<dyn Check>> {
-    let of_family = || detect::all().iter().copied().filter(|d| d.family() == family);
-    let detectors = match spec.fields.scalars("types", spec.dx) {
-        None => of_family().collect(),
-        Some(nodes) => {
-            let mut detectors = Vec::new();
-            for node in nodes {
-                let word = node.raw().unwrap_or_default();
-                match of_family().find(|detector| detector.meta().answers_to(word)) {
-                    Some(detector) => detectors.push(detector),
-                    None => {
-                        let known = of_family().map(|detector| detector.meta().id);
-                        spec.dx.push(unknown_word("types", node, known));
-                    }
-                }
-            }
-            detectors
-        }
-    };
-    let mut allowed = Vec::new();
-    for node in spec.fields.scalars("allow", spec.dx).unwrap_or_default() {
-        let Some(text) = node.raw() else {
-            wrong_type("allow", "text", node, spec.dx);
-            continue;
-        };
-        match text.strip_prefix("regex:").map(|pattern| Regex::new(&format!("^(?:{pattern})$"))) {
-            None => allowed.push(Allowed::Text(text.to_owned())),
-            Some(Ok(pattern)) => allowed.push(Allowed::Pattern(pattern)),
-            Some(Err(error)) => {
-                let title = "this regular expression cannot be used";
-                let diagnostic = Diagnostic::error("config::bad-regex", title);
-                spec.dx.push(diagnostic.at(node.span, error.to_string()));
-            }
-        }
-    }
-    let least = spec.fields.choice("min-confidence", &Confidence::WORDS, spec.dx);
-    let least = least.unwrap_or(Confidence::Medium);
-    Some(Box::new(NoLeak { what, detectors, allowed, least, negated: spec.negated }))
 }
 
 /// Something that was found.
@@ -187,6 +147,47 @@ impl Check for NoLeak {
 }
 
 impl NoLeak {
+    fn read(spec: &mut Spec<'_, '_>, family: Family, what: &'static str) -> Self {
+        let of_family = || detect::all().iter().copied().filter(|d| d.family() == family);
+        let detectors = match spec.fields.scalars("types", spec.dx) {
+            None => of_family().collect(),
+            Some(nodes) => {
+                let mut detectors = Vec::new();
+                for node in nodes {
+                    let word = node.raw().unwrap_or_default();
+                    let known = of_family().find(|detector| detector.meta().answers_to(word));
+                    if let Some(detector) = known {
+                        detectors.push(detector);
+                    } else {
+                        let words = of_family().map(|detector| detector.meta().id);
+                        spec.dx.push(unknown_word("types", node, words));
+                    }
+                }
+                detectors
+            }
+        };
+        let mut allowed = Vec::new();
+        for node in spec.fields.scalars("allow", spec.dx).unwrap_or_default() {
+            let Some(text) = node.raw() else {
+                wrong_type("allow", "text", node, spec.dx);
+                continue;
+            };
+            match text.strip_prefix("regex:").map(|pattern| Regex::new(&format!("^(?:{pattern})$")))
+            {
+                None => allowed.push(Allowed::Text(text.to_owned())),
+                Some(Ok(pattern)) => allowed.push(Allowed::Pattern(pattern)),
+                Some(Err(error)) => {
+                    let title = "this regular expression cannot be used";
+                    let diagnostic = Diagnostic::error("config::bad-regex", title);
+                    spec.dx.push(diagnostic.at(node.span, error.to_string()));
+                }
+            }
+        }
+        let least = spec.fields.choice("min-confidence", &Confidence::WORDS, spec.dx);
+        let least = least.unwrap_or(Confidence::Medium);
+        Self { what, detectors, allowed, least, negated: spec.negated }
+    }
+
     /// Nothing was found, if there was something to look at.
     fn clean(&self, scene: &Scene<'_>) -> Verdict {
         // An error is no answer to be content with, unless the test is about errors.

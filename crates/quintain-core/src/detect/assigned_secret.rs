@@ -26,7 +26,7 @@ enough. Placeholders and code that reads the secret from somewhere are not found
         r#"|secret[_-]?key|account[_-]?key|private[_-]?key|token|credentials?)"#,
         r#"["']?\s?(?::=|=>|:|=)\s?["']?([!#-&(-+\--:=?-~]{6,})"#
     ),
-    judge: judge,
+    judge,
     compiled: OnceLock::new(),
 };
 

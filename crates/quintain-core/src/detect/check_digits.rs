@@ -49,6 +49,7 @@ pub(super) fn eleven(digits: &[u8]) -> bool {
 
 /// Indian Aadhaar numbers.
 pub(super) fn verhoeff(digits: &[u8]) -> bool {
+    const STEP: [u8; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
     // The dihedral group of ten elements: turns are 0 to 4, reflections 5 to 9.
     let combine = |a: u8, b: u8| match (a < 5, b < 5) {
         (true, true) => (a + b) % 5,
@@ -56,7 +57,6 @@ pub(super) fn verhoeff(digits: &[u8]) -> bool {
         (false, true) => (a - 5 + 5 - b) % 5 + 5,
         (false, false) => (a + 5 - b) % 5,
     };
-    const STEP: [u8; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
     let permuted =
         |digit: u8, times: usize| (0..times % 8).fold(digit, |digit, _| STEP[usize::from(digit)]);
     let places = digits.iter().rev().enumerate();

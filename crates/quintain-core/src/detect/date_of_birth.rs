@@ -24,7 +24,7 @@ A date directly behind words like `born` or `date of birth`. Other dates are nob
         r"([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{4}",
         r"|[0-9]{1,2}\.? [a-z]{3,9},? [0-9]{4}|[a-z]{3,9} [0-9]{1,2},? [0-9]{4})\b"
     ),
-    judge: judge,
+    judge,
     compiled: OnceLock::new(),
 };
 

@@ -20,7 +20,7 @@ person (`noreply@`, `support@`) are of low confidence.
     family: Family::Pii,
     cue: Cue::Words(&["@"]),
     regex: r"(?-u)[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z][A-Za-z]+",
-    judge: judge,
+    judge,
     compiled: OnceLock::new(),
 };
 

@@ -21,7 +21,7 @@ those that might be the number of a version.
     family: Family::Pii,
     cue: Cue::Digits(3),
     regex: r"(?-u)\b(?:[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\b|[0-9A-Fa-f]{1,4}:[0-9A-Fa-f:]*[0-9A-Fa-f])",
-    judge: judge,
+    judge,
     compiled: OnceLock::new(),
 };
 

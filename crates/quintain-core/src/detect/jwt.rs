@@ -24,7 +24,7 @@ signature and the one that every introduction shows are of low confidence.
     family: Family::Secret,
     cue: Cue::Words(&["eyJ"]),
     regex: r"(?-u)\beyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*",
-    judge: judge,
+    judge,
     compiled: OnceLock::new(),
 };
 

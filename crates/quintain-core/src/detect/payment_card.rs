@@ -21,7 +21,7 @@ the confidence is high. The numbers that payment services publish for tests are 
     family: Family::Pii,
     cue: Cue::Digits(13),
     regex: r"(?-u)\b[0-9](?:[ -]?[0-9])+\b",
-    judge: judge,
+    judge,
     compiled: OnceLock::new(),
 };
 

@@ -20,7 +20,7 @@ Numbers that are reserved for films (`555-01xx`) are of low confidence.
     family: Family::Pii,
     cue: Cue::Digits(7),
     regex: r"(?-u)\+?\(?[0-9](?:[ ./()-]?[ (]?[0-9])+",
-    judge: judge,
+    judge,
     compiled: OnceLock::new(),
 };
 

@@ -23,7 +23,7 @@ is no secret.
         r"(?-u)-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----",
         r"(?:\\[nr]|[ \t\r\n]|[A-Za-z-]+: [ -~\t]*[\r\n])*[A-Za-z0-9+/=]{24,}"
     ),
-    judge: judge,
+    judge,
     compiled: OnceLock::new(),
 };
 

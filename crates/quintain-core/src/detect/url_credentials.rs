@@ -20,8 +20,8 @@ documents (`user:password@`) are of low confidence.
     },
     family: Family::Secret,
     cue: Cue::Words(&["://"]),
-    regex: r#"(?-u)\b[A-Za-z][A-Za-z0-9+.-]*://[!#-&(-.0-9;=?A-~]*:([!#-&(-.0-;=?A-~]+)@[A-Za-z0-9\[]"#,
-    judge: judge,
+    regex: r"(?-u)\b[A-Za-z][A-Za-z0-9+.-]*://[!#-&(-.0-9;=?A-~]*:([!#-&(-.0-;=?A-~]+)@[A-Za-z0-9\[]",
+    judge,
     compiled: OnceLock::new(),
 };
 

@@ -20,7 +20,7 @@ row behind a word like `SSN`.
     family: Family::Pii,
     cue: Cue::Digits(9),
     regex: r"(?-u)\b[0-9]{3}(?:-[0-9]{2}-|[0-9]{2})[0-9]{4}\b",
-    judge: judge,
+    judge,
     compiled: OnceLock::new(),
 };
 
