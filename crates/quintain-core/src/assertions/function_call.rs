@@ -65,8 +65,7 @@ enum Format {
 impl Format {
     /// The format of a target, by the first word of its id.
     fn of(scene: &Scene<'_>) -> Option<Self> {
-        let TargetKind::Other { id, .. } = &scene.definition?.kind else { return None };
-        match id.split(':').next()? {
+        match scene.definition?.id.split(':').next()? {
             "openai" | "azure" | "azureopenai" => Some(Self::OpenAi),
             "google" | "vertex" | "palm" => Some(Self::Google),
             _ => None,
@@ -95,8 +94,8 @@ fn function_call(_: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 fn offered(scene: &Scene<'_>, key: &str) -> Result<Option<Vec<Value>>, Box<Verdict>> {
     let error = |why: String| Box::new(Verdict::error(why));
     let config = scene.definition.and_then(|target| match &target.kind {
-        TargetKind::Other { config, .. } => config.as_ref(),
         TargetKind::Mcp(_) => None,
+        _ => target.config.as_ref(),
     });
     let Some(node) = config.and_then(|config| config.get(key)) else { return Ok(None) };
     let value = scene.templates.render_value(&node.to_json(), scene.vars);
