@@ -36,6 +36,6 @@ pub mod tally;
 pub mod text;
 pub mod text_diff;
 pub mod tool_call;
-pub mod trace;
 pub mod tool_names;
+pub mod trace;
 pub mod verdict;

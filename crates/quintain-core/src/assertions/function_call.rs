@@ -6,6 +6,7 @@ use crate::check::{Builtin, Check, Scene, Spec, judging};
 use crate::function_call::{check_google, check_openai};
 use crate::registry::Meta;
 use crate::text::js;
+use crate::suite::TargetKind;
 use crate::verdict::Verdict;
 
 pub(super) static IS_VALID_FUNCTION_CALL: Builtin = Builtin {
@@ -64,8 +65,7 @@ enum Format {
 impl Format {
     /// The format of a target, by the first word of its id.
     fn of(scene: &Scene<'_>) -> Option<Self> {
-        let id = &scene.definition?.id;
-        match id.split(':').next()? {
+        match scene.definition?.id.split(':').next()? {
             "openai" | "azure" | "azureopenai" => Some(Self::OpenAi),
             "google" | "vertex" | "palm" => Some(Self::Google),
             _ => None,
@@ -93,9 +93,12 @@ fn function_call(_: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 /// A list of the target's `config`, with variables filled in.
 fn offered(scene: &Scene<'_>, key: &str) -> Result<Option<Vec<Value>>, Box<Verdict>> {
     let error = |why: String| Box::new(Verdict::error(why));
-    let given = scene.definition.and_then(|target| target.offered.get(key));
-    let Some(given) = given else { return Ok(None) };
-    let value = scene.templates.render_value(given, scene.vars);
+    let config = scene.definition.and_then(|target| match &target.kind {
+        TargetKind::Mcp(_) => None,
+        _ => target.config.as_ref(),
+    });
+    let Some(node) = config.and_then(|config| config.get(key)) else { return Ok(None) };
+    let value = scene.templates.render_value(&node.to_json(), scene.vars);
     match value.map_err(|why| error(why.to_string()))? {
         Value::Array(items) => Ok(Some(items)),
         value if js::is_falsy(&value) => Ok(None),

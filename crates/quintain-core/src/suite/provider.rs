@@ -102,9 +102,6 @@ fn options(
     entry.finish(&Reader { templates: &templates, ..*reader }, dx)
 }
 
-/// What a model is offered to call.
-const OFFERED: [&str; 2] = ["functions", "tools"];
-
 /// An entry whose shape no longer matters.
 struct Entry<'n> {
     id: String,
@@ -139,18 +136,14 @@ impl<'n> Entry<'n> {
                 dx.push(Diagnostic::error("config::wrong-type", title).at(span, ""));
                 return None;
             }
-            Kind::Elsewhere => TargetKind::Other { id: id.clone(), config: config.cloned() },
+            Kind::Elsewhere => TargetKind::Other,
             Kind::Unknown => {
                 dx.push(unknown(&id, span));
                 return None;
             }
         };
-        let offered = OFFERED.iter().filter_map(|name| {
-            let node = config?.get(name)?;
-            Some(((*name).to_owned(), node.to_json()))
-        });
-        let offered = offered.collect();
-        Some(Target { id, label, kind, offered, prompts, transform, delay, span })
+        let config = config.cloned();
+        Some(Target { id, label, kind, config, prompts, transform, delay, span })
     }
 }
 

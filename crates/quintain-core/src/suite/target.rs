@@ -16,8 +16,8 @@ pub struct Target {
     pub id: String,
     pub label: Option<String>,
     pub kind: TargetKind,
-    /// `tools` and `functions` of its `config` as written: what a model is offered to call.
-    pub offered: Map<String, Value>,
+    /// `config` as written.
+    pub config: Option<Node>,
     /// Labels or ids of the prompts it is meant for; all if none.
     pub prompts: Option<Vec<String>>,
     /// Applied to every output before anything else.
@@ -47,11 +47,7 @@ pub enum TargetKind {
     Exec(Box<ExecTarget>),
     Code(Box<CodeTarget>),
     /// A model, or something else that cannot be asked here.
-    Other {
-        id: String,
-        /// `config` as written.
-        config: Option<Node>,
-    },
+    Other,
 }
 
 /// One or several MCP servers that are tested as one.
