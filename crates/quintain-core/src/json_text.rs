@@ -137,9 +137,10 @@ fn comment_start(line: &str) -> Option<usize> {
     for (at, byte) in bytes.iter().copied().enumerate() {
         let escaped = at > 0 && bytes[at - 1] == b'\\';
         match quote {
-            Some(b'\'') if byte == b'\'' && !escaped && !letter(Some(at + 1)) => quote = None,
-            Some(b'"') if byte == b'"' && !escaped => quote = None,
-            Some(_) => {}
+            // An apostrophe inside of a word ends nothing.
+            Some(open) if open == byte && !escaped && (open == b'"' || !letter(Some(at + 1))) => {
+                quote = None;
+            }
             None if byte == b'\'' && !letter(at.checked_sub(1)) => quote = Some(byte),
             None if byte == b'"' => quote = Some(byte),
             None if byte == b'/' && bytes.get(at + 1) == Some(&b'/') => {
@@ -148,7 +149,7 @@ fn comment_start(line: &str) -> Option<usize> {
                     return Some(at);
                 }
             }
-            None => {}
+            _ => {}
         }
         if byte.is_ascii_whitespace() {
             word = at + 1;

@@ -132,7 +132,7 @@ impl Speaker<'_> {
                 let before = told.len();
                 self.tell(inner, told);
                 for complaint in &mut told[before..] {
-                    complaint.instance_path = error.instance_path().as_str().to_owned();
+                    error.instance_path().as_str().clone_into(&mut complaint.instance_path);
                 }
             }
             _ => {}

@@ -15,7 +15,7 @@ pub(super) static CONTENT_TYPE: Builtin = Builtin {
         id: "content-type",
         aliases: &[],
         summary: "The answer has content blocks of a kind",
-        docs: r#"# What it does
+        docs: r"# What it does
 Counts the content blocks of the answer that are of the kind `value` (`text`, `image`, `audio`,
 `resource`, `resource_link`, or a list of these) and whose media type fits `mimeType` (`image/*`
 means any image). There must be at least one, or as many as `count` says: a number, or `min` and
@@ -31,7 +31,7 @@ The blocks that were counted, or those that should not be there.
   mimeType: image/png
   count: 1
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile,

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::check::{Builtin, Check, Scene, Spec, judging};
 use crate::function_call::{check_google, check_openai};
 use crate::registry::Meta;
-use crate::text::js;
 use crate::suite::TargetKind;
+use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static IS_VALID_FUNCTION_CALL: Builtin = Builtin {

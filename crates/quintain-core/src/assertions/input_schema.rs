@@ -82,12 +82,11 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     let (only, skip) = (places("only"), places("skip"));
     let mut rules = Vec::new();
     for node in spec.fields.scalars("rules", spec.dx).unwrap_or_default() {
-        match Rule::WORDS.iter().find(|(word, _)| node.raw() == Some(word)) {
-            Some((_, rule)) => rules.push(*rule),
-            None => {
-                let words = Rule::WORDS.iter().map(|(word, _)| *word);
-                spec.dx.push(quintain_source::unknown_word("rules", node, words));
-            }
+        if let Some((_, rule)) = Rule::WORDS.iter().find(|(word, _)| node.raw() == Some(word)) {
+            rules.push(*rule);
+        } else {
+            let words = Rule::WORDS.iter().map(|(word, _)| *word);
+            spec.dx.push(quintain_source::unknown_word("rules", node, words));
         }
     }
     Some(Box::new(Enforced { max, only, skip, rules, negated: spec.negated }))

@@ -16,7 +16,7 @@ pub(super) static IS_JSON: Builtin = Builtin {
         id: "is-json",
         aliases: &[],
         summary: "The output is JSON, perhaps of a certain form",
-        docs: r#"# What it does
+        docs: r"# What it does
 Reads the whole output as JSON. With `value` it must also fit a JSON schema: a map, YAML or JSON text
 (in which templates are filled in), or a `file://` of either.
 
@@ -32,7 +32,7 @@ are mistakes. The reason of a failure names the first fault and where in the dat
     properties:
       id: { type: integer }
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: is_json,
@@ -43,7 +43,7 @@ pub(super) static CONTAINS_JSON: Builtin = Builtin {
         id: "contains-json",
         aliases: &[],
         summary: "Somewhere in the output there is a JSON object, perhaps of a certain form",
-        docs: r#"# What it does
+        docs: r"# What it does
 Looks for objects in the output, be it prose or a fenced block. With `value`, one of them must fit
 that JSON schema; see `is-json`.
 
@@ -57,7 +57,7 @@ understood. Lists and single values are not found.
     type: object
     required: [total]
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: contains_json,
@@ -96,9 +96,12 @@ fn is_json(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
         let data = json_text::parse(&text)
             .map_err(|error| unchecked(&format!("the JSON cannot be checked: {error}")))?;
         let faults = schema.check(&data).map_err(|why| unchecked(&why))?;
-        Ok(Verdict::met(faults.is_empty() != negated, || match negated {
-            true => "Output is JSON that conforms to the provided schema".to_owned(),
-            false => misfit(&errors_text(&faults)),
+        Ok(Verdict::met(faults.is_empty() != negated, || {
+            if negated {
+                "Output is JSON that conforms to the provided schema".to_owned()
+            } else {
+                misfit(&errors_text(&faults))
+            }
         }))
     })
 }
@@ -107,10 +110,7 @@ fn contains_json(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     let (wanted, negated) = (schema(spec), spec.negated);
     judging(move |scene| {
         let objects = json_text::objects(&scene.text());
-        let schema = match objects.is_empty() {
-            true => None,
-            false => wanted.get(scene)?.into_owned(),
-        };
+        let schema = if objects.is_empty() { None } else { wanted.get(scene)?.into_owned() };
         let Some(schema) = schema else { return Ok(any(!objects.is_empty(), negated)) };
         fitting(&schema, &objects, negated)
     })
@@ -129,9 +129,12 @@ fn fitting(schema: &Schema, objects: &[Value], negated: bool) -> Result<Verdict,
             break;
         }
     }
-    Ok(Verdict::met(last.is_empty() != negated, || match negated {
-        true => "Output contains JSON conforming to the provided schema".to_owned(),
-        false => misfit(&errors_text(&last)),
+    Ok(Verdict::met(last.is_empty() != negated, || {
+        if negated {
+            "Output contains JSON conforming to the provided schema".to_owned()
+        } else {
+            misfit(&errors_text(&last))
+        }
     }))
 }
 

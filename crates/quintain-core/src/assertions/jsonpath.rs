@@ -17,7 +17,7 @@ pub(super) static JSONPATH: Builtin = Builtin {
         id: "jsonpath",
         aliases: &["json-path"],
         summary: "The output has something at a JSONPath",
-        docs: r#"# What it does
+        docs: r"# What it does
 Follows `path` (RFC 9535; the leading `$` may be left out) and wants to find something. Further
 options say what: `equals` (or `value`), `contains` (text within text, an element of a list, or a key
 of a map), `matches` (a regular expression), `gt`, `gte`, `lt`, `lte`, `count` (a number, or `min` and
@@ -41,7 +41,7 @@ The place that was found, as a pointer into the answer.
   gte: 0
   count: { min: 1 }
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile,
@@ -121,22 +121,9 @@ impl Wanted {
         };
         let verdict = Verdict::of(met != self.negated, format!("{}: {reason}", self.path.text()));
         Ok(match found {
-            Some((part, found)) => self.prove(scene, part, &found, verdict),
+            Some((part, found)) => prove(scene, part, &found, verdict),
             None => verdict,
         })
-    }
-
-    /// The first places, since a list may be long.
-    fn prove(
-        &self,
-        scene: &Scene<'_>,
-        part: &Part<'_>,
-        found: &[(String, &Value)],
-        verdict: Verdict,
-    ) -> Verdict {
-        let shown = if part.inside_text { 1 } else { 5 };
-        let places = found.iter().take(shown);
-        places.fold(verdict, |verdict, (pointer, _)| part.prove(scene, pointer, verdict))
     }
 
     fn look(
@@ -154,9 +141,13 @@ impl Wanted {
                 format!("found {} values, expected {}", found.len(), count.words()),
             ));
         }
-        let equals = self.equals.as_ref().map(|param| param.resolve(scene)).transpose();
-        let contains = self.contains.as_ref().map(|param| param.resolve(scene)).transpose();
-        let (equals, contains) = (equals.map_err(Box::new)?, contains.map_err(Box::new)?);
+        let equals =
+            self.equals.as_ref().map(|param| param.resolve(scene).map_err(Box::new)).transpose()?;
+        let contains = self
+            .contains
+            .as_ref()
+            .map(|param| param.resolve(scene).map_err(Box::new))
+            .transpose()?;
         let meets = |value: &Value| {
             equals.as_deref().is_none_or(|wanted| js::deep_equal(value, wanted))
                 && contains.as_deref().is_none_or(|wanted| holds(value, wanted))
@@ -214,6 +205,18 @@ pub(super) fn short(value: &Value) -> String {
         text.push('…');
     }
     text
+}
+
+/// The first places, since a list may be long.
+fn prove(
+    scene: &Scene<'_>,
+    part: &Part<'_>,
+    found: &[(String, &Value)],
+    verdict: Verdict,
+) -> Verdict {
+    let shown = if part.inside_text { 1 } else { 5 };
+    let places = found.iter().take(shown);
+    places.fold(verdict, |verdict, (pointer, _)| part.prove(scene, pointer, verdict))
 }
 
 #[cfg(test)]

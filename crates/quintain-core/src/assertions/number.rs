@@ -20,7 +20,7 @@ pub(super) static NUMBER: Builtin = Builtin {
         id: "number",
         aliases: &[],
         summary: "A number in the output is large or small enough",
-        docs: r#"# What it does
+        docs: r"# What it does
 Takes the number at `path` (see `jsonpath`), or without a path the first number of the output: of its
 text blocks if it has any. Commas between thousands are understood.
 
@@ -38,7 +38,7 @@ The place the number was taken from.
   approx: 21.5
   tolerance: 0.5
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile,
@@ -91,7 +91,7 @@ impl Wanted {
         };
         let shown = js::number(number);
         let mut missed = Vec::new();
-        if let Some(target) = self.equals.filter(|target| *target != number) {
+        if let Some(target) = self.equals.filter(|target| (*target - number).abs() > 0.0) {
             missed.push(js::number(target));
         }
         if let Some((target, off)) = self.approx.filter(|(to, off)| (number - to).abs() > *off) {

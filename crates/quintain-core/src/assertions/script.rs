@@ -17,7 +17,7 @@ pub(super) static JAVASCRIPT: Builtin = Builtin {
         id: "javascript",
         aliases: &[],
         summary: "JavaScript of yours is content with the output",
-        docs: r#"# What it does
+        docs: r"# What it does
 Runs `value`: an expression, several lines with `return`, a function, or `file://check.js[:function]`
 with a function as its default export. Inline code sees `output` and `context`; functions get them as
 arguments.
@@ -38,7 +38,7 @@ memory are limited.
   value: JSON.parse(output).length > context.config.least
   config: { least: 2 }
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: |spec| compile(spec, Language::JavaScript),
@@ -49,7 +49,7 @@ pub(super) static PYTHON: Builtin = Builtin {
         id: "python",
         aliases: &[],
         summary: "Python code of yours is content with the output",
-        docs: r#"# What it does
+        docs: r"# What it does
 Runs `value`: an expression, or several lines with `return`, over `output` and `context`; or
 `file://check.py[:function]`, whose function `get_assert(output, context)` is called by default.
 `context` is that of `javascript`.
@@ -63,7 +63,7 @@ them.
 - type: python
   value: len(output) < 2000
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: |spec| compile(spec, Language::Python),
@@ -74,7 +74,7 @@ pub(super) static RUBY: Builtin = Builtin {
         id: "ruby",
         aliases: &[],
         summary: "Ruby code of yours is content with the output",
-        docs: r#"# What it does
+        docs: r"# What it does
 Runs `value`: an expression, or several lines with `return`, over `output` and `context`; or
 `file://check.rb[:function]`, whose function `get_assert(output, context)` is called by default. What
 the code sees and returns is the same as for `python`.
@@ -84,7 +84,7 @@ the code sees and returns is the same as for `python`.
 - type: ruby
   value: output.length < 2000
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: |spec| compile(spec, Language::Ruby),

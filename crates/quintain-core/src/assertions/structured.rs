@@ -16,7 +16,7 @@ pub(super) static STRUCTURED_CONTENT: Builtin = Builtin {
         id: "structured-content",
         aliases: &[],
         summary: "The answer has structured content, perhaps of a certain form",
-        docs: r#"# What it does
+        docs: r"# What it does
 The result of the tool has `structuredContent`. With `value`, it must have everything that `value`
 has: maps may have more keys, lists must be of the same length. With `mode: exact` it must be equal.
 With `schema`, it must fit that JSON schema (2020-12).
@@ -32,7 +32,7 @@ The place in `structuredContent` that differs.
     type: object
     required: [temperature]
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: structured_content,
@@ -43,7 +43,7 @@ pub(super) static OUTPUT_SCHEMA: Builtin = Builtin {
         id: "output-schema",
         aliases: &[],
         summary: "The answer keeps the output schema that the tool promised",
-        docs: r#"# What it does
+        docs: r"# What it does
 Takes the `outputSchema` that the server listed for the tool and checks `structuredContent` against
 it. With `repeated: true`, a text block must also carry the same data as JSON, which the protocol
 recommends for clients that do not know structured content.
@@ -59,7 +59,7 @@ The place in `structuredContent` that breaks the promise.
 - type: output-schema
   repeated: true
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: output_schema,
@@ -92,8 +92,11 @@ fn structured_content(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
             return Ok(Verdict::of(negated, "the answer has no structuredContent"));
         };
         let resolve = |param: &Option<Param>| {
-            let value = param.as_ref().map(|param| param.resolve(scene)).transpose();
-            value.map(|value| value.map(std::borrow::Cow::into_owned)).map_err(Box::new)
+            let resolve = |param: &Param| match param.resolve(scene) {
+                Ok(value) => Ok(value.into_owned()),
+                Err(verdict) => Err(Box::new(verdict)),
+            };
+            param.as_ref().map(resolve).transpose()
         };
         if let Some(wanted) = resolve(&value)?
             && let Some(difference) = difference(structured, &wanted, exact, String::new())

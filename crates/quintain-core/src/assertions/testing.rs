@@ -130,7 +130,7 @@ pub(crate) fn called(tool: &str, arguments: Value) -> Stage {
         method: "tools/call".to_owned(),
         sent: serde_json::json!({"name": tool, "arguments": arguments}),
         outcome: Outcome::Reply(serde_json::json!({"content": []})),
-        took: std::time::Duration::from_millis(10),
+        took: Duration::from_millis(10),
         notices: Vec::new(),
     });
     stage

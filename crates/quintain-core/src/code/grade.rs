@@ -109,9 +109,10 @@ impl Grade {
             Self::Opinion(opinion) if !negated => *opinion,
             Self::Opinion(opinion) => {
                 let raw = opinion.passed();
-                let (status, reason) = match raw {
-                    true => (Status::Fail, said(raw)),
-                    false => (Status::Pass, "Assertion passed".to_owned()),
+                let (status, reason) = if raw {
+                    (Status::Fail, said(raw))
+                } else {
+                    (Status::Pass, "Assertion passed".to_owned())
                 };
                 Verdict { status, reason, ..*opinion }
             }

@@ -9,12 +9,12 @@ fn row(name: &str, status: CaseStatus) -> Row {
         prompt: "p".to_owned(),
         target: "t".to_owned(),
     };
-    let score = f64::from(u8::from(status == CaseStatus::Passed));
+    let score = f64::from(u8::from(status == Passed));
     Row { key, test_idx: 0, repeat: 0, status, score, latency_ms: 10.0 }
 }
 
 fn repeated(name: &str, passed: u32, all: u32) -> Vec<Row> {
-    let status = |n| if n < passed { CaseStatus::Passed } else { CaseStatus::Failed };
+    let status = |n| if n < passed { Passed } else { Failed };
     (0..all).map(|repeat| Row { repeat, ..row(name, status(repeat)) }).collect()
 }
 

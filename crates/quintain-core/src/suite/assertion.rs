@@ -157,12 +157,11 @@ impl AssertReader<'_> {
             _ => (false, kind),
         };
         let mut found = Diagnostics::new();
-        let compiled = match assertions::find(base) {
-            Some(assertion) => self.compile(assertion, node, (base, negated), fields, &mut found),
-            None => {
-                found.push(unknown(kind, base, kind_node));
-                None
-            }
+        let compiled = if let Some(assertion) = assertions::find(base) {
+            self.compile(assertion, node, (base, negated), fields, &mut found)
+        } else {
+            found.push(unknown(kind, base, kind_node));
+            None
         };
         // promptfoo finds out while it runs: the tests concerned end in an error, all others run.
         let broken = self.strictness == Severity::Warning && found.has_errors();

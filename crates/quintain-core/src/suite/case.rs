@@ -75,7 +75,7 @@ impl Loader<'_> {
         }
         fields.finish(place.strictness, self.dx);
         let says = |name: &&str| node.get(name).is_some_and(|node| !node.is_null());
-        if role == Role::Test && !SUBSTANCE.iter().any(|name| says(name)) {
+        if role == Role::Test && !SUBSTANCE.iter().any(says) {
             self.dx.push(
                 Diagnostic::error("config::empty-test", "this test says nothing")
                     .at(node.span, "")

@@ -73,7 +73,7 @@ impl Loader<'_> {
         }
         if is_call(node) {
             super::reader::warn_of_misread_words(node, self.dx);
-            return vec![self.call(node)];
+            return vec![call(node)];
         }
         let Some(mut fields) = Fields::of(node, "a prompt", self.dx) else { return Vec::new() };
         let id = fields.string("id", self.dx);
@@ -86,33 +86,24 @@ impl Loader<'_> {
         let head = Head { id, label: label.or(display), config, span: node.span };
         let prompts = match fields.get("raw") {
             Some(raw) if raw.raw().is_none() => {
-                let mut prompt = self.call(raw);
+                let mut prompt = call(raw);
                 super::reader::warn_of_misread_words(raw, self.dx);
                 prompt.label = head.label.unwrap_or(prompt.label);
                 prompt.id = head.id;
                 vec![prompt]
             }
             Some(raw) => self.prompt_text(raw.raw().unwrap_or_default(), &head, place),
-            None => match head.id.clone() {
-                Some(id) => self.prompt_text(&id, &Head { id: None, ..head }, place),
-                None => {
+            None => {
+                if let Some(id) = head.id.clone() {
+                    self.prompt_text(&id, &Head { id: None, ..head }, place)
+                } else {
                     fields.missing("raw", self.dx);
                     Vec::new()
                 }
-            },
+            }
         };
         fields.finish(place.strictness, self.dx);
         prompts
-    }
-
-    /// A tool call, request or sequence written as a map.
-    fn call(&mut self, node: &Node) -> Prompt {
-        let mut call = node.to_json();
-        let label = call.as_object_mut().and_then(|call| call.shift_remove("label"));
-        let label = label.and_then(|label| label.as_str().map(str::to_owned));
-        let head = Head { id: None, label, config: None, span: node.span };
-        let text = call.to_string();
-        head.prompt(PromptBody::Call(call), || text)
     }
 
     fn prompt_text(&mut self, text: &str, head: &Head, place: &Place<'_>) -> Vec<Prompt> {
@@ -294,4 +285,14 @@ fn csv(text: &str, delimiter: char, head: &Head) -> Vec<Prompt> {
         .zip(1..)
         .map(|((raw, label), index)| prompt(raw, label.as_deref(), index, several))
         .collect()
+}
+
+/// A tool call, request or sequence written as a map.
+fn call(node: &Node) -> Prompt {
+    let mut call = node.to_json();
+    let label = call.as_object_mut().and_then(|call| call.shift_remove("label"));
+    let label = label.and_then(|label| label.as_str().map(str::to_owned));
+    let head = Head { id: None, label, config: None, span: node.span };
+    let text = call.to_string();
+    head.prompt(PromptBody::Call(call), || text)
 }

@@ -204,7 +204,7 @@ mod tests {
         };
         let tools = vec![tool("b"), tool("a"), tool("a"), Tool(json!(7))];
         let instructions = Some("be kind".to_owned());
-        vec![("s".to_owned(), Surface { tools, instructions, ..Surface::default() })]
+        vec![("s".to_owned(), Surface { instructions, tools, ..Surface::default() })]
     }
 
     #[test]

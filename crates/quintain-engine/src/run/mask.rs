@@ -1,6 +1,7 @@
 //! Masks secrets in a result before anybody sees or keeps it.
 
 use quintain_core::evidence::{Exchange, Outcome};
+use quintain_core::response::Response;
 use quintain_core::result::CaseResult;
 use quintain_wire::redact::{MASK, Redactor};
 use serde_json::{Map, Value};
@@ -40,7 +41,8 @@ pub(super) fn mask(result: &mut CaseResult, redactor: &Redactor) {
     value(&mut result.test, redactor);
     value(&mut result.response.output, redactor);
     map(&mut result.response.metadata, redactor);
-    for part in result.response.raw.iter_mut() {
+    let Response { raw, untransformed, log_probs, guardrails, .. } = &mut result.response;
+    for part in [raw, untransformed, log_probs, guardrails].into_iter().flatten() {
         value(part, redactor);
     }
     for part in [&mut result.response.error, &mut result.error, &mut result.description] {
@@ -55,7 +57,7 @@ pub(super) fn mask(result: &mut CaseResult, redactor: &Redactor) {
         for component in &mut grade.components {
             value(&mut component.assertion, redactor);
             text(&mut component.verdict.reason, redactor);
-            for part in component.verdict.metadata.iter_mut() {
+            if let Some(part) = &mut component.verdict.metadata {
                 value(part, redactor);
             }
             for part in &mut component.verdict.components {

@@ -138,28 +138,25 @@ pub async fn execute(
         lanes = Lanes::open(job) => Some(lanes),
         () = stopped(&mut stop) => None,
     };
-    let outcome = match lanes {
-        Some(lanes) => {
-            let floor = Floor {
-                job,
-                templates: job.suite.templates(),
-                lanes,
-                memory: Memory::of(job.suite),
-                pace: Pace::new(job.settings.rate),
-                answers: Answers::new(job),
-                hasty: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
-                snapshots: Snapshots::default(),
-            };
-            let outcome = floor.run(&mut stop, store, listen, started).await;
-            floor.answers.close().await;
-            floor.lanes.close().await;
-            outcome
-        }
-        None => {
-            let summary = Tally::new(job.info).finish(started.elapsed(), true);
-            let unsaved = finish_store(store, &summary).await;
-            Outcome { summary, unreachable: Vec::new(), overdue: false, unsaved }
-        }
+    let outcome = if let Some(lanes) = lanes {
+        let floor = Floor {
+            job,
+            templates: job.suite.templates(),
+            lanes,
+            memory: Memory::of(job.suite),
+            pace: Pace::new(job.settings.rate),
+            answers: Answers::new(job),
+            hasty: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
+            snapshots: Snapshots::default(),
+        };
+        let outcome = floor.run(&mut stop, store, listen, started).await;
+        floor.answers.close().await;
+        floor.lanes.close().await;
+        outcome
+    } else {
+        let summary = Tally::new(job.info).finish(started.elapsed(), true);
+        let unsaved = finish_store(store, &summary).await;
+        Outcome { summary, unreachable: Vec::new(), overdue: false, unsaved }
     };
     listen(Event::Finished(&outcome.summary));
     outcome

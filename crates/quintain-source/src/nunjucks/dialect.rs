@@ -2,6 +2,7 @@
 //! `for key, value in map`, `switch`.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use crate::template::expression_end;
 
@@ -91,10 +92,8 @@ fn switched(tag: &str, switches: &mut Vec<Switch>, out: &mut String) -> bool {
     match word {
         "case" => {
             let test = if *begun { "elif" } else { "if" };
-            out.push_str(&format!(
-                "{{% {test} ({subject}) == ({}) %}}",
-                expression(argument.trim())
-            ));
+            let value = expression(argument.trim());
+            let _ = write!(out, "{{% {test} ({subject}) == ({value}) %}}");
             *begun = true;
         }
         "default" => {

@@ -355,7 +355,7 @@ fn select(value: &Variable, args: &Args<'_>, wanted: bool) -> Result<Variable, E
         Ok(match name.as_str() {
             "truthy" => item.is_true(),
             "falsy" => !item.is_true(),
-            "odd" => number(item) % 2.0 == 1.0,
+            "odd" => (number(item) % 2.0 - 1.0).abs() < f64::EPSILON,
             "even" => number(item) % 2.0 == 0.0,
             "divisibleby" => number(item) % number(&other) == 0.0,
             "string" => item.kind() == ValueKind::String,

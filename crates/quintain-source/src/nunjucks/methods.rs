@@ -82,7 +82,7 @@ fn of_list(value: &Variable, name: &str, args: &[Variable]) -> Result<Option<Var
     let all = items(value);
     let wanted = json(&argument(args, 0));
     let place = || all.iter().position(|item| json(item) == wanted);
-    let count = |place: Option<usize>| place.map_or(-1, |at| at as i64);
+    let count = |place: Option<usize>| place.map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX));
     Ok(Some(match name {
         "join" => {
             let separator = args.first().map_or_else(|| ",".to_owned(), text);
@@ -135,7 +135,7 @@ fn of_map(value: &Variable, name: &str, args: &[Variable]) -> Option<Variable> {
 
 /// An offset in the units that JavaScript counts.
 fn position(subject: &str, at: Option<usize>) -> i64 {
-    at.map_or(-1, |at| subject[..at].encode_utf16().count() as i64)
+    at.map_or(-1, |at| i64::try_from(subject[..at].encode_utf16().count()).unwrap_or(i64::MAX))
 }
 
 fn split(subject: &str, args: &[Variable]) -> Variable {

@@ -236,7 +236,7 @@ fn json_is_filled_in_without_breaking_it() {
         ("{{call}}", json!({"tool": "t", "args": {}})),
         ("{{user}}", vars["user"].clone()),
         (
-            r#"[{% for x in numbers %}{{x}}{% if not loop.last %},{% endif %}{% endfor %}]"#,
+            r"[{% for x in numbers %}{{x}}{% if not loop.last %},{% endif %}{% endfor %}]",
             json!([3, 1, 2]),
         ),
         (r#"{"a": 1}"#, json!({"a": 1})),

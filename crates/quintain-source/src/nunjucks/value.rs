@@ -44,7 +44,7 @@ impl Object for List {
 
 impl Object for Dict {
     fn get_value(self: &Arc<Self>, key: &Variable) -> Option<Variable> {
-        let key = key.as_str().map(str::to_owned).unwrap_or_else(|| text(key));
+        let key = key.as_str().map_or_else(|| text(key), str::to_owned);
         self.index.get(&key).map(|at| self.entries[*at].1.clone())
     }
 

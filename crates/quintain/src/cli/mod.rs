@@ -129,7 +129,8 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
         }
     };
     let exit = runtime.block_on(async {
-        let patient = matches!(cli.command, Command::Eval(_) | Command::Rejudge(_) | Command::Demo(_));
+        let patient =
+            matches!(cli.command, Command::Eval(_) | Command::Rejudge(_) | Command::Demo(_));
         let mut work = std::pin::pin!(dispatch(cli.command, &desk));
         if patient {
             tokio::select! {

@@ -13,7 +13,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         let crates = here.join("..");
         let mut made = BTreeSet::new();
         for name in ["quintain-source", "quintain-core", "quintain-engine", "quintain"] {
-            collect(&crates.join(name).join("src"), &mut made, |name| name.ends_with(".rs"))?;
+            collect(&crates.join(name).join("src"), &mut made, |name| {
+                Path::new(name).extension().is_some_and(|suffix| suffix == "rs")
+            })?;
         }
         let mut shown = BTreeSet::new();
         collect(&here.join("tests/it/cases"), &mut shown, |name| name == "stderr")?;

@@ -113,7 +113,7 @@ fn filters_timeouts_and_default_arguments_load() {
     assert!(target.ping_on_connect);
     assert_eq!((target.debug, target.verbose), (Some(true), Some(true)));
     let args = json!({"session_id": "test-session", "n": 1.5, "user": "<MCP_USERNAME>"});
-    assert_eq!(serde_json::Value::Object(target.default_args), args);
+    assert_eq!(Value::Object(target.default_args), args);
     assert_eq!(target.protocol, ProtocolChoice::Exact("2025-06-18".into()));
     assert_eq!(
         target.transform_response.as_ref().map(crate::code::Code::text),

@@ -48,8 +48,7 @@ pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
     if let Some(console) = quintain_report::find("console") {
         feed.stdout(console.open(Box::new(Stdout), &options(desk)));
     }
-    let world =
-        World { env: Arc::new(env), redactor: desk.redactor.clone(), ..World::default() };
+    let world = World { env: Arc::new(env), redactor: desk.redactor.clone(), ..World::default() };
     let job = Job {
         suite: &opened.suite,
         plan: &plan,

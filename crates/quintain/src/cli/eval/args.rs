@@ -95,6 +95,7 @@ pub(in crate::cli) struct Args {
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Filters")]
 #[serde(default, rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "they are the names of the flags")]
 pub(super) struct Filters {
     /// Tests whose description matches
     #[arg(long, value_name = "REGEX")]
