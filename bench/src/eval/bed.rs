@@ -31,19 +31,23 @@ impl Peer {
     /// Looks up what the environment names.
     pub fn find() -> Result<Self, Failure> {
         let named = |name: &str| {
-            let path = std::env::var_os(name).map(PathBuf::from).filter(|path| path.exists());
-            path.ok_or_else(|| format!("{name} does not name a path; `cargo xtask bench` sets it"))
+            let path = std::env::var_os(name).map(PathBuf::from);
+            path.ok_or_else(|| format!("{name} is missing; `cargo xtask bench eval` sets it"))
         };
         let promptfoo = named("PROMPTFOO")?;
-        let node = named("QUINTAIN_PEER_NODE")?;
         let server = named("QUINTAIN_PEER_NPM")?.join("node_modules/.bin");
-        if !server.join("mcp-server-everything").exists() {
-            return Err(format!("there is no mcp-server-everything in {}", server.display()).into());
+        for program in [&promptfoo, &server.join("mcp-server-everything")] {
+            if !program.exists() {
+                return Err(format!("there is no {}", program.display()).into());
+            }
         }
+        let mut folders = vec![server];
+        // Without a folder, it is found already.
+        let node = named("QUINTAIN_PEER_NODE")?;
+        folders.extend(node.parent().filter(|path| path.is_absolute()).map(Path::to_owned));
         let inherited = std::env::var_os("PATH").unwrap_or_default();
-        let folders = [node.parent().unwrap_or(Path::new("/")).to_owned(), server];
-        let path =
-            std::env::join_paths(folders.into_iter().chain(std::env::split_paths(&inherited)))?;
+        folders.extend(std::env::split_paths(&inherited));
+        let path = std::env::join_paths(folders)?;
         let manifest: Value = serde_json::from_str(MANIFEST)?;
         let version = manifest["dependencies"]["promptfoo"].as_str().unwrap_or_default().to_owned();
         Ok(Self { promptfoo, version, path })

@@ -210,7 +210,8 @@ it with one `contains` and one `is-json`; the last test of a suite is made to fa
 come to exactly that fails the measurement. Everything is measured from the start of a process to its end.\n\
 `floor` is a process that starts the same server, makes the same calls with as many of them open, looks at the\n\
 answers and tests nothing. CPU is user and system time with that of waited-for children, which is the\n\
-server; own CPU is without it, read from `/proc` in steps of 10 ms. Memory is the largest resident set of the\n\
+server (promptfoo does not always wait for it); own CPU is that of the tool alone, read from `/proc` in steps of\n\
+10 ms. Memory is the largest resident set of the\n\
 tool's own process (MB are millions of bytes), looked at every 5 ms.";
 
 const START: &str = "\

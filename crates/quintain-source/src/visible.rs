@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// Text in which control, bidirectional, zero-width and other invisible characters are written
 /// out as `<U+202E>`. Line feeds and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(deceives) {
+    if is_honest(text) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
@@ -16,7 +16,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// JSON text in which the same characters are written as `\u202e`, which leaves its meaning alone.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
-    if !json.chars().any(deceives) {
+    if is_honest(json) {
         return Cow::Borrowed(json);
     }
     let mut shown = String::with_capacity(json.len() + 16);
@@ -46,6 +46,12 @@ pub(crate) fn visible_with_offsets(text: &str, offsets: &mut [usize]) -> String 
     }
     waiting.for_each(|index| offsets[index] = shown.len());
     shown
+}
+
+/// Nearly all text is plain ASCII, which bytes tell faster than characters.
+fn is_honest(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
+        || !text.chars().any(deceives)
 }
 
 fn push(shown: &mut String, c: char) {
@@ -79,6 +85,13 @@ mod tests {
         assert_eq!(visible("a\u{1b}[31m\u{202e}b\u{200b}"), "a<U+001B>[31m<U+202E>b<U+200B>");
         assert_eq!(visible("\u{e0041}\r\u{9b}"), "<U+E0041><U+000D><U+009B>");
         assert!(matches!(visible("plain\tårø 漢字 😀\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn bytes_and_characters_agree_on_what_is_plain() {
+        for c in (0..=0xff).map(char::from) {
+            assert_eq!(is_honest(&c.to_string()), !deceives(c), "{c:?}");
+        }
     }
 
     #[test]
