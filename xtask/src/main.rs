@@ -12,6 +12,7 @@ mod outside;
 mod peers;
 mod process;
 mod programs;
+mod promptfoo;
 mod stage;
 mod workspace;
 
@@ -34,7 +35,8 @@ Usage: cargo xtask COMMAND
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
                         the official conformance suites against our client
-  bench [OPTION...]     measure the client beside its peers; writes bench/RESULTS.md
+  bench [wire|eval] [OPTION...]
+                        measure the client and whole suites beside their peers; writes bench/RESULTS.md
   fuzz [SECONDS]        run every fuzz target for that long, a minute if unsaid
   help                  this text
 

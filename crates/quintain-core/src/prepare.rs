@@ -34,8 +34,7 @@ pub fn prepare(
     speaks_mcp: bool,
     templates: &Nunjucks,
 ) -> Result<Prepared, RenderError> {
-    let mut given = case.vars().clone();
-    given.extend(carried.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let given = case.given(carried);
     let vars = resolve(&given, templates)?;
     let options = &case.test.options;
     let (prefix, suffix) = (options.prefix.as_deref(), options.suffix.as_deref());
@@ -134,7 +133,7 @@ fn render(
     if let Ok(mut json) = serde_json::from_str::<Value>(text)
         && fill_texts(&mut json, vars, templates).is_ok()
     {
-        return Ok(js::stringify_pretty(&json));
+        return Ok(js::stringify_pretty(&js::ordered(json)));
     }
     if !is_template(text) {
         return Ok(text.to_owned());

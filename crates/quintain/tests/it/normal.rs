@@ -15,8 +15,9 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b(quintain[/ ]v?)\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?", "$1[version]"),
         (r"\b\d+(\.\d+)?( ?)(ns|µs|us|ms|s|min)\b", "[time]"),
         (r#"("(took_ms|ms)": |took_ms=)\d+(\.\d+)?(e-\d+)?"#, "$1[time]"),
-        // Times are set flush right.
+        // Times are set flush right, in a line of their own or at the end of a row.
         (r"(?m)^ +\[time\]", "[time]"),
+        (r"(?m)([01]\.\d\d) +\[time\]$", "$1  [time]"),
         // Also inside of JSON that is a string of other JSON.
         (r#"(quintain\\?"(,|: \{)\s*\\?"version\\?": ?\\?")\d+\.\d+\.\d+"#, "$1[version]"),
         (r#"(techmart-payments( |.{1,60}version\\?": ?\\?"))\d+\.\d+\.\d+"#, "$1[version]"),

@@ -117,7 +117,7 @@ impl Place {
         // Through this link the hostile servers carry the mark in their arguments.
         symlink(repository().join("peers/hostile"), root.join("hostile"))?;
         // Small helpers that several cases use stand beside the files of the case.
-        for tool in ["small.py", "peek.py"] {
+        for tool in ["small.py", "peek.py", "fickle.py", "rows.py"] {
             let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools");
             symlink(tools.join(tool), work.join(tool))?;
         }
