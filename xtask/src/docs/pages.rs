@@ -112,7 +112,7 @@ fn entries(list: &Value, level: &str, page: &mut String) -> Result<()> {
         let aliases = entry["aliases"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let aliases: Vec<String> = aliases.map(|alias| format!("`{alias}`")).collect();
         if !aliases.is_empty() {
-            let _ = write!(page, "Also written {}.\n", aliases.join(", "));
+            let _ = writeln!(page, "Also written {}.", aliases.join(", "));
         }
         page.push('\n');
         for line in text_of(entry, "docs")?.trim().lines() {
