@@ -68,10 +68,12 @@ fn blocks(text: &str) -> Vec<Block> {
                 open = true;
             }
             Some(_) => open = false,
-            None if open => found.iter_mut().last().into_iter().for_each(|block| {
-                block.text.push_str(line);
-                block.text.push('\n');
-            }),
+            None if open => {
+                if let Some(block) = found.last_mut() {
+                    block.text.push_str(line);
+                    block.text.push('\n');
+                }
+            }
             None => {}
         }
     }
