@@ -7,6 +7,7 @@ mod codes;
 mod corpus;
 mod limits;
 mod normal;
+mod pages;
 mod run;
 mod selftest;
 mod verdict;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let mut trials = selftest::trials();
     trials.extend(corpus::trials());
     trials.extend(codes::trials());
+    trials.extend(pages::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {
