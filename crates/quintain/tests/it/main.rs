@@ -5,6 +5,7 @@
 mod case;
 mod codes;
 mod corpus;
+mod examples;
 mod limits;
 mod normal;
 mod run;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let mut trials = selftest::trials();
     trials.extend(corpus::trials());
     trials.extend(codes::trials());
+    trials.extend(examples::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {
