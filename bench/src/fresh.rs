@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::drive::Failure;
+use crate::Failure;
 
 pub struct Programs {
     pub echo_stdio: PathBuf,

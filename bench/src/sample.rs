@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::usage::Usage;
+
 #[derive(Default)]
 pub struct Sample(Vec<Duration>);
 
@@ -17,5 +19,27 @@ impl Sample {
 
     pub fn median(&self) -> Duration {
         self.0.get(self.0.len() / 2).copied().unwrap_or_default()
+    }
+}
+
+/// What repeated runs of a process used.
+#[derive(Default)]
+pub struct Runs {
+    pub wall: Sample,
+    pub cpu: Sample,
+    /// Empty where the system does not tell.
+    pub own: Sample,
+    /// The largest of all runs.
+    pub memory: Option<u64>,
+}
+
+impl Runs {
+    pub fn add(&mut self, usage: Usage) {
+        self.wall.add(usage.wall);
+        self.cpu.add(usage.cpu);
+        if let Some(own) = usage.own {
+            self.own.add(own);
+        }
+        self.memory = self.memory.max(usage.memory);
     }
 }

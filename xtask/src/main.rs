@@ -6,11 +6,13 @@
 
 mod checks;
 mod conformance;
+mod docs;
 mod expectations;
 mod outside;
 mod peers;
 mod process;
 mod programs;
+mod promptfoo;
 mod stage;
 mod workspace;
 
@@ -27,11 +29,14 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   test [--no-peers]     everything CI runs; --no-peers leaves out what needs installed peers
-  check                 house rules only: dependency direction, file sizes, licences, leftovers
+  check                 house rules (dependency direction, file sizes, licences, leftovers) and the
+                        documentation (generated parts, links)
+  docs                  write the generated parts of the documentation anew
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
                         the official conformance suites against our client
-  bench [OPTION...]     measure the client beside its peers; writes bench/RESULTS.md
+  bench [wire|eval] [OPTION...]
+                        measure the client and whole suites beside their peers; writes bench/RESULTS.md
   fuzz [SECONDS]        run every fuzz target for that long, a minute if unsaid
   help                  this text
 
@@ -57,7 +62,8 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         }
         ["test"] => test(true),
         ["test", "--no-peers"] => test(false),
-        ["check"] => one("house rules", checks::run),
+        ["check"] => check(),
+        ["docs"] => one("docs", docs::write),
         ["peers"] => one("peers", |workspace| Ok(peers::install(workspace)?.note())),
         ["conformance", rest @ ..] => {
             let selection = Selection::parse(rest)?;
@@ -89,6 +95,14 @@ fn one(
     Ok(stages.finish())
 }
 
+fn check() -> Result<ExitCode> {
+    let workspace = Workspace::find()?;
+    let mut stages = Stages::default();
+    stages.run("house rules", || checks::run(&workspace));
+    stages.run("docs", || docs::check(&workspace));
+    Ok(stages.finish())
+}
+
 fn test(with_peers: bool) -> Result<ExitCode> {
     let workspace = Workspace::find()?;
     let cargo = |arguments: &[&str]| workspace.cargo(arguments, &[]).map(|()| None);
@@ -100,6 +114,7 @@ fn test(with_peers: bool) -> Result<ExitCode> {
     });
     // Building first keeps compile time out of the test stage; the conformance client is an example.
     stages.run("build", || cargo(&["build", "--workspace", "--all-targets"]));
+    stages.run("docs", || docs::check(&workspace));
     let installed = if with_peers {
         stages.run_for("peers", || {
             let installed = peers::install(&workspace)?;

@@ -3,15 +3,22 @@
 
 use std::fs;
 
-use crate::{Result, stage::Note, workspace::Workspace};
+use crate::{Result, peers, promptfoo, stage::Note, workspace::Workspace};
 
 const CARGO_FUZZ: &str = "0.13.2";
 
-/// Measures; what it prints is also kept in `bench/RESULTS.md`.
+/// Measures; what it prints is also kept in `bench/RESULTS.md`. The client is measured beside a library,
+/// suites beside programs that have to be installed.
 pub(crate) fn bench(workspace: &Workspace, options: &[&str]) -> Result<Note> {
+    let mut variables = Vec::new();
+    if options.first() != Some(&"wire") {
+        variables = peers::install(workspace)?.variables();
+        let program = promptfoo::install(workspace)?;
+        variables.push((promptfoo::VARIABLE.into(), program.to_string_lossy().into_owned()));
+    }
     let mut arguments = vec!["run", "--release", "--manifest-path", "bench/Cargo.toml", "--"];
     arguments.extend(options);
-    workspace.cargo(&arguments, &[])?;
+    workspace.cargo(&arguments, &variables)?;
     Ok(None)
 }
 

@@ -92,8 +92,10 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Installed> {
         let message = format!("no Node of version {NODE_MAJOR} or newer");
         skipped.push(missing("node", &message)?);
     }
-    if let Err(message) = programs::ensure(programs::STRACE) {
-        skipped.push(missing(programs::STRACE, &message)?);
+    for program in [programs::STRACE, programs::RUBY] {
+        if let Err(message) = programs::ensure(program) {
+            skipped.push(missing(program, &message)?);
+        }
     }
     let installed = Installed { folder, present, skipped, node };
     let lines: Vec<String> = installed

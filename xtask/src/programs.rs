@@ -6,6 +6,8 @@ use crate::Result;
 
 /// Watches which sockets a run opens.
 pub(crate) const STRACE: &str = "strace";
+/// Runs the code of suites that are written in it.
+pub(crate) const RUBY: &str = "ruby";
 
 /// Makes sure that a program can be run; on Debian and its kin, as root, it is installed if need be.
 pub(crate) fn ensure(program: &str) -> Result<()> {
@@ -27,7 +29,7 @@ pub(crate) fn ensure(program: &str) -> Result<()> {
 
 fn runs(program: &str) -> bool {
     let quiet =
-        Command::new(program).arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     quiet.is_ok_and(|status| status.success())
 }
 

@@ -39,7 +39,11 @@ fn data(text: &str) -> Option<Value> {
 
 fn unfold(value: &mut Value, masks: &Masks) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| unfold(item, masks)),
+        Value::Array(items) => {
+            for item in items {
+                unfold(item, masks);
+            }
+        }
         Value::Object(map) => {
             for (key, value) in map {
                 match value {

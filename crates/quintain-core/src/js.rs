@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use quintain_source::array_index;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
@@ -16,6 +17,20 @@ pub fn stringify(value: &Value) -> String {
 /// `JSON.stringify(value, null, 2)`
 pub fn stringify_pretty(value: &Value) -> String {
     write(value, Numbers(PrettyFormatter::with_indent(b"  ")))
+}
+
+/// A value whose maps have the order of JavaScript: keys that are numbers come first, by their size.
+pub fn ordered(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(ordered).collect(),
+        Value::Object(entries) => {
+            let entries = entries.into_iter().map(|(key, value)| (key, ordered(value)));
+            let mut entries: Vec<_> = entries.collect();
+            entries.sort_by_key(|(key, _)| array_index(key).map_or((1, 0), |index| (0, index)));
+            Value::Object(entries.into_iter().collect())
+        }
+        other => other,
+    }
 }
 
 fn write<F: Formatter>(value: &Value, formatter: F) -> String {

@@ -111,8 +111,16 @@ impl Masks {
                     *value = "[epoch]".into();
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.forms(item)),
-            Value::Object(map) => map.values_mut().for_each(|value| self.forms(value)),
+            Value::Array(items) => {
+                for item in items {
+                    self.forms(item);
+                }
+            }
+            Value::Object(map) => {
+                for value in map.values_mut() {
+                    self.forms(value);
+                }
+            }
             _ => {}
         }
     }

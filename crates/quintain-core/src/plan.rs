@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::event::Column;
 use crate::result::TargetName;
-use crate::suite::{Prompt, Suite, Target, Test, expand};
+use crate::suite::{Prompt, Suite, Target, Test, VarFile, expand};
 
 pub use select::{Sameness, SelectError, Selection};
 
@@ -39,6 +39,19 @@ pub struct Case {
 impl Case {
     pub fn vars(&self) -> &Map<String, Value> {
         self.vars.as_deref().unwrap_or(&self.test.vars)
+    }
+
+    /// Its variables with what earlier cases and scripts bring, and with the content of files in
+    /// place of their names.
+    pub fn given(&self, carried: &Map<String, Value>) -> Map<String, Value> {
+        let mut given = self.vars().clone();
+        given.extend(carried.iter().map(|(name, value)| (name.clone(), value.clone())));
+        for value in given.values_mut() {
+            if let Some(VarFile::Text(text)) = self.test.file(value) {
+                *value = Value::String(text.clone());
+            }
+        }
+        given
     }
 }
 

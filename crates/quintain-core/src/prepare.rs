@@ -34,8 +34,7 @@ pub fn prepare(
     speaks_mcp: bool,
     templates: &Nunjucks,
 ) -> Result<Prepared, RenderError> {
-    let mut given = case.vars().clone();
-    given.extend(carried.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let given = case.given(carried);
     let vars = resolve(&given, templates)?;
     let options = &case.test.options;
     let (prefix, suffix) = (options.prefix.as_deref(), options.suffix.as_deref());
@@ -69,6 +68,9 @@ pub fn prepare(
     let probe = payload.as_ref().map_err(Clone::clone).and_then(probe::steps).map(Probe::Steps);
     let payload =
         payload.ok().map(|payload| templates.render_value(&payload, &vars)).transpose()?;
+    // A call that is data is shown as such; as text it would be `[object Object]`.
+    let is_data = matches!(given.get("prompt"), Some(Value::Object(_) | Value::Array(_)));
+    let shown = payload.as_ref().filter(|_| is_data).map_or(shown, js::stringify_pretty);
     Ok(Prepared { vars, prompt: shown, payload, probe })
 }
 
@@ -134,7 +136,7 @@ fn render(
     if let Ok(mut json) = serde_json::from_str::<Value>(text)
         && fill_texts(&mut json, vars, templates).is_ok()
     {
-        return Ok(js::stringify_pretty(&json));
+        return Ok(js::stringify_pretty(&js::ordered(json)));
     }
     if !is_template(text) {
         return Ok(text.to_owned());

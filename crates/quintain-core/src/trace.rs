@@ -85,7 +85,7 @@ impl<'a> Trace<'a> {
     }
 }
 
-fn span<'a>(at: usize, exchange: &'a Exchange) -> Span<'a> {
+fn span(at: usize, exchange: &Exchange) -> Span<'_> {
     let failure = match &exchange.outcome {
         Outcome::Reply(_) => None,
         Outcome::ToolError(_) => Some(Failure::Tool),

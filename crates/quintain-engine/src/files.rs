@@ -1,16 +1,26 @@
 //! The files of the machine, for suites that refer to some.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use globset::GlobBuilder;
+use quintain_core::code::Code;
 use quintain_core::suite::Files;
+use serde_json::Value;
 use walkdir::WalkDir;
+
+use crate::interpreters::{Call, Interpreters};
+use crate::outside::value;
 
 /// Larger files are a mistake.
 const MAX_BYTES: u64 = 256 << 20;
 /// Entries to look at before a pattern is given up.
 const MAX_ENTRIES: usize = 1_000_000;
+/// For a script that makes tests.
+const SCRIPT_TIME: Duration = Duration::from_mins(1);
+const SCRIPT_BYTES: usize = 64 << 20;
 
 /// The file system.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,6 +56,30 @@ impl Files for Disk {
             found.push(entry.into_path());
         }
         Ok(found)
+    }
+
+    fn run(
+        &self,
+        code: &Code,
+        function: &str,
+        arguments: &[Value],
+        env: &BTreeMap<String, String>,
+    ) -> Result<Value, String> {
+        let call = Call { code, function, arguments, executable: None };
+        let work = async {
+            let interpreters = Interpreters::new(env.clone(), SCRIPT_TIME, SCRIPT_BYTES);
+            let answer = interpreters.call(&call).await;
+            interpreters.close().await;
+            value(answer)
+        };
+        // Whoever loads a suite may run in a runtime already, hence a thread of its own.
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                runtime.map_err(|error| error.to_string())?.block_on(work)
+            });
+            thread.join().unwrap_or_else(|_| Err("the interpreter could not be asked".to_owned()))
+        })
     }
 }
 

@@ -6,7 +6,6 @@ mod worker;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -141,18 +140,14 @@ fn name(language: Language) -> &'static str {
 
 fn request(call: &Call<'_>) -> Value {
     let (path, text, function) = match call.code {
-        Code::Inline { text, .. } => (None, text, "main"),
-        Code::File { path, text, function, .. } => {
-            (Some(path), text, function.as_deref().unwrap_or(call.function))
+        Code::Inline { text, .. } => (None, Some(text), "main"),
+        Code::File { path, function, .. } => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            let path = path.to_string_lossy().into_owned();
+            (Some(path), None, function.as_deref().unwrap_or(call.function))
         }
     };
-    let path: Option<PathBuf> = path.map(|path| std::path::absolute(path).unwrap_or(path.clone()));
-    json!({
-        "path": path.map(|path| path.to_string_lossy().into_owned()),
-        "text": text,
-        "function": function,
-        "arguments": call.arguments,
-    })
+    json!({"path": path, "text": text, "function": function, "arguments": call.arguments})
 }
 
 /// What came back, in promptfoo's words if it is an exception.
@@ -170,5 +165,5 @@ fn read(name: &str, mut answer: Value) -> Answer {
     ))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;

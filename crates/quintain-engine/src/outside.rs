@@ -14,7 +14,7 @@ use crate::web::Web;
 use crate::world::World;
 
 /// `REQUEST_TIMEOUT_MS` without a value.
-const REQUEST_TIME: Duration = Duration::from_secs(300);
+const REQUEST_TIME: Duration = Duration::from_mins(5);
 /// `WEBHOOK_TIMEOUT` without a value.
 const WEBHOOK_TIME: Duration = Duration::from_secs(5);
 
@@ -28,6 +28,8 @@ pub(crate) struct Outside {
     pub(crate) webhook_time: Duration,
     /// How many bytes of an answer are held.
     pub(crate) limit: usize,
+    /// Objects, arrays and members of an answer that is held as a value.
+    parts: usize,
 }
 
 impl Outside {
@@ -43,7 +45,21 @@ impl Outside {
             time,
             webhook_time,
             limit,
+            parts: world.limits.parts,
         }
+    }
+
+    /// What came from outside as a value.
+    ///
+    /// # Errors
+    /// When it is no JSON, or has too many parts to be held.
+    pub(crate) fn json(&self, bytes: &[u8]) -> Result<Value, String> {
+        // A part costs tens of bytes in memory and as few as two on the wire.
+        let parts = bytes.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+        if parts > self.parts {
+            return Err(format!("it has more than {} parts", self.parts));
+        }
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())
     }
 
     pub(crate) fn env(&self) -> &BTreeMap<String, String> {

@@ -165,7 +165,7 @@ async fn fill(
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::time::Instant;
 

@@ -39,8 +39,8 @@ pub(crate) struct Reply {
 pub(crate) enum WebError {
     #[error("Request timed out after {} ms", after.as_millis())]
     TimedOut { after: Duration },
-    #[error("{0}")]
-    Lost(String),
+    #[error("cannot reach {place}: {why}")]
+    Lost { place: String, why: String },
     #[error("{0}")]
     Body(#[from] net::BodyError),
 }
@@ -61,7 +61,11 @@ impl Web {
     }
 
     async fn follow(&self, mut request: Request, time: Duration) -> Result<Reply, WebError> {
-        let lost = |error: reqwest::Error| WebError::Lost(net::chain(&error));
+        let place = request.url.origin().ascii_serialization();
+        let lost = |error: reqwest::Error| WebError::Lost {
+            place: place.clone(),
+            why: net::chain(&error.without_url()),
+        };
         for _ in 0..MAX_REDIRECTS {
             let client = self.client(&request.url, time).map_err(lost)?;
             let Request { method, url, headers, body } = request.clone();
@@ -83,7 +87,7 @@ impl Web {
                 request.headers.remove(header::CONTENT_TYPE);
             }
         }
-        Err(WebError::Lost("there are too many redirects".to_owned()))
+        Err(WebError::Lost { place, why: "there are too many redirects".to_owned() })
     }
 
     fn client(&self, to: &Url, time: Duration) -> reqwest::Result<Client> {

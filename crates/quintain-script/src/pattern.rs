@@ -141,6 +141,7 @@ mod tests {
             (r"\bcafé\b", "", "café", false),
             ("x{,2}", "", "x{,2}", true),
             (r"a\-b", "", "a-b", true),
+            (r"^<.+?\>[<>]$", "", "<a>>", true),
         ] {
             assert_eq!(is_match(source, flags, text), expected, "/{source}/{flags} on {text:?}");
         }

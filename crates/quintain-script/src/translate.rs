@@ -314,7 +314,8 @@ fn braces(rest: Peekable<Chars<'_>>) -> Option<(usize, String)> {
 }
 
 fn push_char(out: &mut String, c: char) {
-    if c.is_ascii_punctuation() {
+    // `\<` and `\>` are the ends of words there.
+    if c.is_ascii_punctuation() && c != '<' && c != '>' {
         out.push('\\');
     }
     out.push(c);

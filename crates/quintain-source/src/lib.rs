@@ -21,7 +21,7 @@ pub use fields::{Fields, unknown_word, wrong_type};
 pub use file::{FileId, Position, SourceFile, Sources, Span};
 pub use json::read_lines;
 pub use node::{Key, Node, NodeKind, Scalar, ScalarValue, Style};
-pub use nunjucks::{Nunjucks, RenderError, is_template, printed};
+pub use nunjucks::{CustomFilter, Nunjucks, RenderError, array_index, is_template, printed};
 pub use render::Renderer;
 pub use scalar::Yaml11;
 pub use suggest::closest;

@@ -5,7 +5,7 @@ mod walk;
 use serde_json::{Map, Value};
 
 use self::walk::{Candidate, candidates};
-use super::{Fault, Problem, apply, compile, options, problems};
+use super::{Problem, apply, compile, options, problems};
 
 /// One set of arguments that must be refused.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,18 +106,12 @@ pub fn violations(
     Ok(found)
 }
 
-impl Problem {
-    /// Whether the arguments are to blame, not the schema.
-    pub fn is_of_arguments(&self) -> bool {
-        self.fault == Fault::Arguments
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::arguments::Fault;
 
     fn found(schema: Value, valid: Value) -> Vec<String> {
         let Value::Object(valid) = valid else { panic!("arguments are a map") };
@@ -207,10 +201,10 @@ mod tests {
     fn arguments_must_keep_the_schema_before_they_can_break_it() {
         let schema = json!({"required": ["a"]});
         let problem = violations(&schema, &Map::new(), 10, |_, _| true).unwrap_err();
-        assert!(problem.is_of_arguments());
+        assert_eq!(problem.fault, Fault::Arguments);
         let hostile = json!({"$ref": "http://h/x"});
         let problem = violations(&hostile, &Map::new(), 10, |_, _| true).unwrap_err();
-        assert!(!problem.is_of_arguments());
+        assert_eq!(problem.fault, Fault::Schema);
     }
 
     #[test]

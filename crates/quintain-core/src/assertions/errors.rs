@@ -16,7 +16,7 @@ pub(super) static IS_ERROR: Builtin = Builtin {
         id: "is-error",
         aliases: &[],
         summary: "The server answers with an error",
-        docs: r#"# What it does
+        docs: r"# What it does
 The answer must be an error. `kind` says which one:
 
 - `tool`: a tool result with `isError: true`
@@ -38,7 +38,7 @@ The error in the answer.
 - type: is-error
   kind: tool
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: |spec| {
@@ -53,7 +53,7 @@ pub(super) static ERROR_CODE: Builtin = Builtin {
         id: "error-code",
         aliases: &[],
         summary: "The server answers with a JSON-RPC error of a certain code",
-        docs: r#"# What it does
+        docs: r"# What it does
 The answer must be a JSON-RPC error whose code is `value`, or one of `value` if that is a list. Codes
 of the protocol have names: `parse-error` (-32700), `invalid-request` (-32600), `method-not-found`
 (-32601), `invalid-params` (-32602), `internal-error` (-32603), `resource-not-found` (-32002).
@@ -68,7 +68,7 @@ The code in the answer.
 - type: error-code
   value: [invalid-params, -32000]
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: error_code,
@@ -79,7 +79,7 @@ pub(super) static ERROR_CONTAINS: Builtin = Builtin {
         id: "error-contains",
         aliases: &[],
         summary: "The error of the server says something",
-        docs: r#"# What it does
+        docs: r"# What it does
 The answer must be an error that contains the text `value`, or matches the regular expression behind
 `regex:`. Looks at the message and the data of a JSON-RPC error, and at the texts of a tool result
 with `isError: true`. Case counts; `regex:/no such/i` does without it.
@@ -96,7 +96,7 @@ The message, the data or the text block that says it.
 - type: not-error-contains
   value: Traceback
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: |spec| {

@@ -18,7 +18,7 @@ pub(super) static IDEMPOTENT: Builtin = Builtin {
         id: "idempotent",
         aliases: &[],
         summary: "The same call brings the same result again",
-        docs: r#"# What it does
+        docs: r"# What it does
 Makes the last call of the test again, until it was made `times` times (2 if not given, 10 at most),
 and compares the results as the server sent them, `_meta` apart. What differs every time is masked as
 in `snapshot`: `mask` is a list of JSONPaths and of regular expressions behind `regex:`, `volatile` a
@@ -38,7 +38,7 @@ The first result and the one that differs, with the lines that do.
   mask: [$.requested_at, 'regex:req_[0-9a-z]+']
   volatile: [uuid]
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile,

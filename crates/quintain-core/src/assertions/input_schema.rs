@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::jsonpath::short;
 use crate::answer;
+use crate::arguments::Fault;
 use crate::arguments::violations::{Rule, Violation, violations};
 use crate::check::{Builtin, Check, Scene, Spec};
 use crate::evidence::{Exchange, Outcome};
@@ -20,7 +21,7 @@ pub(super) static INPUT_SCHEMA_ENFORCED: Builtin = Builtin {
         id: "input-schema-enforced",
         aliases: &[],
         summary: "The tool refuses arguments that its input schema forbids",
-        docs: r#"# What it does
+        docs: r"# What it does
 Takes the call of the test, whose arguments must be good, and calls the same tool again with
 arguments that break its `inputSchema` in one place each: a value of the wrong type, a required
 property left out, a value that is not in the enumeration, a number or a length out of bounds, a
@@ -47,7 +48,7 @@ The answers to the calls that should have been refused.
   skip: [metadata]
   rules: [type, required, range]
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile,
@@ -133,14 +134,14 @@ impl Enforced {
         let given = exchange.sent.get("arguments").and_then(Value::as_object).cloned();
         let wanted = |place: &str, rule: Rule| self.wants(place, rule);
         let found = violations(schema, &given.unwrap_or_default(), self.max, wanted);
-        let found = found.map_err(|problem| match problem.is_of_arguments() {
-            true => error(format!(
-                "the arguments of the test break the input schema of `{tool}` themselves: {}",
-                problem.message
-            )),
-            false => {
-                error(format!("the input schema of `{tool}` cannot be used: {}", problem.message))
-            }
+        let found = found.map_err(|problem| {
+            let why = &problem.message;
+            error(match problem.fault {
+                Fault::Arguments => format!(
+                    "the arguments of the test break the input schema of `{tool}` themselves: {why}"
+                ),
+                Fault::Schema => format!("the input schema of `{tool}` cannot be used: {why}"),
+            })
         })?;
         if found.all.is_empty() {
             let chosen = !(self.only.is_empty() && self.skip.is_empty() && self.rules.is_empty());

@@ -36,9 +36,11 @@ one must also reach it.
     },
     compile: |spec| {
         let negated = spec.negated;
-        let options = spec.expect(move |value| match negated {
-            true => Err("max-score cannot be turned round".to_owned()),
-            false => MaxScore::read(value),
+        let options = spec.expect(move |value| {
+            if negated {
+                return Err("max-score cannot be turned round".to_owned());
+            }
+            MaxScore::read(value)
         });
         Some(Box::new(Picking { options }))
     },

@@ -10,6 +10,7 @@ mod cost;
 mod equals;
 mod errors;
 mod finish_reason;
+mod function_call;
 mod golden_file;
 mod graded;
 mod guardrails;
@@ -23,6 +24,7 @@ mod levenshtein;
 mod max_score;
 mod max_tokens;
 mod meteor;
+mod no_leak;
 mod number;
 mod perplexity;
 mod progress;
@@ -39,6 +41,7 @@ mod sql;
 mod starts_with;
 mod structured;
 mod surface_snapshot;
+mod tool_call_f1;
 mod trace_spans;
 mod trajectory;
 mod trajectory_args;
@@ -95,6 +98,8 @@ static ALL: &[&dyn Assertion] = &[
     &progress::PROGRESS_REPORTED,
     &snapshot::SNAPSHOT,
     &surface_snapshot::SURFACE_SNAPSHOT,
+    &no_leak::NO_PII,
+    &no_leak::NO_SECRETS,
     // Recorded exchanges.
     &trace_spans::TRACE_SPAN_COUNT,
     &trace_spans::TRACE_SPAN_DURATION,
@@ -103,6 +108,9 @@ static ALL: &[&dyn Assertion] = &[
     &trajectory::TOOL_SEQUENCE,
     &trajectory_args::TOOL_ARGS_MATCH,
     &trajectory::STEP_COUNT,
+    &tool_call_f1::TOOL_CALL_F1,
+    &function_call::IS_VALID_FUNCTION_CALL,
+    &function_call::IS_VALID_TOOLS_CALL,
     &skill_used::SKILL_USED,
     // Measurements.
     &latency::LATENCY,

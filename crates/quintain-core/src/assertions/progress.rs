@@ -14,7 +14,7 @@ pub(super) static PROGRESS_REPORTED: Builtin = Builtin {
         id: "progress-reported",
         aliases: &[],
         summary: "The server reported its progress",
-        docs: r#"# What it does
+        docs: r"# What it does
 Every request carries a progress token. While the last one of the test was open, at least `min`
 notifications of progress (1 if not given) must have come with that token. Each must have a number in
 `progress` that is not smaller than the one before; `total` must stay the same once it is told, and
@@ -30,7 +30,7 @@ The exchange with the notifications that came with it; the reason says which of 
 - type: progress-reported
   min: 3
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile,

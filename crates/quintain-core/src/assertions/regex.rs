@@ -109,6 +109,7 @@ mod tests {
         assert!(passes(r"[{type: regex, value: '(\d)\1'}]", "66"));
         assert!(passes("[{type: not-regex, value: '^two$'}]", "one\ntwo"));
         assert!(passes("[{type: regex, value: '^..$'}]", "😀"));
+        assert!(passes("[{type: regex, value: '^<.+?>$'}]", "<a><b>"));
     }
 
     #[test]

@@ -96,12 +96,14 @@ impl Comparison for Choosing {
         let Some(best) = best.filter(|best| *best < graded.len()) else {
             return Err(format!("Invalid select-best verdict: {said}"));
         };
-        Ok((0..graded.len())
-            .map(|at| match at == best {
-                true => Verdict::pass(format!("Output selected as the best: {criterion}")),
-                false => Verdict::fail(format!("Output not selected: {criterion}")),
-            })
-            .collect())
+        let verdict = |at| {
+            if at == best {
+                Verdict::pass(format!("Output selected as the best: {criterion}"))
+            } else {
+                Verdict::fail(format!("Output not selected: {criterion}"))
+            }
+        };
+        Ok((0..graded.len()).map(verdict).collect())
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) static SNAPSHOT: Builtin = Builtin {
         id: "snapshot",
         aliases: &[],
         summary: "The answer is the one that was kept in a file",
-        docs: r#"# What it does
+        docs: r"# What it does
 Compares the output (or the side of the answer that `view` names) with the file `value`, a path from
 the folder of the suite on. Without `value` it is `__snapshots__/NAME.snap`, where `NAME` is the
 description of the test, or the prompt if it has none. `value` may contain templates, and tests that
@@ -42,7 +42,7 @@ The lines that differ.
   mask: [$.invoice_id]
   volatile: [timestamp, uuid]
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile,

@@ -194,9 +194,8 @@ fn is_sql(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     let (wanted, negated) = (wanted(spec), spec.negated);
     judging(move |scene| {
         let faults = wanted.get(scene)?.faults(&scene.text())?;
-        Ok(Verdict::met(faults.is_empty() != negated, || match negated {
-            true => VALID.to_owned(),
-            false => faults.join(" "),
+        Ok(Verdict::met(faults.is_empty() != negated, || {
+            if negated { VALID.to_owned() } else { faults.join(" ") }
         }))
     })
 }

@@ -16,7 +16,7 @@ pub(super) static SURFACE_SNAPSHOT: Builtin = Builtin {
         id: "surface-snapshot",
         aliases: &[],
         summary: "Tools, prompts and resources of the target are those that were kept in a file",
-        docs: r#"# What it does
+        docs: r"# What it does
 Compares what the servers of the target list (tools with descriptions, schemas and annotations,
 prompts, resources, resource templates, instructions) with the file `value`, by default
 `quintain.surface.json` in the folder of the suite. Every difference is a failure and is told item by
@@ -28,7 +28,7 @@ every target has a file of its own, since its name is put before that of the fil
 
 `only` names the parts to compare (`tools`, `prompts`, `resources`, `templates`, `instructions`),
 `ignore` what may change (`descriptions`, `titles`, `annotations`, `input-schemas`, `output-schemas`,
-`icons`, `meta`).
+`icons`, `meta`). The file holds all of it nevertheless, so that several assertions can share it.
 
 # Why it matters
 Models read descriptions as instructions. A server that changes them after it was approved changes
@@ -44,7 +44,7 @@ The list of changes.
   only: [tools, prompts]
   ignore: [titles, icons]
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile,
@@ -116,8 +116,10 @@ impl SurfaceSnapshot {
                 return Err(Box::new(Verdict::error(why)));
             }
         }
-        let now = lock(scene.surfaces, &self.scope);
-        let text = pretty(&now);
+        // The file holds everything, so that assertions about parts of it can share it.
+        let whole = lock(scene.surfaces, &Scope::default());
+        let text = pretty(&whole);
+        let now = narrowed(whole, &self.scope);
         let Some(kept) = content(answers)? else {
             if self.negated {
                 return Ok(Verdict::error(format!("there is no {shown}")));
@@ -224,6 +226,15 @@ mod tests {
         assert!(judged("only: [prompts, resources]"));
         assert!(!judged("ignore: [annotations, titles]"));
         assert!(!judged("only: tools"));
+    }
+
+    #[test]
+    fn a_part_does_not_overwrite_the_whole() {
+        let before = [Answer::Value("{\"servers\": {\"s\": {\"prompts\": {\"old\": {}}}}}".into())];
+        let verdict =
+            stage("Pays.").judge_with("[{type: surface-snapshot, only: prompts}]", &before);
+        assert!(verdict.reason.ends_with("- prompt `old` was removed"), "{}", verdict.reason);
+        assert!(verdict.proposal.unwrap().text.contains("Pays."));
     }
 
     #[test]

@@ -70,6 +70,7 @@ impl Stage {
             prompt: &self.prompt,
             test: &self.test,
             target: "target",
+            definition: None,
             latency_ms: self.latency_ms,
             templates: &templates,
             script_value: None,

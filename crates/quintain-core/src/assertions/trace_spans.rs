@@ -66,7 +66,7 @@ pub(super) static TRACE_ERROR_SPANS: Builtin = Builtin {
         id: "trace-error-spans",
         aliases: &[],
         summary: "Not too many spans of the trace are errors",
-        docs: r#"# What it does
+        docs: r"# What it does
 Counts the spans that match `pattern` (all if not given; see `trace-span-count` for names) and ended
 with an error: a tool that said `isError`, or a request without a result. `value` is the number that
 is allowed, or a map with `max_count`, `max_percentage` and `pattern`; without any, none is allowed.
@@ -80,7 +80,7 @@ The exchanges that failed.
 - type: trace-error-spans
   value: { max_percentage: 10 }
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: errors,
@@ -215,13 +215,11 @@ fn duration(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
         let max = map.get("max").and_then(Value::as_f64).ok_or_else(wrong)?;
         let percentile = match map.get("percentile") {
             None => None,
-            Some(value) => match value.as_f64().filter(|at| (0.0..=100.0).contains(at)) {
-                Some(at) => Some(at),
-                None => {
-                    let what = "percentile must be a number between 0 and 100";
-                    return Err(format!("{KIND} assertion {what}"));
-                }
-            },
+            Some(value) => {
+                let at = value.as_f64().filter(|at| (0.0..=100.0).contains(at));
+                let wrong = "percentile must be a number between 0 and 100";
+                Some(at.ok_or_else(|| format!("{KIND} assertion {wrong}"))?)
+            }
         };
         let pattern = pattern(map, KIND)?.unwrap_or_else(|| "*".to_owned());
         Ok(Timed { pattern, max, percentile })

@@ -64,7 +64,7 @@ pub(super) static STEP_COUNT: Builtin = Builtin {
         id: "trajectory:step-count",
         aliases: &[],
         summary: "A case took so many steps",
-        docs: r#"# What it does
+        docs: r"# What it does
 Counts the steps of a `type` (`tool`, `command`, `span`, or a list of them) whose name matches
 `pattern`, and compares with `min` and `max`.
 
@@ -76,7 +76,7 @@ The calls that were counted. A case that asked no MCP server cannot be judged.
 - type: trajectory:step-count
   value: { type: tool, max: 5 }
 ```
-"#,
+",
         since: "0.1.0",
     },
     compile: step_count,

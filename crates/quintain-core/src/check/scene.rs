@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::evidence::{Evidence, Outcome};
 use crate::response::Response;
-use crate::suite::Test;
+use crate::suite::{Target, Test};
 use crate::surface::Surface;
 use crate::text::js;
 
@@ -26,6 +26,8 @@ pub struct Scene<'a> {
     pub test: &'a Test,
     /// Label or id of the target.
     pub target: &'a str,
+    /// The target as the suite describes it.
+    pub definition: Option<&'a Target>,
     /// How long the target took; unknown for recorded outputs.
     pub latency_ms: Option<f64>,
     pub templates: &'a Nunjucks,

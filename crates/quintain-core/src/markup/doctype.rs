@@ -8,10 +8,9 @@ pub fn has_internal_subset(doctype: &str) -> bool {
     for c in doctype.chars() {
         match quote {
             Some(open) if c == open => quote = None,
-            Some(_) => {}
             None if c == '"' || c == '\'' => quote = Some(c),
             None if c == '[' => return true,
-            None => {}
+            _ => {}
         }
     }
     false

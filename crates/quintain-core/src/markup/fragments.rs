@@ -188,12 +188,11 @@ fn declaration_end(text: &str, start: usize) -> usize {
     for (at, byte) in text.bytes().enumerate().skip(start) {
         match (quote, byte) {
             (Some(open), byte) if byte == open => quote = None,
-            (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'[') => depth += 1,
             (None, b']') => depth = depth.saturating_sub(1),
             (None, b'>') if depth == 0 => return at + 1,
-            (None, _) => {}
+            _ => {}
         }
     }
     text.len()

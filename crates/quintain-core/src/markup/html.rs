@@ -153,9 +153,10 @@ pub fn nature(text: &str) -> Nature {
         "html" | "head" | "body" => written,
         name => name.contains('-') || ELEMENTS.contains(&name),
     });
-    match known {
-        true => Nature::Html,
-        false => Nature::Other("Output does not contain recognized HTML elements"),
+    if known {
+        Nature::Html
+    } else {
+        Nature::Other("Output does not contain recognized HTML elements")
     }
 }
 
@@ -165,8 +166,9 @@ fn is_long(text: &str) -> bool {
 
 macro_rules! signs {
     ($($name:ident = $pattern:expr;)*) => {
-        $(#[expect(clippy::unwrap_used, reason = "a constant, compiled by a test")]
-        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($pattern).unwrap());)*
+        $(static $name: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new($pattern).unwrap()
+        });)*
     };
 }
 

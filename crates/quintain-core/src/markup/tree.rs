@@ -173,12 +173,11 @@ impl Builder {
         for (at, c) in rest.char_indices() {
             match (quote, c) {
                 (Some(open), c) if c == open => quote = None,
-                (Some(_), _) => {}
                 (None, '"' | '\'') => quote = Some(c),
                 (None, '[') => depth += 1,
                 (None, ']') => depth = depth.saturating_sub(1),
                 (None, '>') if depth == 0 => return Ok(&rest[at + 1..]),
-                (None, _) => {}
+                _ => {}
             }
         }
         Err("Unclosed DOCTYPE".to_owned())
@@ -212,12 +211,11 @@ fn tag_end<'t>(text: &'t str, end: &str) -> Option<(&'t str, &'t str)> {
     for (at, c) in text.char_indices() {
         match quote {
             Some(open) if c == open => quote = None,
-            Some(_) => {}
             None if c == '"' || c == '\'' => quote = Some(c),
             None if text[at..].starts_with(end) => {
                 return Some((&text[..at], &text[at + end.len()..]));
             }
-            None => {}
+            _ => {}
         }
     }
     None

@@ -171,9 +171,9 @@ impl<'a> Checker<'a> {
         }
         loop {
             if self.open.is_empty() {
-                self.text_outside()?
+                self.text_outside()?;
             } else {
-                self.text_inside()?
+                self.text_inside()?;
             }
             self.markup()?;
         }
@@ -235,9 +235,10 @@ impl<'a> Checker<'a> {
         {
             return Ok(());
         }
-        self.fail(match full(is_plain_start, is_plain) {
-            true => "undefined entity.",
-            false => "disallowed character in entity name.",
+        self.fail(if full(is_plain_start, is_plain) {
+            "undefined entity."
+        } else {
+            "disallowed character in entity name."
         })
     }
 
@@ -252,9 +253,8 @@ impl<'a> Checker<'a> {
         digits_only
             && match code {
                 9 | 10 | 13 => true,
-                0 => false,
+                0 | 0xfffe | 0xffff => false,
                 1..=0x1f => self.newer,
-                0xfffe | 0xffff => false,
                 _ => char::from_u32(code).is_some(),
             }
     }
@@ -412,11 +412,10 @@ impl<'a> Checker<'a> {
             self.ensure(end != '?', incomplete)?;
             let name = format!("{first}{rest}");
             if !expected.contains(&name.as_str()) {
-                return self.fail(match rest.is_empty() {
-                    true => {
-                        format!("expected the name {}.", expected.first().unwrap_or(&"undefined"))
-                    }
-                    false => format!("expected one of {}", expected.join(", ")),
+                return self.fail(if rest.is_empty() {
+                    format!("expected the name {}.", expected.first().unwrap_or(&"undefined"))
+                } else {
+                    format!("expected one of {}", expected.join(", "))
                 });
             }
             if end != '=' {
@@ -501,9 +500,10 @@ impl<'a> Checker<'a> {
             if end == '>' || end == '/' || is_space(end) {
                 continue;
             }
-            return self.fail(match is_name_start(end) {
-                true => "no whitespace between attributes.",
-                false => "disallowed character in attribute name.",
+            return self.fail(if is_name_start(end) {
+                "no whitespace between attributes."
+            } else {
+                "disallowed character in attribute name."
             });
         }
     }

@@ -178,10 +178,14 @@ impl Walk {
                 }
             }
             Statement::Drop { object_type: ObjectType::Table, names, .. } => {
-                names.iter().for_each(|name| self.table("DROP", name));
+                for name in names {
+                    self.table("DROP", name);
+                }
             }
             Statement::Truncate(truncate) => {
-                truncate.table_names.iter().for_each(|table| self.table("TRUNCATE", &table.name));
+                for table in &truncate.table_names {
+                    self.table("TRUNCATE", &table.name);
+                }
             }
             Statement::RenameTable(renames) => {
                 for rename in renames {

@@ -38,7 +38,7 @@ pub fn lacks_comma(sql: &str, database: &str) -> bool {
     let brackets = matches!(database, "TransactSQL" | "Sqlite");
     let is_modifier = |word: &str| {
         let is = |known: &&str| word.eq_ignore_ascii_case(known);
-        MODIFIERS.iter().any(|known| is(known)) || mysql && OF_MYSQL.iter().any(|known| is(known))
+        MODIFIERS.iter().any(is) || mysql && OF_MYSQL.iter().any(is)
     };
     let plain = plain(sql, brackets);
     let words: Vec<&str> = js::words(&plain).collect();

@@ -66,6 +66,7 @@ impl Loader<'_> {
                 .get("providerOutput")
                 .map(Node::to_json)
                 .filter(|output| output.as_str() != Some("")),
+            files: std::mem::take(&mut self.var_files),
             span: node.span,
         };
         if let Some((key, _)) = fields.entry("provider") {
@@ -106,7 +107,10 @@ impl Loader<'_> {
 
 impl Test {
     /// This test where it says something, `base` elsewhere. Assertions of `base` come first.
-    pub(super) fn over(self, base: &Self) -> Self {
+    pub(super) fn over(mut self, base: &Self) -> Self {
+        for (name, file) in &base.files {
+            self.files.entry(name.clone()).or_insert_with(|| file.clone());
+        }
         let inherited = if self.options.disables_default_asserts() { &[] } else { &*base.asserts };
         let asserts = if inherited.is_empty() {
             self.asserts
@@ -114,7 +118,7 @@ impl Test {
             inherited.iter().cloned().chain(self.asserts).collect()
         };
         Self {
-            description: self.description.or_else(|| base.description.clone()),
+            description: self.description,
             vars: merged(&base.vars, self.vars),
             asserts,
             threshold: self.threshold.or(base.threshold),
@@ -124,6 +128,7 @@ impl Test {
             only_targets: self.only_targets.or_else(|| base.only_targets.clone()),
             only_prompts: self.only_prompts.or_else(|| base.only_prompts.clone()),
             provider_output: self.provider_output.or_else(|| base.provider_output.clone()),
+            files: self.files,
             span: self.span,
         }
     }
@@ -131,6 +136,7 @@ impl Test {
     /// Several `defaultTest`s are one: what later files say counts, assertions add up.
     pub(super) fn joined(mut self, earlier: &Self) -> Self {
         let own = std::mem::take(&mut self.asserts);
+        self.description = self.description.or_else(|| earlier.description.clone());
         let mut joined = self.over(earlier);
         joined.asserts = earlier.asserts.iter().cloned().chain(own).collect();
         joined

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use quintain_source::{Diagnostic, Node, Span, wrong_type};
+use quintain_script::Host;
+use quintain_source::{Fields, Node, SourceFile, Span, read as read_source, wrong_type};
+use serde_json::Value;
 
 use super::Test;
 use super::case::Role;
-use super::files::language_of;
+use super::files::{FileValue, language_of, split_function};
 use super::loader::{Loader, Place, suffix_of};
+use crate::code::{Code, Language};
 
 impl Loader<'_> {
     /// All tests of a `tests` key, not yet laid over `defaultTest`.
@@ -17,7 +20,9 @@ impl Loader<'_> {
             for item in items {
                 match item.as_str() {
                     Some(name) => tests.extend(self.test_files(name, item.span, false, place)),
-                    None if item.get("path").is_some() => self.generator(item),
+                    None if item.get("path").is_some() => {
+                        tests.extend(self.generator(item, place));
+                    }
                     None => tests.extend(self.test(item, Role::Test, place, place.base_dir)),
                 }
             }
@@ -25,10 +30,7 @@ impl Loader<'_> {
         }
         match node.as_str() {
             Some(name) => self.test_files(name, node.span, true, place),
-            None if node.get("path").is_some() => {
-                self.generator(node);
-                Vec::new()
-            }
+            None if node.get("path").is_some() => self.generator(node, place),
             None => {
                 wrong_type("tests", "a list of tests, or a file with tests", node, self.dx);
                 Vec::new()
@@ -45,6 +47,10 @@ impl Loader<'_> {
             return Vec::new();
         }
         let name = name.strip_prefix("file://").unwrap_or(name);
+        let (path, _) = split_function(name);
+        if language_of(&suffix_of(Path::new(path))).is_some() {
+            return self.generated(name, None, at, place);
+        }
         let paths = self.matching(name, place, at);
         let mut tests = Vec::new();
         for path in paths {
@@ -82,10 +88,6 @@ impl Loader<'_> {
                 });
                 (nodes.unwrap_or_default(), suffix == "json")
             }
-            _ if language_of(suffix.split(':').next().unwrap_or_default()).is_some() => {
-                self.generated(at);
-                (Vec::new(), false)
-            }
             _ => {
                 let why = "tests are read from `.yaml`, `.json`, `.jsonl` and `.csv` files";
                 self.unreadable(at, why);
@@ -94,16 +96,67 @@ impl Loader<'_> {
         }
     }
 
-    fn generator(&mut self, node: &Node) {
-        self.generated(node.get("path").map_or(node.span, |path| path.span));
+    /// `{path: file://make.js, config: {...}}`
+    fn generator(&mut self, node: &Node, place: &Place<'_>) -> Vec<Test> {
+        let Some(mut fields) = Fields::of(node, "a file with tests", self.dx) else {
+            return Vec::new();
+        };
+        let config = fields.get("config").map(Node::to_json);
+        let path = fields.get("path");
+        fields.finish(place.strictness, self.dx);
+        let Some((name, at)) = path.and_then(|path| Some((path.as_str()?, path.span))) else {
+            path.into_iter().for_each(|path| wrong_type("path", "a file", path, self.dx));
+            return Vec::new();
+        };
+        let name = name.strip_prefix("file://").unwrap_or(name);
+        let (path, _) = split_function(name);
+        if language_of(&suffix_of(Path::new(path))).is_some() {
+            return self.generated(name, config.as_ref(), at, place);
+        }
+        self.test_files(name, at, false, place)
     }
 
-    fn generated(&mut self, at: Span) {
-        let title = "tests made by a script are not supported";
-        self.dx.push(
-            Diagnostic::error("config::test-generator", title)
-                .at(at, "")
-                .help("let the script write a `.jsonl` file, and name that file here"),
-        );
+    /// The tests that a script returns.
+    fn generated(
+        &mut self,
+        name: &str,
+        config: Option<&Value>,
+        at: Span,
+        place: &Place<'_>,
+    ) -> Vec<Test> {
+        let made = FileValue::read(name, place.base_dir, self.files).and_then(|file| match file {
+            FileValue::Code(code) => self.made(&code, config),
+            FileValue::Data(_) => Err("it is no script".to_owned()),
+        });
+        let nodes = match made {
+            Ok(made @ (Value::Array(_) | Value::Object(_))) => {
+                // As a text of its own, what the script made can be pointed at.
+                let text = format!("{made:#}");
+                let id = self.sources.add(SourceFile::new(format!("tests of {name}.json"), text));
+                read_source(self.sources, id, self.dx)
+            }
+            Ok(_) => {
+                self.unreadable(at, "the script returned no list of tests");
+                None
+            }
+            Err(why) => {
+                // What follows is the interpreter's own trace.
+                self.unreadable(at, why.lines().next().unwrap_or_default());
+                None
+            }
+        };
+        let Some(nodes) = nodes else { return Vec::new() };
+        let nodes = nodes.as_seq().unwrap_or(std::slice::from_ref(&nodes));
+        nodes.iter().filter_map(|node| self.test(node, Role::Test, place, place.base_dir)).collect()
+    }
+
+    fn made(&self, code: &Code, config: Option<&Value>) -> Result<Value, String> {
+        if code.language() == Language::JavaScript {
+            let host = Host { env: self.env.clone(), ..Host::default() };
+            let config: Vec<_> = config.map(|config| ("config", config)).into_iter().collect();
+            return code.run_js(&config, &host);
+        }
+        let config: Vec<_> = config.cloned().into_iter().collect();
+        self.files.run(code, "generate_tests", &config, self.env)
     }
 }

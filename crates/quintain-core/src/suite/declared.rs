@@ -85,10 +85,7 @@ fn settings(document: &Document, place: &Place<'_>, loader: &mut Loader<'_>, tes
             "tags" => tests.tags.extend(map("tags", node, loader)),
             "metadata" => tests.metadata.extend(map("metadata", node, loader)),
             "redteam" => tests.redteam = Some(joined(tests.redteam.take(), node)),
-            "nunjucksFilters" => {
-                let why = "templates know the filters of Nunjucks only";
-                loader.no_effect(span, "`nunjucksFilters`", why);
-            }
+            "nunjucksFilters" => tests.filters.extend(loader.filters(node, place)),
             "extensions" if node.as_seq().is_none_or(|items| !items.is_empty()) => {
                 loader.no_effect(span, "`extensions`", "no hook is called");
             }

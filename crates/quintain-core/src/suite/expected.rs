@@ -75,7 +75,7 @@ fn typed(cell: &str, span: Span) -> Option<Vec<(Key, Node)>> {
     };
     let kind = if negated { format!("not-{name}") } else { name.to_owned() };
     let node = value.map(|value| {
-        if LISTS.contains(&name) {
+        if LISTS.contains(&name) && !value.trim().is_empty() {
             let items = list(value).into_iter().map(|item| Node::text(item, span));
             Node::seq(items.collect(), span)
         } else if UNTRIMMED.contains(&name) {

@@ -1,5 +1,6 @@
 //! `file://` references. What is on the disk is asked of whoever may look there.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use quintain_source::{
@@ -20,6 +21,20 @@ pub trait Files: Sync {
     /// # Errors
     /// When the pattern makes no sense.
     fn matching(&self, pattern: &Path) -> std::io::Result<Vec<PathBuf>>;
+
+    /// What a function in a file of Python or Ruby returns, when the suite needs it to be read.
+    ///
+    /// # Errors
+    /// Says what went wrong, or that no interpreter is at hand.
+    fn run(
+        &self,
+        _code: &Code,
+        _function: &str,
+        _arguments: &[Value],
+        _env: &BTreeMap<String, String>,
+    ) -> Result<Value, String> {
+        Err("no interpreter is at hand".to_owned())
+    }
 }
 
 /// No files at all, for suites that stand alone.

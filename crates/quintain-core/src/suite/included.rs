@@ -25,7 +25,9 @@ pub(super) fn include(
             let is_list = node.as_seq().is_some();
             let nodes = node.as_seq().unwrap_or(std::slice::from_ref(node));
             if nodes.iter().any(|node| named_file(node).is_some()) {
-                nodes.iter().for_each(|node| includer.expand(node, 0, &mut found));
+                for node in nodes {
+                    includer.expand(node, 0, &mut found);
+                }
                 node.kind = match (is_list, found.len()) {
                     (false, 1) => found.swap_remove(0).kind,
                     _ => NodeKind::Seq(found),
@@ -55,7 +57,9 @@ impl Includer<'_> {
         match self.tree(name, depth) {
             Ok(Some(tree)) => {
                 let nodes = tree.as_seq().unwrap_or(std::slice::from_ref(&tree));
-                nodes.iter().for_each(|node| self.expand(node, depth + 1, found));
+                for node in nodes {
+                    self.expand(node, depth + 1, found);
+                }
             }
             // What is wrong with its text has been reported.
             Ok(None) => {}

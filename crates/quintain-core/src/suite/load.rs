@@ -88,7 +88,9 @@ pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: &dyn Fi
         sources: &mut sources,
         dx: &mut dx,
         templates: &templates,
+        env: &env,
         delimiter: env.get("PROMPTFOO_CSV_DELIMITER").and_then(|d| d.chars().next()).unwrap_or(','),
+        var_files: BTreeMap::new(),
         mentions: Vec::new(),
         nunjucks: Nunjucks::default(),
     };

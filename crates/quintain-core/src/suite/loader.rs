@@ -1,5 +1,6 @@
 //! What everything beyond targets is read with: files by reference, and a place for complaints.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use quintain_source::{
@@ -7,6 +8,7 @@ use quintain_source::{
     Templates, read as read_source, read_lines,
 };
 
+use super::VarFile;
 use super::files::Files;
 use super::mention::Mention;
 use crate::code::Code;
@@ -16,8 +18,11 @@ pub(super) struct Loader<'a> {
     pub(super) sources: &'a mut Sources,
     pub(super) dx: &'a mut Diagnostics,
     pub(super) templates: &'a Templates,
+    pub(super) env: &'a BTreeMap<String, String>,
     /// What separates the cells of a CSV file.
     pub(super) delimiter: char,
+    /// Files that the variables of the test at hand name.
+    pub(super) var_files: BTreeMap<String, VarFile>,
     /// Names of targets and prompts that tests are restricted to.
     pub(super) mentions: Vec<Mention>,
     /// What prompts will be filled in by.

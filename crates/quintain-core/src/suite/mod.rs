@@ -9,6 +9,7 @@ mod declared;
 mod derived;
 mod expected;
 mod files;
+mod filters;
 mod http;
 mod included;
 mod kinds;
@@ -44,6 +45,7 @@ pub use server::{Launch, Runtime, Server, Transport};
 pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFilter};
 pub use test::{
     DerivedMetric, DerivedValue, EvaluateOptions, Prompt, PromptBody, Test, TestOptions, Tests,
+    VarFile,
 };
 pub use vars::{expand, resolve};
 

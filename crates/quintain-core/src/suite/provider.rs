@@ -136,13 +136,14 @@ impl<'n> Entry<'n> {
                 dx.push(Diagnostic::error("config::wrong-type", title).at(span, ""));
                 return None;
             }
-            Kind::Elsewhere => TargetKind::Other { id: id.clone(), config: config.cloned() },
+            Kind::Elsewhere => TargetKind::Other,
             Kind::Unknown => {
                 dx.push(unknown(&id, span));
                 return None;
             }
         };
-        Some(Target { id, label, kind, prompts, transform, delay, span })
+        let config = config.cloned();
+        Some(Target { id, label, kind, config, prompts, transform, delay, span })
     }
 }
 

@@ -100,6 +100,7 @@ impl Test {
             only_targets: self.only_targets.clone(),
             only_prompts: self.only_prompts.clone(),
             provider_output: self.provider_output.clone(),
+            files: self.files.clone(),
             span: self.span,
         }
     }

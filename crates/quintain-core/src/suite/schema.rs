@@ -76,7 +76,7 @@ fn suite() -> Value {
                 "assertionTemplates",
                 map("Assertions to be used in several places: `$ref: '#/assertionTemplates/NAME'`"),
             ),
-            ("nunjucksFilters", any("Has no effect: templates know the filters of Nunjucks only")),
+            ("nunjucksFilters", map_of("Filters of templates, each a JavaScript file", text(""))),
             ("extensions", any("Has no effect: no hook is called")),
             ("sharing", any("Has no effect: results stay on this machine")),
             ("tracing", any("Has no effect: no spans are received")),

@@ -16,6 +16,8 @@ pub struct Target {
     pub id: String,
     pub label: Option<String>,
     pub kind: TargetKind,
+    /// `config` as written.
+    pub config: Option<Node>,
     /// Labels or ids of the prompts it is meant for; all if none.
     pub prompts: Option<Vec<String>>,
     /// Applied to every output before anything else.
@@ -45,11 +47,7 @@ pub enum TargetKind {
     Exec(Box<ExecTarget>),
     Code(Box<CodeTarget>),
     /// A model, or something else that cannot be asked here.
-    Other {
-        id: String,
-        /// `config` as written.
-        config: Option<Node>,
-    },
+    Other,
 }
 
 /// One or several MCP servers that are tested as one.

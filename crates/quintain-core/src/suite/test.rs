@@ -1,5 +1,6 @@
 //! What shall be asked and what must come back: prompts, tests and their options.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,7 +62,24 @@ pub struct Test {
     pub only_prompts: Option<Vec<String>>,
     /// A recorded output that takes the place of the call.
     pub provider_output: Option<Value>,
+    /// What stands behind the `file://` references among the variables.
+    pub files: BTreeMap<String, VarFile>,
     pub span: Span,
+}
+
+/// A file that a variable names.
+#[derive(Debug, Clone)]
+pub enum VarFile {
+    Text(String),
+    /// Called for every case: with the name of the variable, the prompt and all variables.
+    Code(Code),
+}
+
+impl Test {
+    /// The file that the value of a variable names, if it does.
+    pub fn file(&self, value: &Value) -> Option<&VarFile> {
+        self.files.get(value.as_str().filter(|text| text.starts_with("file://"))?)
+    }
 }
 
 /// `options` of a test.
@@ -122,6 +140,8 @@ pub struct Tests {
     pub prompts: Vec<Prompt>,
     pub tests: Vec<Arc<Test>>,
     pub derived_metrics: Vec<DerivedMetric>,
+    /// `nunjucksFilters`: JavaScript by the names that templates use.
+    pub filters: Vec<(String, Code)>,
     pub options: EvaluateOptions,
     pub outputs: Vec<String>,
     pub tags: Map<String, Value>,

@@ -6,7 +6,10 @@ use base64::Engine as _;
 use quintain_source::{Diagnostic, Node, Nunjucks, RenderError, Span};
 use serde_json::{Map, Value};
 
-use super::loader::{Loader, Place, suffix_of};
+use super::VarFile;
+use super::files::{language_of, split_function};
+use super::loader::{Loader, Place, is_pattern, suffix_of};
+use crate::code::Code;
 
 /// How often variables may mention variables.
 const ROUNDS: usize = 5;
@@ -43,7 +46,7 @@ pub fn resolve(
             let Some(Value::String(text)) = vars.get(name) else { continue };
             let Some((range, mentioned)) = placeholder(text) else { continue };
             let Some(other) = vars.get(mentioned) else { continue };
-            let other = printed(other);
+            let other = replacement(&printed(other), text, &range);
             if text.len() + other.len() > MAX_LENGTH {
                 let reason = format!("the variable `{name}` grows without bounds");
                 return Err(RenderError { reason });
@@ -77,6 +80,34 @@ fn placeholder(text: &str) -> Option<(std::ops::Range<usize>, &str)> {
         from = start + 1;
     }
     None
+}
+
+/// What JavaScript puts in place of a part of a text: `$&` is the part, `$\`` what stands before it,
+/// `$'` what stands behind it, and `$$` a dollar sign.
+fn replacement(with: &str, text: &str, range: &std::ops::Range<usize>) -> String {
+    let mut out = String::with_capacity(with.len());
+    let mut rest = with;
+    while let Some(at) = rest.find('$') {
+        out.push_str(&rest[..at]);
+        let piece = match rest.as_bytes().get(at + 1) {
+            Some(b'$') => "$",
+            Some(b'&') => &text[range.clone()],
+            Some(b'`') => &text[..range.start],
+            Some(b'\'') => &text[range.end..],
+            _ => {
+                out.push('$');
+                rest = &rest[at + 1..];
+                continue;
+            }
+        };
+        out.push_str(piece);
+        rest = &rest[at + 2..];
+        if out.len() > MAX_LENGTH {
+            break;
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// As JavaScript would write it into a text.
@@ -185,50 +216,57 @@ impl Loader<'_> {
         Some(Value::Array(values))
     }
 
+    /// The references to the files of a path or pattern; what they hold is kept for later.
     fn file_var(&mut self, name: &str, at: Span, place: &Place<'_>) -> Option<Vec<Value>> {
-        let paths = self.matching(name, place, at);
-        let values: Vec<_> = paths
-            .iter()
-            .filter_map(|path| self.var_of(path, place, at))
-            .map(Value::String)
-            .collect();
-        (!values.is_empty() && values.len() == paths.len()).then_some(values)
+        let several = is_pattern(name);
+        let (path, function) = split_function(name);
+        let paths = self.matching(path, place, at);
+        let mut references = Vec::new();
+        for path in &paths {
+            let file = self.var_of(path, function, place, at)?;
+            let shown = path.strip_prefix(place.base_dir).unwrap_or(path).display();
+            let reference =
+                if several { format!("file://{shown}") } else { format!("file://{name}") };
+            self.var_files.insert(reference.clone(), file);
+            references.push(Value::String(reference));
+        }
+        (!references.is_empty()).then_some(references)
     }
 
     /// YAML becomes JSON text, images become data URLs, other media base64, and text loses the
-    /// white space around it.
-    fn var_of(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<String> {
+    /// white space around it. Scripts are called later.
+    fn var_of(
+        &mut self,
+        path: &Path,
+        function: Option<&str>,
+        place: &Place<'_>,
+        at: Span,
+    ) -> Option<VarFile> {
         let suffix = suffix_of(path);
         let base64 = |bytes: Vec<u8>| base64::engine::general_purpose::STANDARD.encode(bytes);
-        match suffix.as_str() {
-            "yaml" | "yml" => Some(self.tree(path, place, at)?.to_json().to_string()),
+        let text = match suffix.as_str() {
+            "yaml" | "yml" => self.tree(path, place, at)?.to_json().to_string(),
             "pdf" => {
                 self.unreadable(at, "the text of a PDF cannot be extracted; give it as `.txt`");
-                None
+                return None;
             }
             "mp3" | "wav" | "ogg" | "aac" | "m4a" | "flac" | "wma" | "aiff" | "opus" | "mp4"
             | "webm" | "mov" | "avi" | "mkv" | "wmv" | "ogv" | "m4v" => {
-                self.bytes(path, place, at).map(base64)
+                base64(self.bytes(path, place, at)?)
             }
             _ => {
                 if let Some(kind) = image_type(&suffix) {
-                    let data = base64(self.bytes(path, place, at)?);
-                    return Some(format!("data:{kind};base64,{data}"));
+                    format!("data:{kind};base64,{}", base64(self.bytes(path, place, at)?))
+                } else if let Some(language) = language_of(&suffix) {
+                    let (path, text) = (path.to_owned(), self.text(path, place, at)?);
+                    let function = function.map(str::to_owned);
+                    return Some(VarFile::Code(Code::File { language, path, text, function }));
+                } else {
+                    self.text(path, place, at)?.trim().to_owned()
                 }
-                let name = suffix.split(':').next().unwrap_or_default();
-                if super::files::language_of(name).is_some() {
-                    let title = "a variable cannot be computed by a script";
-                    self.dx.push(
-                        Diagnostic::error("config::script-variable", title)
-                            .at(at, "")
-                            .help("write its value, or a file that contains it")
-                            .help("`options.transformVars` can compute variables"),
-                    );
-                    return None;
-                }
-                Some(self.text(path, place, at)?.trim().to_owned())
             }
-        }
+        };
+        Some(VarFile::Text(text))
     }
 }
 

@@ -52,7 +52,9 @@ fn sections(old: &Value, new: &Value, push: &mut dyn FnMut(String, String)) {
                 (Some(old), Some(new)) => {
                     let mut found = Found { place: Vec::new(), words: Vec::new() };
                     found.compare(old, new);
-                    found.words.into_iter().for_each(|words| push(item.clone(), words));
+                    for words in found.words {
+                        push(item.clone(), words);
+                    }
                 }
                 (None, None) => {}
             }

@@ -168,14 +168,18 @@ const DATA: [&str; 4] = ["enum", "const", "default", "examples"];
 fn strip_schema(schema: &mut Value, keyword: &str) {
     match schema {
         Value::Array(schemas) => {
-            schemas.iter_mut().for_each(|schema| strip_schema(schema, keyword));
+            for schema in schemas {
+                strip_schema(schema, keyword);
+            }
         }
         Value::Object(map) => {
             map.shift_remove(keyword);
             for (name, value) in map {
                 match value {
                     Value::Object(named) if NAMED.contains(&name.as_str()) => {
-                        named.values_mut().for_each(|schema| strip_schema(schema, keyword));
+                        for schema in named.values_mut() {
+                            strip_schema(schema, keyword);
+                        }
                     }
                     _ if DATA.contains(&name.as_str()) => {}
                     value => strip_schema(value, keyword),

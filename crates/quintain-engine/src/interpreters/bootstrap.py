@@ -9,13 +9,27 @@ os.dup2(2, 1)
 sys.argv = [""]
 sys.dont_write_bytecode = True
 files, programs = {}, {}
+here = None
+
+
+def enter(folder):
+    """Imports of a file are looked for beside it, and not beside the file before."""
+    global here
+    if folder == here:
+        return
+    if here is not None:
+        sys.path.remove(here)
+        for name, module in list(sys.modules.items()):
+            if os.path.dirname(getattr(module, "__file__", None) or "") == here:
+                del sys.modules[name]
+    sys.path.insert(0, folder)
+    here = folder
 
 
 def load_file(path):
+    enter(os.path.dirname(path))
     if path not in files:
-        folder, name = os.path.dirname(path), os.path.basename(path).rsplit(".", 1)[0]
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
+        name = os.path.basename(path).rsplit(".", 1)[0]
         spec = importlib.util.spec_from_file_location(name, path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -32,6 +46,7 @@ def load_text(text):
 
 
 def run_file(path, arguments):
+    enter(os.path.dirname(path))
     sys.argv = [path] + [json.dumps(argument) for argument in arguments]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -57,8 +72,10 @@ def call(request):
 
 def failure(error):
     last = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
-    # The first frame is ours.
-    trace = error.__traceback__.tb_next if error.__traceback__ else None
+    trace = error.__traceback__
+    # The first frames are those of this program.
+    while trace and trace.tb_frame.f_code.co_filename == "<string>":
+        trace = trace.tb_next
     return {"error": last[-1] if last else "Error", "trace": "".join(traceback.format_tb(trace, 50))}
 
 

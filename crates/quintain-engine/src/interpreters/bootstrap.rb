@@ -8,20 +8,33 @@ answers.set_encoding('UTF-8')
 # What the user's code reads and prints must not get into our lines.
 STDIN.reopen(File::NULL)
 STDOUT.reopen(STDERR)
-loaded = {}
+loaded = nil
+
+# Methods of the code before must not stand in for those that this one lacks.
+forget = lambda do |place|
+  Object.private_instance_methods(false).each do |name|
+    from = Object.instance_method(name).source_location
+    Object.send(:remove_method, name) if from && from.first == place
+  end
+end
 
 requests.each_line do |line|
   request = JSON.parse(line)
+  path = request['path']
   begin
-    path = request['path']
+    if path.nil? || path != loaded
+      forget.call(loaded) if loaded
+      forget.call('<inline>')
+      loaded = nil
+    end
     if path.nil?
       TOPLEVEL_BINDING.eval(request['text'], '<inline>')
-    elsif loaded[path] != request['text']
+    elsif loaded.nil?
       folder = File.dirname(path)
-      $LOAD_PATH.unshift(folder) unless $LOAD_PATH.include?(folder)
+      $LOAD_PATH.delete(folder)
+      $LOAD_PATH.unshift(folder)
+      loaded = path
       load path
-      # Methods of another file may have taken the place of those of this one.
-      loaded = { path => request['text'] }
     end
     owner, name = request['function'].split('.', 2)
     value = if name

@@ -10,7 +10,8 @@ fn interpreters(time: Duration) -> Interpreters {
 fn file(folder: &Path, name: &str, text: &str, function: Option<&str>) -> Code {
     let path = folder.join(name);
     fs::write(&path, text).unwrap();
-    let language = if name.ends_with(".rb") { Language::Ruby } else { Language::Python };
+    let is_ruby = path.extension().is_some_and(|suffix| suffix == "rb");
+    let language = if is_ruby { Language::Ruby } else { Language::Python };
     Code::File { language, path, text: text.to_owned(), function: function.map(str::to_owned) }
 }
 
@@ -134,5 +135,39 @@ async fn ruby_is_asked_the_same_way() {
     let why = failed(ask(&interpreters, &raises, &arguments).await);
     let start = "Error running Ruby script: RuntimeError: broken on purpose\nStack Trace: Error: ";
     assert!(why.starts_with(start), "{why}");
+    interpreters.close().await;
+}
+
+#[tokio::test]
+async fn files_do_not_get_into_each_others_way() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let interpreters = interpreters(Duration::from_secs(20));
+    let text = "import helper\ndef get_assert(output, context):\n    import helper as late\n    return helper.NAME + late.NAME\n";
+    for (folder, name) in [(&one, "a"), (&two, "b")] {
+        fs::write(folder.path().join("helper.py"), format!("NAME = '{name}'\n")).unwrap();
+    }
+    let arguments = [json!(""), json!({})];
+    for (folder, wanted) in [(&one, "aa"), (&two, "bb"), (&one, "aa")] {
+        let code = file(folder.path(), "check.py", text, None);
+        assert_eq!(ask(&interpreters, &code, &arguments).await, Answer::Value(json!(wanted)));
+    }
+    let full = file(one.path(), "full.rb", "def get_assert(o, c)\n  'full'\nend\n", None);
+    let empty = file(one.path(), "empty.rb", "def other(o, c)\n  1\nend\n", None);
+    assert_eq!(ask(&interpreters, &full, &arguments).await, Answer::Value(json!("full")));
+    let why = failed(ask(&interpreters, &empty, &arguments).await);
+    assert!(why.contains("NoMethodError"), "{why}");
+    assert_eq!(ask(&interpreters, &full, &arguments).await, Answer::Value(json!("full")));
+    interpreters.close().await;
+}
+
+#[tokio::test]
+async fn a_file_without_a_function_is_run_as_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let interpreters = interpreters(Duration::from_secs(20));
+    let text = "import json, sys\nprint('Hello', json.loads(sys.argv[1])['who'])\n";
+    let code = file(folder.path(), "prompt.py", text, None);
+    let arguments = [json!({"who": "Ann"})];
+    let call = Call { code: &code, function: "", arguments: &arguments, executable: None };
+    assert_eq!(interpreters.call(&call).await, Answer::Value(json!("Hello Ann")));
     interpreters.close().await;
 }

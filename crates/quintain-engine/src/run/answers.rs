@@ -76,7 +76,7 @@ impl Answers {
         if !reply.status.is_success() {
             return Err(format!("Webhook response status: {}", reply.status.as_u16()));
         }
-        serde_json::from_slice(&reply.body).map_err(|error| error.to_string())
+        self.outside.json(&reply.body)
     }
 
     /// Runs code over an output.
@@ -117,6 +117,37 @@ impl Answers {
                 Err(format!("Error: Transform failed ({shown}): {why}"))
             }
             Err(why) => Err(why),
+        }
+    }
+
+    /// The value that a script has for a variable.
+    ///
+    /// # Errors
+    /// Says what went wrong in the code.
+    pub(super) async fn variable(
+        &self,
+        code: &Code,
+        name: &str,
+        prompt: &str,
+        vars: Map<String, Value>,
+    ) -> Result<Value, String> {
+        let (name, prompt) = (Value::from(name), Value::from(prompt));
+        let given = [("varName", &name), ("prompt", &prompt), ("vars", &Value::Object(vars))];
+        let made = self.outside.run(code, "get_var", &given).await?;
+        let shown = match code {
+            Code::Inline { text, .. } => text.clone(),
+            Code::File { path, .. } => path.display().to_string(),
+        };
+        if let Some(error) = made.get("error").filter(|error| !error.is_null()) {
+            let error = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
+            return Err(format!("Error running {shown}: {error}"));
+        }
+        match made.get("output") {
+            Some(Value::String(text)) if code.language() != Language::JavaScript => {
+                Ok(Value::String(text.trim().to_owned()))
+            }
+            Some(output) if !output.is_null() && *output != "" => Ok(output.clone()),
+            _ => Err(format!("Expected {shown} to return {{ output: string }} but got {made}")),
         }
     }
 

@@ -12,7 +12,7 @@ use quintain_core::prepare::{Prepared, fill, prepare};
 use quintain_core::probe::{PlannedStep, Probe};
 use quintain_core::response::Response;
 use quintain_core::result::{CaseResult, CaseStatus, Grade, Place, PromptText};
-use quintain_core::suite::{Prompt, PromptBody, Test, resolve};
+use quintain_core::suite::{Prompt, PromptBody, Test, VarFile, resolve};
 use quintain_source::{Sources, Span};
 use serde_json::{Map, Value, json};
 
@@ -40,11 +40,7 @@ impl Floor<'_> {
         let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
         carried.insert("__evalStepId".to_owned(), step.into());
         let mut draft = self.draft(case, lane, prompt);
-        let prepared = match self.written(prompt, case, lane, &carried).await {
-            Ok(prompt) => prepare(case, &prompt, &carried, lane.speaks_mcp(), &self.templates)
-                .map_err(|error| error.to_string()),
-            Err(why) => Err(why),
-        };
+        let prepared = self.prepared(prompt, case, lane, carried).await;
         match (&case.flaw, prepared) {
             (Some(flaw), _) => draft.error = Some(flaw.to_string()),
             (None, Err(error)) => draft.error = Some(error),
@@ -61,6 +57,25 @@ impl Floor<'_> {
         draft
     }
 
+    async fn prepared(
+        &self,
+        prompt: &Prompt,
+        case: &Case,
+        lane: &Lane<'_>,
+        mut carried: Map<String, Value>,
+    ) -> Result<Prepared, String> {
+        for (name, value) in case.vars() {
+            if let Some(VarFile::Code(code)) = case.test.file(value) {
+                let vars = case.given(&carried);
+                let made = self.answers.variable(code, name, &prompt.raw(), vars).await?;
+                carried.insert(name.clone(), made);
+            }
+        }
+        let prompt = self.written(prompt, case, lane, &carried).await?;
+        prepare(case, &prompt, &carried, lane.speaks_mcp(), &self.templates)
+            .map_err(|error| error.to_string())
+    }
+
     /// The prompt; one that is a function is written by it.
     async fn written<'p>(
         &self,
@@ -70,9 +85,8 @@ impl Floor<'_> {
         carried: &Map<String, Value>,
     ) -> Result<Cow<'p, Prompt>, String> {
         let PromptBody::Code(code) = &prompt.body else { return Ok(Cow::Borrowed(prompt)) };
-        let mut vars = case.vars().clone();
-        vars.extend(carried.clone());
-        let vars = resolve(&vars, &self.templates).map_err(|error| error.to_string())?;
+        let vars =
+            resolve(&case.given(carried), &self.templates).map_err(|error| error.to_string())?;
         let text = self.answers.prompt(code, prompt, lane.target, &vars).await?;
         Ok(Cow::Owned(Prompt { body: PromptBody::Text(text), ..prompt.clone() }))
     }

@@ -190,6 +190,7 @@ impl Floor<'_> {
             prompt: &bench.prepared.prompt,
             test: &bench.case.test,
             target: bench.lane.target.name(),
+            definition: Some(bench.lane.target),
             latency_ms: bench.latency_ms,
             templates: &self.templates,
             script_value,

@@ -142,7 +142,7 @@ pub async fn execute(
         Some(lanes) => {
             let floor = Floor {
                 job,
-                templates: Nunjucks::new(job.suite.env.clone()),
+                templates: job.suite.templates(),
                 lanes,
                 memory: Memory::of(job.suite),
                 pace: Pace::new(job.settings.rate),

@@ -30,24 +30,19 @@ pub(super) async fn ask(
 ) -> Told {
     let arguments =
         [Value::String(ask.prompt.to_owned()), options(target, &provider.config), ask.context()];
+    let [prompt, options, context] = &arguments;
     let answer = match &provider.code {
         Code::File { language: Language::JavaScript, path, text, function: None } => {
-            let code = adapted(path, text);
-            let [prompt, options, context] = &arguments;
             let named = [("prompt", prompt), ("options", options), ("context", context)];
-            code.run_js(&named, &outside.host)
+            outside.run(&adapted(path, text), METHOD, &named).await
+        }
+        code if code.language() == Language::JavaScript => {
+            outside.run(code, METHOD, &[("prompt", prompt), ("context", context)]).await
         }
         code => {
             let executable = provider.executable.as_deref();
             let call = Call { code, function: METHOD, arguments: &arguments, executable };
-            match code.language() {
-                Language::JavaScript => {
-                    outside
-                        .run(code, METHOD, &[("prompt", &arguments[0]), ("context", &arguments[2])])
-                        .await
-                }
-                _ => value(outside.interpreters.call(&call).await),
-            }
+            value(outside.interpreters.call(&call).await)
         }
     };
     let sent = json!({"prompt": ask.prompt});

@@ -46,7 +46,7 @@ pub(super) async fn ask(target: &HttpTarget, ask: &Ask<'_>, outside: &Outside) -
             let response = Response::failed(why.clone());
             let outcome = match error {
                 WebError::TimedOut { after } => Outcome::TimedOut { after },
-                WebError::Lost(_) => Outcome::Closed { why },
+                WebError::Lost { .. } => Outcome::Closed { why },
                 WebError::Body(_) => Outcome::Garbled { why, bytes: Vec::new() },
             };
             Told { method: METHOD, sent, outcome, response }
@@ -265,25 +265,33 @@ fn shown(request: &Request) -> Value {
     json!({
         "method": request.method.as_str(),
         "url": url.as_str(),
-        "headers": headers(&request.headers),
+        "headers": masked(&request.headers),
         "body": request.body.as_ref().map(|body| String::from_utf8_lossy(body)),
     })
 }
 
-fn headers(headers: &HeaderMap) -> Value {
-    let shown = headers.iter().map(|(name, value)| {
-        let hidden = value.is_sensitive() || names_a_secret(name.as_str());
-        let value = if hidden { MASK.into() } else { String::from_utf8_lossy(value.as_bytes()) };
-        (name.to_string(), Value::from(value))
-    });
-    Value::Object(shown.collect())
+/// Headers as the user's code sees them.
+fn headers(headers: &HeaderMap) -> Map<String, Value> {
+    let pair = |(name, value): (&HeaderName, &HeaderValue)| {
+        (name.to_string(), Value::from(String::from_utf8_lossy(value.as_bytes())))
+    };
+    headers.iter().map(pair).collect()
+}
+
+/// Headers for the record.
+fn masked(map: &HeaderMap) -> Map<String, Value> {
+    let mut shown = headers(map);
+    let secret =
+        map.iter().filter(|(name, value)| value.is_sensitive() || names_a_secret(name.as_str()));
+    shown.extend(secret.map(|(name, _)| (name.to_string(), MASK.into())));
+    shown
 }
 
 fn record(reply: &Reply) -> Value {
     json!({
         "status": reply.status.as_u16(),
         "statusText": reply.status.canonical_reason().unwrap_or_default(),
-        "headers": headers(&reply.headers),
+        "headers": masked(&reply.headers),
         "body": String::from_utf8_lossy(&reply.body),
     })
 }
@@ -305,7 +313,7 @@ async fn response(
             return Err(format!("HTTP call failed with status {status} {words}: {text}"));
         }
     }
-    let json: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let json = outside.json(&reply.body).unwrap_or_default();
     let Some(code) = &target.transform_response else {
         let output = if truthy(&json) { json } else { text.clone() };
         return Ok(Response { output, ..Response::default() });
@@ -314,7 +322,7 @@ async fn response(
         "data": text,
         "status": record["status"],
         "statusText": record["statusText"],
-        "headers": record["headers"],
+        "headers": headers(&reply.headers),
         "cached": false,
     }});
     let json = if truthy(&json) { json } else { Value::Null };
@@ -331,5 +339,53 @@ fn truthy(value: &Value) -> bool {
         Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
         Value::String(text) => !text.is_empty(),
         Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use quintain_source::Nunjucks;
+
+    use super::*;
+
+    fn body(template: Value, prompt: Value, is_json: bool) -> Result<String, String> {
+        let templates = Nunjucks::new(BTreeMap::new());
+        let vars = Map::from_iter([("prompt".to_owned(), prompt.clone())]);
+        let ask = Ask { prompt: "", vars: &vars, templates: &templates };
+        body_text(&template, &prompt, is_json, &Filler { ask: &ask, vars: &vars })
+    }
+
+    #[test]
+    fn a_prompt_finds_its_way_into_any_body() {
+        let quoted = json!("say \"hi\"\n");
+        for (template, prompt, wanted) in [
+            (json!({"a": ["{{prompt}}"]}), &quoted, r#"{"a":["say \"hi\"\n"]}"#),
+            (json!(r#"{"a": "{{prompt}}"}"#), &quoted, r#"{"a":"say \"hi\"\n"}"#),
+            (json!({"a": "{{prompt}}"}), &json!("[1, 2]"), r#"{"a":[1,2]}"#),
+            (json!({"a": 1, "b": 2}), &json!({"b": 3}), r#"{"a":1,"b":3}"#),
+        ] {
+            assert_eq!(body(template, prompt.clone(), true).as_deref(), Ok(wanted));
+        }
+        assert_eq!(body(json!(" p={{prompt}} "), json!("x"), false).as_deref(), Ok("p=x"));
+        assert!(body(json!({}), json!("x"), false).is_err(), "an object needs a JSON type");
+    }
+
+    #[test]
+    fn credentials_are_masked_in_the_record() {
+        let headers = [
+            (header::AUTHORIZATION, HeaderValue::from_static("Bearer abc")),
+            (header::ACCEPT, HeaderValue::from_static("text/plain")),
+        ];
+        let request = Request {
+            method: Method::GET,
+            url: "http://h/?api_key=abc&q=1".parse().unwrap(),
+            headers: HeaderMap::from_iter(headers),
+            body: None,
+        };
+        let shown = shown(&request);
+        assert_eq!(shown["url"], "http://h/?api_key=***&q=1");
+        assert_eq!(shown["headers"], json!({"authorization": "***", "accept": "text/plain"}));
     }
 }

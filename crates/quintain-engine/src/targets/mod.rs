@@ -48,7 +48,10 @@ impl Told {
 
 /// Why a target cannot be asked at all, if so.
 pub(crate) fn unavailable(target: &Target) -> Option<String> {
-    let TargetKind::Other { id, .. } = &target.kind else { return None };
+    if !matches!(target.kind, TargetKind::Other) {
+        return None;
+    }
+    let id = &target.id;
     Some(format!(
         "the target `{id}` cannot be asked: models are not available yet. An MCP server can be \
          tested without one: write the tool calls as prompts"
@@ -63,7 +66,7 @@ pub(crate) async fn ask(target: &Target, ask: &Ask<'_>, outside: &Outside) -> (E
         TargetKind::Http(http) => http::ask(http, ask, outside).await,
         TargetKind::Exec(exec) => exec::ask(target, exec, ask, outside).await,
         TargetKind::Code(code) => code::ask(target, code, ask, outside).await,
-        TargetKind::Mcp(_) | TargetKind::Other { .. } => {
+        TargetKind::Mcp(_) | TargetKind::Other => {
             let why = unavailable(target).unwrap_or_else(|| "the target takes no text".to_owned());
             Told::refused("ask", Value::Null, why)
         }
@@ -86,7 +89,12 @@ fn echo(ask: &Ask<'_>) -> Told {
         method: "echo",
         sent: json!({"prompt": ask.prompt}),
         outcome: Outcome::Reply(said.clone()),
-        response: Response { raw: Some(said.clone()), output: said, ..Response::default() },
+        response: Response {
+            raw: Some(said.clone()),
+            output: said,
+            cost: Some(0.0),
+            ..Response::default()
+        },
     }
 }
 

@@ -216,9 +216,10 @@ impl Screen {
             if failed > MAX_ASSERTIONS {
                 continue;
             }
-            let reason = excerpt(&component.verdict.reason, self.options.max_cell * 2);
+            let (cells, lines) = room(&component.verdict.reason);
+            let reason = excerpt(&component.verdict.reason, self.options.max_cell * cells);
             let text = format!("{}: {reason}", gist::kind_and_place(component));
-            block.extend(wrap(&text, self.width - INDENT, 6).iter().map(|text| indented(text)));
+            block.extend(wrap(&text, self.width - INDENT, lines).iter().map(|text| indented(text)));
         }
         if failed > MAX_ASSERTIONS {
             let more = count(failed - MAX_ASSERTIONS, "assertion", "assertions");
@@ -327,6 +328,11 @@ impl Screen {
         }
         Ok(())
     }
+}
+
+/// How many cells and lines a reason may fill: a difference or a list needs more than a sentence.
+fn room(reason: &str) -> (usize, usize) {
+    if reason.contains('\n') { (16, 30) } else { (2, 6) }
 }
 
 fn unsteady_text(unsteady: &Unsteady) -> String {

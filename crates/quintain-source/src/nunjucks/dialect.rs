@@ -1,5 +1,5 @@
 //! What Nunjucks writes differently from Jinja, rewritten: `===`, `.length`, `elseif`, `verbatim`,
-//! `for key, value in map`.
+//! `for key, value in map`, `switch`.
 
 use std::borrow::Cow;
 
@@ -9,6 +9,7 @@ use crate::template::expression_end;
 pub(super) fn translated(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
+    let mut switches = Vec::new();
     while let Some(at) = rest.find('{') {
         let (before, tag) = rest.split_at(at);
         let piece = match tag.as_bytes().get(1) {
@@ -32,6 +33,7 @@ pub(super) fn translated(text: &str) -> Cow<'_, str> {
         match piece {
             Piece::Comment => out.push_str(tag),
             Piece::Code => code(tag, &mut out),
+            Piece::Tag if switched(tag, &mut switches, &mut out) => {}
             Piece::Tag => rest = statement(tag, after, &mut out),
         }
     }
@@ -70,6 +72,44 @@ fn tag_end(text: &str) -> Option<usize> {
     None
 }
 
+/// A `switch` that has been opened.
+struct Switch {
+    subject: String,
+    /// Whether a case of it has been written.
+    begun: bool,
+}
+
+/// Writes the tags of `switch` as those of `if`. False if it is another tag.
+fn switched(tag: &str, switches: &mut Vec<Switch>, out: &mut String) -> bool {
+    let body = tag[2..tag.len() - 2].trim_matches('-').trim();
+    let (word, argument) = body.split_at(body.find(char::is_whitespace).unwrap_or(body.len()));
+    if word == "switch" {
+        switches.push(Switch { subject: expression(argument.trim()), begun: false });
+        return true;
+    }
+    let Some(Switch { subject, begun }) = switches.last_mut() else { return false };
+    match word {
+        "case" => {
+            let test = if *begun { "elif" } else { "if" };
+            out.push_str(&format!(
+                "{{% {test} ({subject}) == ({}) %}}",
+                expression(argument.trim())
+            ));
+            *begun = true;
+        }
+        "default" => {
+            out.push_str(if *begun { "{% else %}" } else { "{% if true %}" });
+            *begun = true;
+        }
+        "endswitch" => {
+            out.push_str(if *begun { "{% endif %}" } else { "" });
+            switches.pop();
+        }
+        _ => return false,
+    }
+    true
+}
+
 /// Writes a `{% ... %}` and returns what is left to read.
 fn statement<'t>(tag: &str, after: &'t str, out: &mut String) -> &'t str {
     let inner = &tag[2..tag.len() - 2];
@@ -96,6 +136,32 @@ fn statement<'t>(tag: &str, after: &'t str, out: &mut String) -> &'t str {
                 out.push_str(")|__pairs ");
                 out.push_str(close);
             }
+            None => match arguments.split_once(" in ") {
+                // In brackets, `if` is an expression as in Nunjucks, which knows no other here.
+                Some((name, sequence)) => {
+                    out.push_str(open);
+                    out.push_str(" for ");
+                    out.push_str(name.trim());
+                    out.push_str(" in (");
+                    code(sequence.trim(), out);
+                    out.push_str(")|__items ");
+                    out.push_str(close);
+                }
+                None => code(tag, out),
+            },
+        },
+        "set" => match several(arguments) {
+            Some((names, value)) => {
+                for name in names {
+                    out.push_str(open);
+                    out.push_str(" set ");
+                    out.push_str(name);
+                    out.push_str(" = ");
+                    code(value, out);
+                    out.push(' ');
+                    out.push_str(close);
+                }
+            }
             None => code(tag, out),
         },
         _ => code(tag, out),
@@ -108,6 +174,14 @@ fn unpacked(arguments: &str) -> Option<(&str, &str)> {
     let (names, map) = arguments.split_once(" in ")?;
     let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ',' | ' ');
     (names.contains(',') && names.chars().all(name)).then_some((names.trim(), map.trim()))
+}
+
+/// `a, b = value`, which gives the same value to all.
+fn several(arguments: &str) -> Option<(Vec<&str>, &str)> {
+    let (names, value) = arguments.split_once('=')?;
+    let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ',' | ' ');
+    let several = names.contains(',') && names.chars().all(name);
+    several.then(|| (names.split(',').map(str::trim).collect(), value.trim()))
 }
 
 /// What stands between `raw` and `endraw` is nobody's business.
@@ -209,6 +283,12 @@ mod tests {
             ("{{ a.length }}{{ a.lengths }}", "{{ a|__length }}{{ a.lengths }}"),
             ("{% if x %}{% elseif y %}{% endif %}", "{% if x %}{% elif y %}{% endif %}"),
             ("{% for k, v in m %}{% endfor %}", "{% for k, v in (m)|__pairs %}{% endfor %}"),
+            ("{% for x in l if x %}{% endfor %}", "{% for x in (l if x)|__items %}{% endfor %}"),
+            (
+                "{% switch n %}{% case 1 %}a{% default %}b{% endswitch %}",
+                "{% if (n) == (1) %}a{% else %}b{% endif %}",
+            ),
+            ("{% set a, b = 1 %}", "{% set a = 1 %}{% set b = 1 %}"),
             ("{{ null }} null {{ a.null }}", "{{ none }} null {{ a.null }}"),
             (
                 "{%- verbatim %}{{ a === b }}{% endverbatim %}",

@@ -77,7 +77,13 @@ static FILTERS: &[(&str, Filter)] = &[
     ("urlencode", urlencode),
     ("wordcount", wordcount),
     ("__length", |value, _| Ok(length_property(value))),
+    ("__items", |value, _| Ok(iterated(value))),
     ("__pairs", |value, _| Ok(unpacked(value))),
+];
+
+const FOREIGN: [&str; 16] = [
+    "attr", "bool", "chain", "count", "format", "items", "lines", "map", "max", "min", "pprint",
+    "random", "split", "tojson", "unique", "zip",
 ];
 
 pub(super) fn register(engine: &mut Environment<'static>) {
@@ -86,8 +92,10 @@ pub(super) fn register(engine: &mut Environment<'static>) {
             filter(&value, &Args { given: &given, named })
         });
     }
-    // Chance would make runs differ.
-    engine.remove_filter("random");
+    // Chance would make runs differ; the others are not known to Nunjucks.
+    for name in FOREIGN {
+        engine.remove_filter(name);
+    }
     engine.add_test("truthy", |value: &Variable| value.is_true());
     engine.add_test("falsy", |value: &Variable| !value.is_true());
     engine.add_test("null", |value: &Variable| value.is_none());
@@ -151,6 +159,11 @@ fn unpacked(value: &Variable) -> Variable {
         return value.clone();
     }
     list(pairs(value).into_iter().map(|(key, value)| list(vec![key.into(), value])).collect())
+}
+
+/// What `for x in ...` goes over: a map has no length, hence nothing.
+fn iterated(value: &Variable) -> Variable {
+    if value.kind() == ValueKind::Map { list(Vec::new()) } else { value.clone() }
 }
 
 fn batch(value: &Variable, args: &Args<'_>) -> Result<Variable, Error> {

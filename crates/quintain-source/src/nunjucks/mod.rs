@@ -2,6 +2,7 @@
 
 mod dialect;
 mod filters;
+mod globals;
 mod json;
 mod methods;
 mod partial;
@@ -11,13 +12,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Value as Variable;
+use minijinja::value::{Rest, Value as Variable};
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior};
 use serde_json::{Map, Value};
 
 use crate::switch::switched_on;
 use crate::template::expression_end;
-pub use value::printed;
+pub use value::{array_index, printed};
 use value::{text, variable};
 
 /// Steps that one template may take.
@@ -33,6 +34,9 @@ pub struct Nunjucks {
     /// Templates are plain text.
     off: bool,
 }
+
+/// A filter of the user: the value and what stands in the parentheses.
+pub type CustomFilter = Box<dyn Fn(&[Value]) -> Result<Value, String> + Send + Sync>;
 
 /// Why a template cannot be filled in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +67,17 @@ impl Nunjucks {
         let shown = env.iter().map(|(name, value)| (name.clone(), Variable::from(value.as_str())));
         let off = switched_on(&env, "PROMPTFOO_DISABLE_TEMPLATING");
         Self { engine: engine(), env: value::dict(shown.collect()), variables: env, off }
+    }
+
+    /// Makes a filter known to templates.
+    pub fn add_filter(&mut self, name: &str, filter: CustomFilter) {
+        let filter = move |value: Variable, given: Rest<Variable>| {
+            let arguments: Vec<Value> =
+                std::iter::once(&value).chain(given.iter()).map(value::json).collect();
+            let filtered = filter(&arguments).map_err(filters::failed)?;
+            Ok::<_, Error>(variable(&filtered))
+        };
+        self.engine.add_filter(name.to_owned(), filter);
     }
 
     /// A text with everything filled in.
@@ -209,6 +224,7 @@ fn engine() -> Environment<'static> {
     });
     engine.set_unknown_method_callback(|_, value, name, args| methods::call(value, name, args));
     filters::register(&mut engine);
+    globals::register(&mut engine);
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         engine.set_syntax(syntax);
     }

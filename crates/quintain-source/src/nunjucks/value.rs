@@ -66,9 +66,17 @@ pub(super) fn list(items: Vec<Variable>) -> Variable {
     Variable::from_object(List(items))
 }
 
-pub(super) fn dict(entries: Vec<(String, Variable)>) -> Variable {
+/// A map in the order of JavaScript: keys that are numbers come first, by their size.
+pub(super) fn dict(mut entries: Vec<(String, Variable)>) -> Variable {
+    entries.sort_by_key(|(key, _)| array_index(key).map_or((1, 0), |index| (0, index)));
     let index = entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
     Variable::from_object(Dict { entries, index })
+}
+
+/// The number that a key is, if JavaScript takes it for one.
+pub fn array_index(key: &str) -> Option<u32> {
+    let plain = key == "0" || !key.starts_with(['0', '+']);
+    key.parse().ok().filter(|index| plain && *index < u32::MAX)
 }
 
 pub(super) fn variable(value: &Value) -> Variable {
@@ -167,13 +175,11 @@ fn text_at(value: &Variable, depth: usize) -> String {
     match value.kind() {
         ValueKind::Undefined | ValueKind::None => String::new(),
         ValueKind::Bool => value.is_true().to_string(),
-        ValueKind::Number if !value.is_integer() => js_number(float(value)),
+        ValueKind::Number if !value.is_integer() || float(value).abs() >= 1e21 => {
+            js_number(float(value))
+        }
         ValueKind::Seq | ValueKind::Iterable => joined(&items(value), ",", depth + 1),
-        ValueKind::Map => match value.as_object() {
-            // Macros and loops print as they like.
-            Some(object) if object.downcast_ref::<Dict>().is_none() => value.to_string(),
-            _ => "[object Object]".to_owned(),
-        },
+        ValueKind::Map => "[object Object]".to_owned(),
         _ => value.to_string(),
     }
 }

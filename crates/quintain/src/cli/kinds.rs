@@ -21,7 +21,9 @@ impl Kind {
                 quintain_core::assertions::all().iter().map(|entry| entry.meta()).collect()
             }
             Self::Reporters => quintain_report::all().iter().map(|entry| entry.meta()).collect(),
-            Self::Detectors => Vec::new(),
+            Self::Detectors => {
+                quintain_core::detect::all().iter().map(|entry| entry.meta()).collect()
+            }
         }
     }
 }

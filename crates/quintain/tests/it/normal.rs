@@ -16,7 +16,7 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b(quintain[/ ]v?)\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?", "$1[version]"),
         (r"\b\d+(\.\d+)?( ?)(ns|µs|us|ms|s|min)\b", "[time]"),
         (r#"("(took_ms|ms)": |took_ms=)\d+(\.\d+)?(e-\d+)?"#, "$1[time]"),
-        // Times are set flush right.
+        // Times are set flush right, in a line of their own or at the end of a row.
         (r"(?m)^ +\[time\]", "[time]"),
         (r"(?m) {2,}\[time\]$", "  [time]"),
         // Reports: times are numbers in JSON and YAML, attributes in XML, the sixth of a row in HTML.

@@ -10,11 +10,17 @@ use crate::check::View;
 use crate::suite::case::SUBSTANCE;
 use crate::suite::options::JUDGE_KEYS;
 
-const FILES: &str = "A file with tests, or a pattern of files: `.yaml`, `.json`, `.jsonl`, `.csv`";
+const FILES: &str = "A file with tests, or a pattern of files: `.yaml`, `.json`, `.jsonl`, `.csv`, \
+                     or a script that makes them: `.js`, `.py`, `.rb`";
 
 pub(super) fn tests() -> Value {
-    let item = either("", [refer("test"), text(FILES)]);
-    either("What to ask, and what must come back", [list("", item), text(FILES)])
+    let entries = [
+        ("path", text("A script whose function returns tests, or a file with tests")),
+        ("config", any("What the function is called with")),
+    ];
+    let script = keys("Tests that a script makes", entries, &["path"]);
+    let item = either("", [refer("test"), text(FILES), script.clone()]);
+    either("What to ask, and what must come back", [list("", item), text(FILES), script])
 }
 
 pub(super) fn test() -> Value {

@@ -1,0 +1,233 @@
+//! The tables: printed as they grow, and kept in `RESULTS.md`.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::bed::Peer;
+use crate::Failure;
+use crate::results::{self, Goals, Section};
+use crate::sample::{Runs, Sample};
+
+/// Starting up.
+#[derive(Default)]
+pub struct Start {
+    /// `quintain --version`.
+    pub version: Runs,
+    /// `quintain eval` of one test that calls nothing.
+    pub eval: Runs,
+    /// The same, with a new store.
+    pub kept: Runs,
+    /// `promptfoo --version`.
+    pub peer: Runs,
+}
+
+/// One suite over a real server.
+pub struct Suites {
+    pub tests: usize,
+    pub jobs: usize,
+    pub floor: Runs,
+    pub ours: Runs,
+    pub peer: Runs,
+}
+
+/// What a test costs.
+pub struct Cost {
+    pub target: &'static str,
+    pub sizes: [usize; 2],
+    pub few: Runs,
+    pub many: Runs,
+}
+
+impl Cost {
+    /// Milliseconds of own processor time for each further test.
+    fn slope(&self) -> f64 {
+        let more = seconds(self.many.own.median()) - seconds(self.few.own.median());
+        more * 1e3 / (self.sizes[1] - self.sizes[0]) as f64
+    }
+}
+
+/// Suites that grow.
+pub struct Scale {
+    pub target: &'static str,
+    pub kept: bool,
+    pub sizes: [usize; 3],
+    pub runs: [Runs; 3],
+}
+
+impl Scale {
+    fn growth(&self) -> f64 {
+        let [least, _, most] = &self.runs;
+        seconds(most.wall.best()) / seconds(least.wall.best())
+    }
+}
+
+/// Text that is printed when it is added.
+pub struct Report {
+    text: String,
+    goals: Goals,
+    /// The table that the last line belongs to.
+    table: &'static str,
+}
+
+impl Report {
+    pub fn new(repeats: usize, peer: Option<&Peer>) -> Result<Self, Failure> {
+        let peer = peer.map(|peer| format!("; promptfoo {}", peer.version)).unwrap_or_default();
+        let mut report = Self { text: String::new(), goals: Goals::default(), table: "" };
+        report.say(&format!("{ABOUT}\n\n{}{peer}\n", results::machine()?));
+        report.say(&format!(
+            "Best of {repeats} runs (of fewer where one takes seconds), the median in brackets; ratios and \
+             processor time are of the medians."
+        ));
+        Ok(report)
+    }
+
+    pub fn start(&mut self, start: Start) {
+        let line = |runs: &Runs| format!("{:.1} ({:.1})", best(runs) * 1e3, median(runs) * 1e3);
+        let mut row = |what: &str, runs: &Runs| {
+            self.row(START, &format!("| {what} | {} | {} |", line(runs), megabytes(runs)));
+        };
+        row("`quintain --version`", &start.version);
+        row("`quintain eval --no-write`, 1 test, echo", &start.eval);
+        row("`quintain eval`, the same with a new store", &start.kept);
+        row("`promptfoo --version`", &start.peer);
+        for (what, runs) in [("--version", &start.version), ("eval", &start.eval)] {
+            let took = best(runs) * 1e3;
+            self.goals.check(took <= 15.0, format!("`quintain {what}` takes 15 ms ({took:.1})"));
+        }
+    }
+
+    pub fn suites(&mut self, suites: Suites) {
+        let Suites { tests, jobs, floor, ours, peer } = suites;
+        let wall = |runs: &Runs| format!("{:.2} ({:.2})", best(runs), median(runs));
+        let over = (median(&ours) / median(&floor) - 1.0) * 100.0;
+        let gain = median(&peer) / median(&ours);
+        let cpu = |pick: fn(&Runs) -> &Sample| {
+            let each =
+                [&floor, &ours, &peer].map(|runs| format!("{:.2}", seconds(pick(runs).median())));
+            each.join(" / ")
+        };
+        let line = format!(
+            "| {tests} | {jobs} | {} | {} | {} | {over:+.0} % | {gain:.1} | {} | {} | {} / {} |",
+            wall(&floor),
+            wall(&ours),
+            wall(&peer),
+            cpu(|runs| &runs.cpu),
+            cpu(|runs| &runs.own),
+            megabytes(&ours),
+            megabytes(&peer),
+        );
+        self.row(SUITES, &line);
+        if tests >= 1000 && jobs == 4 {
+            let what = format!("{tests} tests, -j {jobs}: the floor and 15 % ({over:+.0} %)");
+            self.goals.check(over <= 15.0, what);
+        }
+        if tests >= 1000 {
+            let held = ours.memory.unwrap_or(u64::MAX) as f64 / 1e6;
+            let what = format!("{tests} tests, -j {jobs}: 40 MB resident ({held:.1})");
+            self.goals.check(held <= 40.0, what);
+        }
+    }
+
+    pub fn cost(&mut self, cost: Cost) {
+        let slope = cost.slope();
+        let own = |runs: &Runs| format!("{:.2}", seconds(runs.own.median()));
+        let line = format!(
+            "| {} | {} | {} | {} | {} | {slope:.3} |",
+            cost.target,
+            cost.sizes[0],
+            own(&cost.few),
+            cost.sizes[1],
+            own(&cost.many),
+        );
+        self.row(COST, &line);
+        let what = format!("{}: 0.15 ms of own CPU for a test ({slope:.3})", cost.target);
+        self.goals.check(slope > 0.0 && slope <= 0.15, what);
+    }
+
+    pub fn scale(&mut self, scale: Scale) {
+        let [least, middle, most] = scale.sizes;
+        let kept = if scale.kept { "yes" } else { "no" };
+        let growth = scale.growth();
+        let [a, b, c] = &scale.runs;
+        let wall = |runs: &Runs| format!("{:.2} ({:.2})", best(runs), median(runs));
+        let line = format!(
+            "| {} | {kept} | {least}: {} | {middle}: {} | {most}: {} | {growth:.2} | {:.0} | {} / {} / {} |",
+            scale.target,
+            wall(a),
+            wall(b),
+            wall(c),
+            most as f64 / best(c),
+            megabytes(a),
+            megabytes(b),
+            megabytes(c),
+        );
+        self.row(SCALE, &line);
+        let (target, store) = (scale.target, if scale.kept { ", kept" } else { "" });
+        let what =
+            format!("{target}{store}: {most} tests in 4.6 times the time of {least} ({growth:.2})");
+        self.goals.check(growth <= 4.6, what);
+    }
+
+    pub fn finish(mut self, keep: bool) -> Result<(), Failure> {
+        let goals = std::mem::take(&mut self.goals.0);
+        self.say(&format!("\n{}", goals.trim_end()));
+        if keep { results::keep(Section::Eval, &self.text) } else { Ok(()) }
+    }
+
+    fn row(&mut self, table: &'static str, line: &str) {
+        if self.table != table {
+            self.table = table;
+            self.say(&format!("\n{table}"));
+        }
+        self.say(line);
+    }
+
+    fn say(&mut self, text: &str) {
+        println!("{text}");
+        let _ = writeln!(self.text, "{text}");
+    }
+}
+
+fn seconds(duration: Duration) -> f64 {
+    duration.as_secs_f64()
+}
+
+fn best(runs: &Runs) -> f64 {
+    seconds(runs.wall.best())
+}
+
+fn median(runs: &Runs) -> f64 {
+    seconds(runs.wall.median())
+}
+
+fn megabytes(runs: &Runs) -> String {
+    runs.memory.map_or_else(|| "?".to_owned(), |bytes| format!("{:.0}", bytes as f64 / 1e6))
+}
+
+const ABOUT: &str = "\
+Written by `cargo xtask bench eval`. Every suite is a promptfoo file whose tests make one call each and check\n\
+it with one `contains` and one `is-json`; the last test of a suite is made to fail, and a run that does not\n\
+come to exactly that fails the measurement. Everything is measured from the start of a process to its end.\n\
+`floor` is a process that starts the same server, makes the same calls with as many of them open, looks at the\n\
+answers and tests nothing. CPU is user and system time with that of waited-for children, which is the\n\
+server; own CPU is without it, read from `/proc` in steps of 10 ms. Memory is the largest resident set of the\n\
+tool's own process (MB are millions of bytes), looked at every 5 ms.";
+
+const START: &str = "\
+| start-up | ms, best (median) | MB |\n\
+|---|---|---|";
+
+const SUITES: &str = "\
+Suites over `mcp-server-everything stdio` with `-o output.json --no-table --no-write`, in seconds.\n\n\
+| tests | -j | floor | quintain | promptfoo | quintain over floor | promptfoo / quintain | CPU: floor / quintain / promptfoo | own CPU: floor / quintain / promptfoo | MB: quintain / promptfoo |\n\
+|---|---|---|---|---|---|---|---|---|---|";
+
+const COST: &str = "\
+What a test costs: own CPU of two sizes, with `-j 32 -o output.jsonl --no-table --no-write`.\n\n\
+| target | tests | own CPU, s | tests | own CPU, s | ms for each further test |\n\
+|---|---|---|---|---|---|";
+
+const SCALE: &str = "\
+Large suites with `-j 32 -o output.jsonl --no-table`, in seconds. What is kept goes into a new store.\n\n\
+| target | kept | a quarter | a half | all | all / a quarter | tests per second | MB |\n\
+|---|---|---|---|---|---|---|---|";

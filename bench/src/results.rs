@@ -1,0 +1,92 @@
+//! `RESULTS.md`: a section for each part, which is written anew whenever that part has run.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use crate::Failure;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    Wire,
+    Eval,
+}
+
+impl Section {
+    const ALL: [Self; 2] = [Self::Wire, Self::Eval];
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Wire => "## The client",
+            Self::Eval => "## Suites",
+        }
+    }
+}
+
+/// Writes one section and leaves the other as it is.
+pub fn keep(section: Section, text: &str) -> Result<(), Failure> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("RESULTS.md");
+    let old = std::fs::read_to_string(&file).unwrap_or_default();
+    std::fs::write(file, replaced(&old, section, text))?;
+    println!("\nwritten to bench/RESULTS.md");
+    Ok(())
+}
+
+fn replaced(old: &str, section: Section, text: &str) -> String {
+    let mut whole = String::from("# Measurements\n");
+    for each in Section::ALL {
+        let body = if each == section { Some(text) } else { body(old, each) };
+        if let Some(body) = body {
+            let _ = write!(whole, "\n{}\n\n{}\n", each.heading(), body.trim());
+        }
+    }
+    whole
+}
+
+fn body(whole: &str, section: Section) -> Option<&str> {
+    let (_, rest) = whole.split_once(&format!("\n{}\n", section.heading()))?;
+    Some(rest.split_once("\n## ").map_or(rest, |(body, _)| body))
+}
+
+/// What was hoped for and whether it came true, as a list.
+#[derive(Default)]
+pub struct Goals(pub String);
+
+impl Goals {
+    pub fn check(&mut self, holds: bool, what: String) {
+        let _ = writeln!(self.0, "- {}: {what}", if holds { "holds" } else { "**missed**" });
+    }
+}
+
+/// Date, machine and compiler: a number without them means nothing.
+pub fn machine() -> Result<String, Failure> {
+    let said = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output();
+        output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let date = said("date", &["-u", "+%F %H:%M UTC"])?;
+    let system = said("uname", &["-srm"])?;
+    let rustc = said("rustc", &["--version"])?;
+    let cores = std::thread::available_parallelism()?;
+    let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    });
+    let processor = processor.unwrap_or_else(|| "unknown processor".into());
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or("?");
+    Ok(format!("{date}; {cores} cores, {processor}, {system}, load {load}; {rustc}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_ran_alone_leaves_the_other_section() {
+        let both = replaced(&replaced("", Section::Eval, "old eval"), Section::Wire, "wire\n");
+        let again = replaced(&both, Section::Eval, "new eval");
+        assert_eq!(both, "# Measurements\n\n## The client\n\nwire\n\n## Suites\n\nold eval\n");
+        assert_eq!(again, both.replace("old", "new"));
+    }
+}

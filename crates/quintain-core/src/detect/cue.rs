@@ -1,0 +1,88 @@
+//! One pass over a text tells which detectors are worth running.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+use super::ALL;
+
+/// What a text must have to be worth a look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cue {
+    /// One of these, in any case.
+    Words(&'static [&'static str]),
+    /// So many digits with no more than one other character between two of them.
+    Digits(usize),
+}
+
+static WORDS: LazyLock<Option<(AhoCorasick, Vec<&'static str>)>> = LazyLock::new(|| {
+    let mut words: Vec<&str> = Vec::new();
+    let mut owners = Vec::new();
+    for detector in ALL {
+        if let Cue::Words(cues) = detector.cue() {
+            words.extend(cues);
+            owners.extend(cues.iter().map(|_| detector.meta().id));
+        }
+    }
+    let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()?;
+    Some((automaton, owners))
+});
+
+/// The ids of the detectors whose cue is in the text.
+pub(super) fn cued(text: &str) -> HashSet<&'static str> {
+    let digits = longest_number(text.as_bytes());
+    let mut cued: HashSet<&'static str> = ALL
+        .iter()
+        .filter(|detector| matches!(detector.cue(), Cue::Digits(wanted) if digits >= wanted))
+        .map(|detector| detector.meta().id)
+        .collect();
+    let with_words = |detector: &&&dyn super::Detector| matches!(detector.cue(), Cue::Words(_));
+    let Some((automaton, owners)) = &*WORDS else {
+        // Without the automaton all of them have to look.
+        cued.extend(ALL.iter().filter(with_words).map(|detector| detector.meta().id));
+        return cued;
+    };
+    let wanted = cued.len() + ALL.iter().filter(with_words).count();
+    for found in automaton.find_overlapping_iter(text) {
+        cued.insert(owners[found.pattern().as_usize()]);
+        if cued.len() == wanted {
+            break;
+        }
+    }
+    cued
+}
+
+/// The most digits in a row, with one other character between two of them at most.
+fn longest_number(text: &[u8]) -> usize {
+    let (mut longest, mut digits, mut gap) = (0, 0, 0);
+    for byte in text {
+        if byte.is_ascii_digit() {
+            digits += 1;
+            gap = 0;
+            longest = longest.max(digits);
+        } else {
+            gap += 1;
+            if gap > 1 {
+                digits = 0;
+            }
+        }
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clean_text_cues_nobody() {
+        assert!(cued("The quick brown fox jumps over 12 lazy dogs.").is_empty());
+    }
+
+    #[test]
+    fn digits_may_have_gaps_of_one() {
+        assert_eq!(longest_number(b"a 12-34 5 b  678"), 5);
+        assert_eq!(longest_number(b""), 0);
+    }
+}

@@ -1,0 +1,2 @@
+def tests(config):
+    return [{"vars": {"a": config["word"]}}]

@@ -1,0 +1,156 @@
+//! Pages and sections of the documentation that the binary itself can tell: `docs` writes them anew,
+//! `check` names those that are stale and the links that lead nowhere.
+
+mod links;
+mod pages;
+
+use std::{fs, path::Path, process::Command};
+
+use serde_json::Value;
+
+use crate::{Result, process, stage::Note, workspace::Workspace};
+
+/// Deviations from promptfoo that the tests of the corpus allow, with their reasons.
+const DIFFERENCES: &str = "crates/quintain/tests/corpus/differences.json";
+
+/// Commands whose help is part of the reference, in the order of the page.
+const COMMANDS: &[&str] = &[
+    "init",
+    "eval",
+    "rejudge",
+    "runs",
+    "runs list",
+    "runs show",
+    "runs export",
+    "runs delete",
+    "diff",
+    "list",
+    "explain",
+    "schema",
+];
+
+/// A page, or a section of one, and what it has to say.
+struct Part {
+    page: &'static str,
+    /// None for a page that is generated as a whole.
+    section: Option<&'static str>,
+    text: String,
+}
+
+pub(crate) fn write(workspace: &Workspace) -> Result<Note> {
+    let mut written = 0;
+    for part in parts(workspace)? {
+        let path = workspace.root.join(part.page);
+        let old = fs::read_to_string(&path).unwrap_or_default();
+        let new = part.applied(&old)?;
+        if new != old {
+            fs::write(&path, new).map_err(|error| format!("{}: {error}", part.page))?;
+            println!("wrote {}", part.page);
+            written += 1;
+        }
+    }
+    Ok(Some(format!("{written} changed")))
+}
+
+pub(crate) fn check(workspace: &Workspace) -> Result<Note> {
+    let parts = parts(workspace)?;
+    let mut complaints = Vec::new();
+    for part in &parts {
+        let old = fs::read_to_string(workspace.root.join(part.page)).unwrap_or_default();
+        if part.applied(&old)? != old {
+            complaints.push(format!("{} is stale: run `cargo xtask docs`", part.page));
+        }
+    }
+    complaints.dedup();
+    let checked = links::check(&workspace.root, &mut complaints)?;
+    if complaints.is_empty() {
+        let note = format!("{} generated parts, {checked} links", parts.len());
+        println!("{note}: fine");
+        return Ok(Some(note));
+    }
+    for complaint in &complaints {
+        println!("- {complaint}");
+    }
+    Err(format!("{} mistake(s) in the documentation", complaints.len()))
+}
+
+fn parts(workspace: &Workspace) -> Result<Vec<Part>> {
+    workspace.cargo(&["build", "--quiet", "--package", "quintain"], &[])?;
+    let binary = workspace.target.join("debug/quintain");
+    let json = |arguments: &[&str]| -> Result<Value> {
+        let text = told(&binary, arguments)?;
+        serde_json::from_str(&text).map_err(|error| format!("{arguments:?}: {error}"))
+    };
+    let mut help = String::new();
+    for command in COMMANDS {
+        let mut words: Vec<&str> = command.split(' ').collect();
+        words.push("--help");
+        pages::help(command, &told(&binary, &words)?, &mut help);
+    }
+    let (assertions, detectors) =
+        (json(&["list", "assertions", "--json"])?, json(&["list", "detectors", "--json"])?);
+    Ok(vec![
+        Part::page("docs/reference/assertions.md", pages::assertions(&assertions, &detectors)?),
+        Part::page(
+            "docs/reference/reporters.md",
+            pages::reporters(&json(&["list", "reporters", "--json"])?)?,
+        ),
+        Part::section("docs/reference/cli.md", "help", help),
+        Part::section("docs/reference/suite.md", "keys", pages::keys(&json(&["schema"])?)),
+        Part::section(
+            "docs/explanations/promptfoo.md",
+            "differences",
+            pages::differences(&differences(&workspace.root)?)?,
+        ),
+    ])
+}
+
+/// What the binary prints, the same wherever it is run.
+fn told(binary: &Path, arguments: &[&str]) -> Result<String> {
+    process::capture(
+        Command::new(binary).args(arguments).env("NO_COLOR", "1").env("COLUMNS", "100"),
+    )
+}
+
+/// A workspace without the file has no deviation to tell.
+fn differences(root: &Path) -> Result<Value> {
+    match fs::read_to_string(root.join(DIFFERENCES)) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| format!("{DIFFERENCES}: {error}")),
+        Err(_) => Ok(Value::Array(Vec::new())),
+    }
+}
+
+impl Part {
+    fn page(page: &'static str, text: String) -> Self {
+        Self { page, section: None, text }
+    }
+
+    fn section(page: &'static str, name: &'static str, text: String) -> Self {
+        Self { page, section: Some(name), text }
+    }
+
+    /// The page with this part as it should be.
+    fn applied(&self, page: &str) -> Result<String> {
+        let Some(name) = self.section else { return Ok(self.text.clone()) };
+        let (open, close) = (format!("<!-- generated: {name} -->"), "<!-- end -->");
+        let missing = || format!("{} lacks the lines `{open}` and `{close}`", self.page);
+        let (before, rest) = page.split_once(&open).ok_or_else(missing)?;
+        let (_, after) = rest.split_once(close).ok_or_else(missing)?;
+        Ok(format!("{before}{open}\n\n{}\n\n{close}{after}", self.text.trim()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_is_replaced_and_the_rest_of_the_page_kept() {
+        let part = Part::section("page.md", "keys", "new\n".into());
+        let page = "a\n<!-- generated: keys -->\nold\n<!-- end -->\nb\n";
+        let wanted = "a\n<!-- generated: keys -->\n\nnew\n\n<!-- end -->\nb\n";
+        assert_eq!(part.applied(page).as_deref(), Ok(wanted));
+        assert_eq!(part.applied(wanted).as_deref(), Ok(wanted), "a second time changes nothing");
+        assert!(part.applied("no markers").is_err());
+    }
+}
