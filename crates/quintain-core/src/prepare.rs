@@ -68,6 +68,9 @@ pub fn prepare(
     let probe = payload.as_ref().map_err(Clone::clone).and_then(probe::steps).map(Probe::Steps);
     let payload =
         payload.ok().map(|payload| templates.render_value(&payload, &vars)).transpose()?;
+    // A call that is data is shown as such; as text it would be `[object Object]`.
+    let is_data = matches!(given.get("prompt"), Some(Value::Object(_) | Value::Array(_)));
+    let shown = payload.as_ref().filter(|_| is_data).map_or(shown, js::stringify_pretty);
     Ok(Prepared { vars, prompt: shown, payload, probe })
 }
 

@@ -5,6 +5,7 @@
 mod case;
 mod codes;
 mod corpus;
+mod examples;
 mod limits;
 mod normal;
 mod pages;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     trials.extend(corpus::trials());
     trials.extend(codes::trials());
     trials.extend(pages::trials());
+    trials.extend(examples::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {

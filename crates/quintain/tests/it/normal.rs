@@ -8,6 +8,7 @@ use regex::Regex;
 static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let rules = [
         (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?", "[timestamp]"),
+        (r"\b(eval|rejudge|demo)-([a-z2-9]{3}-)?\[timestamp\]", "[run]"),
         (r"\b\d{1,2}:\d\d:\d\d [AP]M\b", "[time of day]"),
         (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[uuid]"),
         (r"\b(127\.0\.0\.1|localhost|\[::1\]):\d+", "$1:[port]"),
@@ -17,8 +18,23 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r#"("(took_ms|ms)": |took_ms=)\d+(\.\d+)?(e-\d+)?"#, "$1[time]"),
         // Times are set flush right, in a line of their own or at the end of a row.
         (r"(?m)^ +\[time\]", "[time]"),
-        (r"(?m)([01]\.\d\d) +\[time\]$", "$1  [time]"),
+        (r"(?m) {2,}\[time\]$", "  [time]"),
+        // Reports: times are numbers in JSON and YAML, attributes in XML, the sixth of a row in HTML.
+        (
+            r#"("?(latencyMs|totalLatencyMs|durationMs|evaluationDurationMs|millis|p5|p25|p50|p75|p90|p95|p99|median)"?: ?)\d+(\.\d+)?(e-\d+)?"#,
+            "$1[time]",
+        ),
+        (r#"("(min|mean|max)":)\d+(\.\d+)?(,"(mean|p50)|\})"#, "$1[time]$4"),
+        (r"(?m)^(    (min|mean|max): )\d+(\.\d+)?$", "$1[time]"),
+        (r#"\btime="\d+\.\d+""#, r#"time="[time]""#),
+        (r#"(?m)^(\[\d+,\d+,\d+,\d,"(?:[^"\\]|\\.)*",)\d+(\.\d+)?"#, "$1[time]"),
+        // What does not change with the run would only hide what does.
+        (r"(?s)<style>.*?</style>", "<style>[style]</style>"),
+        (r#"(?s)<script>"use strict";.*?</script>"#, "<script>[script]</script>"),
         // Also inside of JSON that is a string of other JSON.
+        (r#"(quintainVersion"?: ?"|quintain"?: ?\{?\s*"?version"?: ?")\d+\.\d+\.\d+"#, "$1[version]"),
+        (r"\b(Quintain )\d+\.\d+\.\d+", "$1[version]"),
+        (r#"((platform|arch)"?: ?"?)\w+"#, "$1[platform]"),
         (r#"(quintain\\?"(,|: \{)\s*\\?"version\\?": ?\\?")\d+\.\d+\.\d+"#, "$1[version]"),
         (r#"(techmart-payments( |.{1,60}version\\?": ?\\?"))\d+\.\d+\.\d+"#, "$1[version]"),
         (

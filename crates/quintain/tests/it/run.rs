@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     env,
+    ffi::OsString,
     fs::{self, File},
     io::{BufRead, BufReader, Read},
     os::unix::{fs::symlink, process::CommandExt},
@@ -47,6 +48,8 @@ pub(crate) struct Seen {
     pub(crate) peak_rss_mb: u64,
     pub(crate) survivors: Vec<String>,
     pub(crate) timed_out: bool,
+    /// Files that the commands wrote and that hold one of the secrets.
+    pub(crate) leaks: Vec<String>,
 }
 
 struct Finished {
@@ -63,6 +66,7 @@ pub(crate) fn run(case: &Case) -> Result<Seen, String> {
         case.server.as_deref().map(|line| Server::start(&place, line, case)).transpose()?;
     let expand = |line: &str| place.expand(line, server.as_ref(), case);
     case.copy_inputs(&place.work, expand).map_err(|error| format!("the case's files: {error}"))?;
+    let inputs = names_below(&place.root, Path::new(""));
     let (mut stdout, mut stderr, mut exits) = (String::new(), String::new(), Vec::new());
     let (mut peak, mut timed_out, mut survivors) = (0, false, Vec::new());
     for line in &case.commands {
@@ -96,7 +100,22 @@ pub(crate) fn run(case: &Case) -> Result<Seen, String> {
         peak_rss_mb: peak / 1024,
         survivors: survivors.iter().map(|line| clean(line)).collect(),
         timed_out,
+        leaks: leaks(&place.root, &inputs, &case.secrets),
     })
+}
+
+/// New files with a secret in them, whoever wrote them.
+fn leaks(root: &Path, inputs: &[PathBuf], secrets: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for name in names_below(root, Path::new("")).iter().filter(|name| !inputs.contains(name)) {
+        let bytes = fs::read(root.join(name)).unwrap_or_default();
+        let holds = |secret: &&String| {
+            bytes.windows(secret.len()).any(|window| window == secret.as_bytes())
+        };
+        let held = secrets.iter().filter(holds);
+        found.extend(held.map(|secret| format!("`{secret}` in {}", name.display())));
+    }
+    found
 }
 
 /// A folder of its own for one run; its path marks every process that belongs to the run.
@@ -117,9 +136,9 @@ impl Place {
         // Through this link the hostile servers carry the mark in their arguments.
         symlink(repository().join("peers/hostile"), root.join("hostile"))?;
         // Small helpers that several cases use stand beside the files of the case.
-        for tool in ["small.py", "peek.py", "fickle.py", "rows.py"] {
-            let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools");
-            symlink(tools.join(tool), work.join(tool))?;
+        let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools");
+        for tool in names_below(&tools, Path::new("")) {
+            symlink(tools.join(&tool), work.join(&tool))?;
         }
         Ok(Self { root, work, _temporary: temporary })
     }
@@ -157,7 +176,7 @@ impl Place {
         };
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.work).env_clear();
-        command.envs(env::var_os("PATH").map(|path| ("PATH", path)));
+        command.env("PATH", path_with_binary());
         command.env("HOME", self.root.join("home")).env("NO_COLOR", "1").env("LANG", "C.UTF-8");
         command
     }
@@ -271,6 +290,15 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Where programs are looked for: `quintain` is the one under test.
+fn path_with_binary() -> OsString {
+    let own = Path::new(env!("CARGO_BIN_EXE_quintain")).parent().map(Path::to_path_buf);
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let all = own.into_iter().chain(env::split_paths(&paths));
+    // Fails only for folders that could not be in it to begin with.
+    env::join_paths(all).unwrap_or(paths)
 }
 
 pub(crate) fn repository() -> PathBuf {

@@ -26,6 +26,7 @@ pub(crate) fn compare(case: &Case, seen: &Seen) -> Result<(), String> {
             complaints.push(format!("the secret `{secret}` leaked"));
         }
     }
+    complaints.extend(seen.leaks.iter().map(|leak| format!("the secret {leak} was written")));
     let exit = case.expected("exit");
     let exit = if exit.is_empty() { "0\n".repeat(case.commands.len()) } else { exit };
     complaints.extend(difference("exit", &exit, &seen.exit));

@@ -38,7 +38,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "MS")]
     pub(super) delay: Option<u64>,
     /// Tests per second at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = rate)]
     pub(super) rate: Option<f64>,
     /// Tries after a lost connection
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -152,6 +152,11 @@ pub(super) struct Ignored {
     no_share: bool,
     #[arg(long, hide = true)]
     table: bool,
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
+    rate.ok_or_else(|| "it wants a number above 0".to_owned())
 }
 
 impl Args {

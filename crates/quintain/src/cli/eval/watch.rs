@@ -1,5 +1,6 @@
 //! Runs a suite again whenever one of its files changes.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -15,18 +16,18 @@ const LOOK: Duration = Duration::from_millis(300);
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let mut stop = desk.stop.clone();
     loop {
+        // A run writes files beside the suite, but never the suite: who changes that while it goes on
+        // wants another one.
+        let suite = stamps(named(&args, desk));
         let exit = once(&args, desk).await;
         if exit == Exit::Interrupted {
             return exit;
         }
-        let before = stamps(&args, desk);
+        let others = stamps(beside(&args, desk));
         desk.console.note("waiting for a change; Ctrl-C ends");
         let changed = async {
-            loop {
+            while stamps(named(&args, desk)) == suite && stamps(beside(&args, desk)) == others {
                 tokio::time::sleep(LOOK).await;
-                if stamps(&args, desk) != before {
-                    return;
-                }
             }
         };
         tokio::select! {
@@ -36,25 +37,29 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     }
 }
 
-/// When the files of the suite were changed: the suite itself, and what lies beside it.
-fn stamps(args: &Args, desk: &Desk) -> Vec<(PathBuf, Option<SystemTime>)> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for file in suite::find(&args.config, desk) {
-        let path = desk.context.cwd.join(file);
-        let beside = path.parent().and_then(|folder| std::fs::read_dir(folder).ok());
-        files.extend(beside.into_iter().flatten().flatten().map(|entry| entry.path()));
-        files.push(path);
-    }
+/// The files of the suite.
+fn named(args: &Args, desk: &Desk) -> Vec<PathBuf> {
+    suite::find(&args.config, desk).into_iter().map(|file| desk.context.cwd.join(file)).collect()
+}
+
+/// What lies beside the files of the suite.
+fn beside(args: &Args, desk: &Desk) -> Vec<PathBuf> {
+    let folders = named(args, desk).into_iter().filter_map(|path| Some(path.parent()?.to_owned()));
+    let folders: BTreeSet<PathBuf> = folders.collect();
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.retain(|path| !is_output(path, args));
     files.sort();
-    files.dedup();
     files
-        .into_iter()
-        .map(|path| {
-            let changed = std::fs::metadata(&path).and_then(|data| data.modified()).ok();
-            (path, changed)
-        })
-        .collect()
+}
+
+/// When files were changed.
+fn stamps(files: Vec<PathBuf>) -> Vec<(PathBuf, Option<SystemTime>)> {
+    let stamp = |path: PathBuf| {
+        let changed = std::fs::metadata(&path).and_then(|data| data.modified()).ok();
+        (path, changed)
+    };
+    files.into_iter().map(stamp).collect()
 }
 
 /// What a run itself writes must not start the next one.

@@ -37,7 +37,12 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
         return Ok(Exit::Passed);
     }
     if runs.is_empty() {
-        desk.console.note("there are no runs yet; `quintain eval` makes one");
+        let asked = args.tag.is_some() || args.description.is_some();
+        desk.console.note(if asked {
+            "no run is like this"
+        } else {
+            "there are no runs yet; `quintain eval` makes one"
+        });
     }
     for run in &runs {
         let id = desk.console.paint(Tone::Bold, &run.id);
