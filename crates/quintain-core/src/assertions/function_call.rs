@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::check::{Builtin, Check, Scene, Spec, judging};
 use crate::function_call::{check_google, check_openai};
 use crate::registry::Meta;
-use crate::suite::TargetKind;
 use crate::text::js;
 use crate::verdict::Verdict;
 
@@ -93,12 +92,10 @@ fn function_call(_: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 /// A list of the target's `config`, with variables filled in.
 fn offered(scene: &Scene<'_>, key: &str) -> Result<Option<Vec<Value>>, Box<Verdict>> {
     let error = |why: String| Box::new(Verdict::error(why));
-    let config = scene.definition.and_then(|target| match &target.kind {
-        TargetKind::Mcp(_) => None,
-        _ => target.config.as_ref(),
-    });
-    let Some(node) = config.and_then(|config| config.get(key)) else { return Ok(None) };
-    let value = scene.templates.render_value(&node.to_json(), scene.vars);
+    // `tools` of MCP servers are names that are let through.
+    let other = scene.definition.filter(|target| target.as_mcp().is_none());
+    let Some(given) = other.and_then(|target| target.offered.get(key)) else { return Ok(None) };
+    let value = scene.templates.render_value(given, scene.vars);
     match value.map_err(|why| error(why.to_string()))? {
         Value::Array(items) => Ok(Some(items)),
         value if js::is_falsy(&value) => Ok(None),

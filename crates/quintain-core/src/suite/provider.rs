@@ -102,6 +102,9 @@ fn options(
     entry.finish(&Reader { templates: &templates, ..*reader }, dx)
 }
 
+/// What a model is offered to call.
+const OFFERED: [&str; 2] = ["functions", "tools"];
+
 /// An entry whose shape no longer matters.
 struct Entry<'n> {
     id: String,
@@ -142,8 +145,12 @@ impl<'n> Entry<'n> {
                 return None;
             }
         };
-        let config = config.cloned();
-        Some(Target { id, label, kind, config, prompts, transform, delay, span })
+        let offered = OFFERED.iter().filter_map(|name| {
+            let node = config?.get(name)?;
+            Some(((*name).to_owned(), node.to_json()))
+        });
+        let offered = offered.collect();
+        Some(Target { id, label, kind, offered, prompts, transform, delay, span })
     }
 }
 

@@ -16,8 +16,8 @@ pub struct Target {
     pub id: String,
     pub label: Option<String>,
     pub kind: TargetKind,
-    /// `config` as written.
-    pub config: Option<Node>,
+    /// `tools` and `functions` of its `config` as written: what a model is offered to call.
+    pub offered: Map<String, Value>,
     /// Labels or ids of the prompts it is meant for; all if none.
     pub prompts: Option<Vec<String>>,
     /// Applied to every output before anything else.

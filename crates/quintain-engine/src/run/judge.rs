@@ -129,7 +129,19 @@ impl Floor<'_> {
         evidence: &mut Evidence,
     ) -> Verdict {
         let view = assert.view.or(bench.case.test.options.view).unwrap_or(View::Output);
+        let answered = evidence.last().is_none_or(|last| last.outcome.is_answer());
+        if let Some(error) = &bench.response.error
+            && !assert.wants_errors()
+            && !answered
+        {
+            // Nothing can be said about an answer that did not come, neither for nor against.
+            return Verdict::error(error);
+        }
         let mut output = match view.of(&bench.response.output, bench.response, evidence) {
+            // A refusal is what the target said.
+            Ok(_) if view == View::Output && bench.response.error.is_some() => {
+                Cow::Owned(Value::String(bench.response.error.clone().unwrap_or_default()))
+            }
             Ok(output) => output,
             Err(why) => return Verdict::fail(why),
         };

@@ -37,6 +37,7 @@ pub(super) fn mask(result: &mut CaseResult, redactor: &Redactor) {
         return;
     }
     text(&mut result.prompt.raw, redactor);
+    text(&mut result.prompt.label, redactor);
     map(&mut result.vars, redactor);
     value(&mut result.test, redactor);
     value(&mut result.response.output, redactor);

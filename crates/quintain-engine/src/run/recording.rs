@@ -7,6 +7,7 @@ use quintain_core::plan::{Case, Plan, Sameness};
 use quintain_core::result::CaseResult;
 use quintain_core::suite::Suite;
 use quintain_core::surface::Surface;
+use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
 use crate::store::{Run, Store, StoreError};
@@ -34,6 +35,7 @@ impl Recording {
         run: Run,
         suite: &Suite,
         plan: &mut Plan,
+        redactor: &Redactor,
     ) -> Result<Self, StoreError> {
         let mut stored: HashMap<Key, VecDeque<usize>> = HashMap::new();
         let mut cases = store.cases(&run);
@@ -44,7 +46,7 @@ impl Recording {
         let mut places = Vec::new();
         plan.cases.retain_mut(|case| {
             let target = suite.targets[case.target].name().to_owned();
-            let prompt = suite.tests.prompts[case.prompt].label.clone();
+            let prompt = redactor.text(&suite.tests.prompts[case.prompt].label).into_owned();
             let same = Sameness::new(case.test.description.as_deref(), case.vars());
             let place = stored.get_mut(&(same, prompt, target, case.repeat));
             let Some(place) = place.and_then(VecDeque::pop_front) else { return false };

@@ -129,8 +129,12 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
         }
     };
     let exit = runtime.block_on(async {
-        let patient =
-            matches!(cli.command, Command::Eval(_) | Command::Rejudge(_) | Command::Demo(_));
+        // What they have done so far is worth telling.
+        let patient = match &cli.command {
+            Command::Eval(_) | Command::Rejudge(_) => true,
+            Command::Demo(args) => !args.serves(),
+            _ => false,
+        };
         let mut work = std::pin::pin!(dispatch(cli.command, &desk));
         if patient {
             tokio::select! {

@@ -74,8 +74,13 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
     let mut plan = plan(&opened.suite, &Selection::default(), repeat);
     let wrong = |error: quintain_engine::store::StoreError| say(error.to_string(), None);
     let (store, earlier) = (begun.store.clone(), begun.run.id.clone());
-    let recording = Recording::of(begun.store, begun.run, &opened.suite, &mut plan);
+    let planned = plan.cases.len();
+    let recording = Recording::of(begun.store, begun.run, &opened.suite, &mut plan, &desk.redactor);
     let recording = recording.await.map_err(wrong)?;
+    if plan.cases.len() < planned {
+        let missing = planned - plan.cases.len();
+        desk.console.warn(&format!("{missing} of {planned} tests have no recorded answer"));
+    }
     if plan.cases.is_empty() {
         let help = "tests are found again by their description and variables";
         desk.console.error(&format!("the run {earlier} answers no test of this suite"), Some(help));
@@ -88,7 +93,7 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         id: format!("rejudge-{}-{created}", desk.context.letters(3)),
         created,
         description: opened.suite.description.clone().or(begun.info.description),
-        columns: plan.columns.clone(),
+        columns: suite::masked(&plan.columns, &desk.redactor),
         planned: plan.cases.len(),
         options,
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use quintain_core::event::Column;
 use quintain_core::suite::{Loaded, Suite, SuiteFile, load};
 use quintain_engine::Disk;
 use quintain_engine::store::SuiteText;
@@ -107,6 +108,16 @@ pub(super) fn understand(
         desk.redactor.learn(secret);
     }
     Ok(Opened { suite, sources, files })
+}
+
+/// The columns of a table as they are shown and kept: without secrets.
+pub(super) fn masked(columns: &[Column], redactor: &Redactor) -> Vec<Column> {
+    let masked = columns.iter().map(|column| Column {
+        raw: redactor.text(&column.raw).into_owned(),
+        label: redactor.text(&column.label).into_owned(),
+        ..column.clone()
+    });
+    masked.collect()
 }
 
 /// The files as they are kept with a run: without secrets.

@@ -32,7 +32,10 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"(?s)<style>.*?</style>", "<style>[style]</style>"),
         (r#"(?s)<script>"use strict";.*?</script>"#, "<script>[script]</script>"),
         // Also inside of JSON that is a string of other JSON.
-        (r#"(quintainVersion"?: ?"|quintain"?: ?\{?\s*"?version"?: ?")\d+\.\d+\.\d+"#, "$1[version]"),
+        (
+            r#"(quintainVersion"?: ?"|quintain"?: ?\{?\s*"?version"?: ?")\d+\.\d+\.\d+"#,
+            "$1[version]",
+        ),
         (r"\b(Quintain )\d+\.\d+\.\d+", "$1[version]"),
         (r#"((platform|arch)"?: ?"?)\w+"#, "$1[platform]"),
         (r#"(quintain\\?"(,|: \{)\s*\\?"version\\?": ?\\?")\d+\.\d+\.\d+"#, "$1[version]"),

@@ -62,6 +62,13 @@ pub(super) struct Args {
     json: bool,
 }
 
+impl Args {
+    /// Whether it serves others until it is stopped.
+    pub(super) fn serves(&self) -> bool {
+        self.stdio || self.http.is_some()
+    }
+}
+
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     if args.weaknesses {
         return list_weaknesses(args.json, desk);

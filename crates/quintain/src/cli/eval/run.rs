@@ -60,7 +60,12 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         Some(begun) => begun.choices(),
         None => Choices::of(args).or(&opened.suite.tests.command_line),
     };
-    let tags = Args::pairs("--tag", &args.tags).map_err(usage)?;
+    let given = Args::pairs("--tag", &args.tags).map_err(usage)?;
+    let tags = opened.suite.tests.tags.iter().map(|(name, value)| match value {
+        Value::String(text) => (name.clone(), text.clone()),
+        other => (name.clone(), other.to_string()),
+    });
+    let tags: BTreeMap<String, String> = tags.chain(given).collect();
     let mut selection = choices.filters.selection().map_err(|error| usage(error.to_string()))?;
     let store = open_store(args, desk, begun.as_ref()).await;
     if let Some((run, statuses)) = choices.filters.failing() {
@@ -76,7 +81,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     }
     let info = match &begun {
         Some(begun) => RunInfo { planned: plan.cases.len(), ..begun.info.clone() },
-        None => info(args, desk, &opened, &plan, &settings, &choices, tags.into_iter().collect()),
+        None => info(args, desk, &opened, &plan, &settings, &choices, tags),
     };
     let mut feed = args.show.open(&opened.suite.tests.outputs, desk).map_err(usage)?;
     let world = World {
@@ -213,7 +218,7 @@ fn info(
         created,
         description: args.description.clone().or_else(|| opened.suite.description.clone()),
         config: serde_json::from_str(&config).unwrap_or(Value::Null),
-        columns: plan.columns.clone(),
+        columns: suite::masked(&plan.columns, &desk.redactor),
         planned: plan.cases.len(),
         options,
         tags,
