@@ -18,7 +18,7 @@ pub(crate) fn name(case: &CaseResult) -> String {
         None => vars(case),
     };
     if name.is_empty() {
-        name = format!("test {}", case.test_idx + 1);
+        name = format!("test {}", case.group + 1);
     }
     if case.repeat > 0 { format!("{name} (again, {})", case.repeat + 1) } else { name }
 }

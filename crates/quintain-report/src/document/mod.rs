@@ -22,7 +22,6 @@ const MAX_VARS: usize = 1_000;
 pub(crate) struct Layout {
     pub(crate) run: RunInfo,
     prompt_ids: Vec<String>,
-    indices: TestIndices,
     vars: Vec<String>,
     known_vars: HashSet<String>,
 }
@@ -33,7 +32,6 @@ impl Layout {
         Self {
             run: run.clone(),
             prompt_ids,
-            indices: TestIndices::default(),
             vars: Vec::new(),
             known_vars: HashSet::new(),
         }
@@ -55,7 +53,6 @@ impl Layout {
             id: row_id(&self.run.id, case.ordinal),
             prompt_id,
             prompt_idx: column.unwrap_or(case.prompt_idx),
-            test_idx: self.indices.of(case),
             evidence: evidence || !row::passed(case),
         }
     }
@@ -74,29 +71,6 @@ pub(crate) fn column_of(run: &RunInfo, case: &CaseResult) -> Option<usize> {
     run.columns.iter().position(|column| {
         column.prompt_idx == case.prompt_idx && column.target.name() == case.target.name()
     })
-}
-
-/// promptfoo counts a repetition as a test of its own.
-#[derive(Debug, Default)]
-pub(crate) struct TestIndices {
-    last: Option<((usize, u32), usize)>,
-    repeated: usize,
-}
-
-impl TestIndices {
-    pub(crate) fn of(&mut self, case: &CaseResult) -> usize {
-        let key = (case.test_idx, case.repeat);
-        let index = match self.last {
-            Some((last, index)) if last == key => index,
-            Some((_, index)) if case.repeat > 0 => {
-                self.repeated += 1;
-                index + 1
-            }
-            _ => case.test_idx + self.repeated,
-        };
-        self.last = Some((key, index));
-        index
-    }
 }
 
 fn prompt_id(label: &str) -> String {

@@ -16,7 +16,6 @@ pub(crate) struct Row<'a> {
     pub(super) id: String,
     pub(super) prompt_id: String,
     pub(super) prompt_idx: usize,
-    pub(super) test_idx: usize,
     /// Whether to write what was sent and what came back.
     pub(super) evidence: bool,
 }
@@ -48,7 +47,7 @@ impl Serialize for Row<'_> {
         row.serialize_entry("score", &Number(case.score))?;
         row.serialize_entry("success", &passed(case))?;
         row.serialize_entry("testCase", &case.test)?;
-        row.serialize_entry("testIdx", &self.test_idx)?;
+        row.serialize_entry("testIdx", &case.test_idx)?;
         match &case.response.token_usage {
             Some(usage) => row.serialize_entry("tokenUsage", usage)?,
             None => row.serialize_entry("tokenUsage", &TokenUsage::one_request())?,

@@ -9,7 +9,7 @@ use quintain_core::result::CaseResult;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::document::{TestIndices, column_of};
+use crate::document::column_of;
 use crate::number::Numbers;
 use crate::spool::Spool;
 use crate::text::{head, plain};
@@ -52,7 +52,6 @@ impl Reporter for Csv {
         Box::new(Table {
             out: BufWriter::new(out),
             run: None,
-            indices: TestIndices::default(),
             cases: Spool::default(),
             vars: Vec::new(),
             metrics: BTreeMap::new(),
@@ -65,7 +64,6 @@ impl Reporter for Csv {
 struct Table {
     out: BufWriter<Box<dyn Write + Send>>,
     run: Option<RunInfo>,
-    indices: TestIndices,
     cases: Spool,
     vars: Vec<String>,
     /// By column.
@@ -115,7 +113,7 @@ impl Table {
             (name.clone(), cut(&text))
         });
         self.cases.record(&Case {
-            test: self.indices.of(case),
+            test: case.test_idx,
             column,
             description: case.description.as_deref().map(cut).unwrap_or_default(),
             vars: vars.collect(),

@@ -19,7 +19,7 @@ use quintain_source::visible;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::document::{TestIndices, column_of};
+use crate::document::column_of;
 use crate::spool::Spool;
 use crate::text::{count, duration, line};
 use crate::{Options, Report, Reporter, gist};
@@ -66,7 +66,6 @@ impl Reporter for Html {
         Box::new(Page {
             out: BufWriter::new(out),
             run: None,
-            indices: TestIndices::default(),
             rows: Spool::default(),
             details: Spool::default(),
             plain_failures: Spool::default(),
@@ -82,7 +81,6 @@ impl Reporter for Html {
 struct Page {
     out: BufWriter<Box<dyn Write + Send>>,
     run: Option<RunInfo>,
-    indices: TestIndices,
     rows: Spool,
     details: Spool,
     plain_failures: Spool,
@@ -116,7 +114,7 @@ impl Page {
         if let Some(latencies) = self.latencies.get_mut(column) {
             latencies.push(case.latency_ms);
         }
-        let test = self.indices.of(case);
+        let test = case.test_idx;
         self.rows.write_all(if self.cases == 0 { b"\n" } else { b",\n" })?;
         data::write(&mut self.rows, &data::row(case, test, column))?;
         self.cases += 1;

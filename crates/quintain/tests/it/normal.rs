@@ -21,11 +21,12 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"(?m) {2,}\[time\]$", "  [time]"),
         // Reports: times are numbers in JSON and YAML, attributes in XML, the sixth of a row in HTML.
         (
-            r#"("?(latencyMs|totalLatencyMs|durationMs|evaluationDurationMs|millis|p5|p25|p50|p75|p90|p95|p99|median)"?: ?)\d+(\.\d+)?(e-\d+)?"#,
+            r#"("?(latencyMs|totalLatencyMs|durationMs|evaluationDurationMs|latency_ms|total_latency_ms|duration_ms|millis|p5|p25|p50|p75|p90|p95|p99|median)"?: ?)\d+(\.\d+)?(e-\d+)?"#,
             "$1[time]",
         ),
-        (r#"("(min|mean|max)":)\d+(\.\d+)?(,"(mean|p50)|\})"#, "$1[time]$4"),
+        (r#"("(min|mean|max)": ?)\d+(\.\d+)?(,\s*"(mean|p50)"|\s*\})"#, "$1[time]$4"),
         (r"(?m)^(    (min|mean|max): )\d+(\.\d+)?$", "$1[time]"),
+        (r"\b(median|p95) \d+\.\d →", "$1 [time] →"),
         (r#"\btime="\d+\.\d+""#, r#"time="[time]""#),
         (r#"(?m)^(\[\d+,\d+,\d+,\d,"(?:[^"\\]|\\.)*",)\d+(\.\d+)?"#, "$1[time]"),
         // What does not change with the run would only hide what does.

@@ -107,6 +107,9 @@ pub(crate) fn run(case: &Case) -> Result<Seen, String> {
 /// New files with a secret in them, whoever wrote them.
 fn leaks(root: &Path, inputs: &[PathBuf], secrets: &[String]) -> Vec<String> {
     let mut found = Vec::new();
+    if secrets.is_empty() {
+        return found;
+    }
     for name in names_below(root, Path::new("")).iter().filter(|name| !inputs.contains(name)) {
         let bytes = fs::read(root.join(name)).unwrap_or_default();
         let holds = |secret: &&String| {

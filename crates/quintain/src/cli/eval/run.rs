@@ -16,7 +16,7 @@ use super::choices::{self, Choices};
 use super::progress::Progress;
 use crate::cli::conclude::conclude;
 use crate::cli::suite::{self, Opened, Wrong};
-use crate::cli::{Desk, store};
+use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
 
 pub(super) async fn once(args: &Args, desk: &Desk) -> Exit {
@@ -138,11 +138,12 @@ async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Stopped> {
         (None, None) => return Ok(None),
     };
     let found = async {
-        let store = store::open(desk).await.map_err(|error| error.to_string())?;
-        Begun::find(store, wanted, retry_errors).await.map_err(|error| error.to_string())
+        let store = store::open(desk).await?;
+        Begun::find(store, wanted, retry_errors).await
     };
-    let help = "`quintain runs list` shows the runs there are";
-    found.await.map(Some).map_err(|error| stop(desk, error, Some(help), Exit::Usage))
+    let failed =
+        |error: StoreError| stop(desk, error.to_string(), runs::help(&error), Exit::Usage);
+    found.await.map(Some).map_err(failed)
 }
 
 fn fresh(args: &Args, env: &BTreeMap<String, String>, desk: &Desk) -> Result<Opened, Wrong> {

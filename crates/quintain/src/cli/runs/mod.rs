@@ -51,12 +51,13 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 
 /// Says what is wrong with the store or with the name of a run.
 pub(super) fn failed(error: &StoreError, desk: &Desk) -> Exit {
-    let help = match error {
-        StoreError::NoSuchRun { .. } => Some("`quintain runs list` shows the runs there are"),
-        _ => None,
-    };
-    desk.console.error(&error.to_string(), help);
+    desk.console.error(&error.to_string(), help(error));
     Exit::Usage
+}
+
+pub(super) fn help(error: &StoreError) -> Option<&'static str> {
+    let is_name = matches!(error, StoreError::NoSuchRun { .. });
+    is_name.then_some("`quintain runs list` shows the runs there are")
 }
 
 fn state_word(state: RunState) -> &'static str {
