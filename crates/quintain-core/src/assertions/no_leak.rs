@@ -178,7 +178,7 @@ impl NoLeak {
                 Some(Ok(pattern)) => allowed.push(Allowed::Pattern(pattern)),
                 Some(Err(error)) => {
                     let title = "this regular expression cannot be used";
-                    let diagnostic = Diagnostic::error("config::bad-regex", title);
+                    let diagnostic = Diagnostic::error("config::bad-pattern", title);
                     spec.dx.push(diagnostic.at(node.span, error.to_string()));
                 }
             }

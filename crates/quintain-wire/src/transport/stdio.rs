@@ -23,7 +23,10 @@ use super::{Outgoing, Sink, Transport, TransportError};
 use crate::limits::Limits;
 use crate::rpc::Headers;
 
-/// How long a target may take to leave after its stdin was closed, and again after SIGTERM.
+/// How long a target may take to leave after its stdin was closed. Many have a timer running and
+/// would stay for as long as that takes; everybody waits for them.
+const NOTICE: Duration = Duration::from_millis(100);
+/// How long it may take after SIGTERM.
 const LEAVE: Duration = Duration::from_millis(500);
 /// How long output may trail behind the exit of a target.
 const TRAIL: Duration = Duration::from_millis(200);
@@ -221,7 +224,7 @@ async fn keep(
 
 /// Stdin is closed already: wait, ask, insist.
 async fn leave(child: &mut Group) {
-    if timeout(LEAVE, child.0.wait()).await.is_ok() {
+    if timeout(NOTICE, child.0.wait()).await.is_ok() {
         return;
     }
     let _ = child.0.signal(SIGTERM);
