@@ -21,10 +21,14 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"(?m) {2,}\[time\]$", "  [time]"),
         // Reports: times are numbers in JSON and YAML, attributes in XML, the sixth of a row in HTML.
         (
-            r#"("?(latencyMs|totalLatencyMs|durationMs|evaluationDurationMs|latency_ms|total_latency_ms|duration_ms|millis|p5|p25|p50|p75|p90|p95|p99|median)"?: ?)\d+(\.\d+)?(e-\d+)?"#,
+            r#"("?(latencyMs|totalLatencyMs|durationMs|evaluationDurationMs|millis|took_ms|p5|p25|p50|p75|p90|p95|p99|median)"?: ?)\d+(\.\d+)?(e-\d+)?"#,
             "$1[time]",
         ),
-        (r#"("(min|mean|max)": ?)\d+(\.\d+)?(,\s*"(mean|p50)"|\s*\})"#, "$1[time]$4"),
+        // With a fraction: a whole number is what a target says.
+        (r#"("(latency_ms|total_latency_ms|duration_ms)": ?)\d+\.\d+(e-\d+)?"#, "$1[time]"),
+        (r#""min": ?[\d.]+,(\s*)"mean"(: ?)[\d.]+"#, r#""min"$2[time],$1"mean"$2[time]"#),
+        (r#"("max": ?)\d+(\.\d+)?(\s*\})"#, "$1[time]$3"),
+        (r#"(?s)(aria-label="Latency from [^"]*">).*?</svg>"#, "$1[chart]</svg>"),
         (r"(?m)^(    (min|mean|max): )\d+(\.\d+)?$", "$1[time]"),
         (r"\b(median|p95) \d+\.\d →", "$1 [time] →"),
         (r#"\btime="\d+\.\d+""#, r#"time="[time]""#),
