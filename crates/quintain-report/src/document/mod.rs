@@ -29,12 +29,7 @@ pub(crate) struct Layout {
 impl Layout {
     pub(crate) fn new(run: &RunInfo) -> Self {
         let prompt_ids = run.columns.iter().map(|column| prompt_id(&column.label)).collect();
-        Self {
-            run: run.clone(),
-            prompt_ids,
-            vars: Vec::new(),
-            known_vars: HashSet::new(),
-        }
+        Self { run: run.clone(), prompt_ids, vars: Vec::new(), known_vars: HashSet::new() }
     }
 
     /// The row of a case; to be asked for once per case, in the order of the plan.

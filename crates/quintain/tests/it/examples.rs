@@ -40,7 +40,7 @@ fn follow(name: &str) -> Result<(), Failed> {
         if line.contains("demo --http") {
             serve(folder.path(), line)?;
         } else {
-            lines += &format!("exec {line}\n");
+            lines.extend(["exec ", line, "\n"]);
             exits += if comment.starts_with("fails") { "100\n" } else { "0\n" };
         }
     }

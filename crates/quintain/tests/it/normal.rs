@@ -11,6 +11,8 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b(eval|rejudge|demo)-([a-z2-9]{3}-)?\[timestamp\]", "[run]"),
         (r"\b\d{1,2}:\d\d:\d\d [AP]M\b", "[time of day]"),
         (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[uuid]"),
+        // YAML quotes those that could be read as numbers.
+        (r#"(?m)^(\s*id: )"\[uuid\]"$"#, "$1[uuid]"),
         (r"\b(127\.0\.0\.1|localhost|\[::1\]):\d+", "$1:[port]"),
         (r"\b(pid|PID)([ =:]+)\d+", "$1$2[pid]"),
         (r"\b(quintain[/ ]v?)\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?", "$1[version]"),

@@ -141,8 +141,7 @@ async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Stopped> {
         let store = store::open(desk).await?;
         Begun::find(store, wanted, retry_errors).await
     };
-    let failed =
-        |error: StoreError| stop(desk, error.to_string(), runs::help(&error), Exit::Usage);
+    let failed = |error: StoreError| stop(desk, error.to_string(), runs::help(&error), Exit::Usage);
     found.await.map(Some).map_err(failed)
 }
 
