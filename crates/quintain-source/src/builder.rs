@@ -148,7 +148,9 @@ impl Builder {
     pub(crate) fn close(&mut self, end: Option<usize>, dx: &mut Diagnostics) -> Result<(), Fatal> {
         let Some(Frame { anchor, start, collection }) = self.stack.pop() else { return Ok(()) };
         let (kind, last) = match collection {
-            Collection::Seq(items) => {
+            Collection::Seq(mut items) => {
+                // Trees of large files consist of small collections.
+                items.shrink_to_fit();
                 let last = items.last().map(|node| node.span.end);
                 (NodeKind::Seq(items), last)
             }
@@ -252,6 +254,7 @@ impl Mapping {
                 }
             }
         }
+        self.entries.shrink_to_fit();
         self.entries
     }
 }

@@ -96,6 +96,8 @@ impl<'t> Reader<'t> {
             }
             Ok(())
         })?;
+        // Trees of large files consist of small maps.
+        entries.shrink_to_fit();
         Ok(NodeKind::Map(entries))
     }
 
@@ -105,6 +107,7 @@ impl<'t> Reader<'t> {
             nodes.push(reader.value(depth + 1)?);
             Ok(())
         })?;
+        nodes.shrink_to_fit();
         Ok(NodeKind::Seq(nodes))
     }
 

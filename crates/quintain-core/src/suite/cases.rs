@@ -56,8 +56,8 @@ impl Loader<'_> {
         for path in paths {
             let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
             let (nodes, numbered) = self.test_nodes(&path, at, place);
-            for (index, node) in nodes.iter().enumerate() {
-                let Some(mut test) = self.test(node, Role::Test, place, &folder) else { continue };
+            for (index, node) in nodes.into_iter().enumerate() {
+                let Some(mut test) = self.test(&node, Role::Test, place, &folder) else { continue };
                 if alone && numbered && test.description.is_none() {
                     test.description = Some(format!("Row #{}", index + 1));
                 }

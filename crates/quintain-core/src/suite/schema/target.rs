@@ -12,6 +12,7 @@ use crate::suite::server::{TRANSPORTS, WAYS};
 use crate::suite::target::VERSIONS;
 
 const MCP: &str = "^mcp(:|$)";
+const HTTP: &str = "^https?($|:)";
 const ID: &str = "`mcp` or `mcp:NAME` for MCP servers, an address for HTTP, `exec:COMMAND`, `echo`, \
                   `file://PATH` for a file with targets";
 
@@ -58,13 +59,46 @@ fn by_id() -> Value {
         "type": "object",
         "properties": properties,
         "anyOf": [{"required": ["id"]}, {"required": ["$ref"]}],
-        "if": {"properties": {"id": {"type": "string", "pattern": MCP}}, "required": ["id"]},
-        "then": {
-            "properties": {"config": refer("mcp")},
-            "propertyNames": {"enum": names},
-            "required": ["config"],
-        },
+        "allOf": [
+            {
+                "if": has_id(MCP),
+                "then": {
+                    "properties": {"config": refer("mcp")},
+                    "propertyNames": {"enum": names},
+                    "required": ["config"],
+                },
+            },
+            {"if": has_id(HTTP), "then": {"properties": {"config": http()}}},
+        ],
     })
+}
+
+fn has_id(pattern: &str) -> Value {
+    json!({"properties": {"id": {"type": "string", "pattern": pattern}}, "required": ["id"]})
+}
+
+/// `config` of an HTTP target.
+fn http() -> Value {
+    let entries = [
+        ("url", url("The address; the id if absent")),
+        ("method", scalar("GET, POST, ... [default: GET]")),
+        ("headers", map_of("Headers of every request", scalar(""))),
+        ("queryParams", map_of("Parameters of the address", scalar(""))),
+        ("body", any("What is sent; templates in it are filled in, `{{prompt}}` among them")),
+        ("request", scalar("The whole request as text, or `file://PATH` of it")),
+        ("useHttps", flag("Whether `request` is sent encrypted")),
+        ("auth", refer("auth")),
+        ("transformRequest", code("Makes what is sent from `prompt` and `vars`.")),
+        ("transformResponse", code("Makes the answer from `json`, `text` and `context`.")),
+        ("responseParser", code("The same as `transformResponse`.")),
+        ("validateStatus", code("Which status is no error; every one if absent.")),
+        ("maxRetries", any("Has no effect")),
+        ("tokenEstimation", any("Has no effect")),
+        ("tools", any("What a model behind it is offered to call")),
+        ("tool_choice", any("Has no effect")),
+        ("toolFormat", any("Has no effect")),
+    ];
+    keys("How to reach the endpoint, and how to read its answers", entries, &[])
 }
 
 /// `config` of an MCP target.
