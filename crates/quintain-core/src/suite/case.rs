@@ -101,8 +101,7 @@ impl Loader<'_> {
             files: self.files,
             strictness: place.strictness,
         };
-        let mut asserts: Vec<_> =
-            reader.list(node, self.dx).into_iter().map(Arc::new).collect();
+        let mut asserts: Vec<_> = reader.list(node, self.dx).into_iter().map(Arc::new).collect();
         // The list is made in the place of the larger one before it.
         asserts.shrink_to_fit();
         asserts

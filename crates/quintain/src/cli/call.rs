@@ -269,21 +269,12 @@ fn instead(exchange: &Exchange) -> Option<String> {
 
 /// What went wrong, in the words that users of existing suites look for.
 fn error_text(exchange: &Exchange) -> Option<String> {
-    let what = match &exchange.outcome {
-        Outcome::Reply(_) => return None,
-        Outcome::ToolError(_) => "the tool reports a failure (isError)".to_owned(),
-        Outcome::RpcError { code, message, .. } => format!("MCP error {code}: {message}"),
-        Outcome::TimedOut { after } => {
-            format!("MCP error -32001: Request timed out after {} ms", after.as_millis())
+    match &exchange.outcome {
+        Outcome::ToolError(_) => {
+            Some("MCP tool error: the tool reports a failure (isError)".to_owned())
         }
-        Outcome::Closed { why } | Outcome::Refused { why } | Outcome::Garbled { why, .. } => {
-            why.clone()
-        }
-    };
-    Some(match exchange.method.as_str() {
-        "tools/call" => format!("MCP tool error: {what}"),
-        method => format!("{}: {what}", visible(method)),
-    })
+        _ => quintain_core::response::error_text(exchange),
+    }
 }
 
 fn exchange_json(exchange: &Exchange) -> Value {
