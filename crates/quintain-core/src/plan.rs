@@ -3,7 +3,6 @@
 
 mod select;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use quintain_script::Host;
@@ -16,9 +15,9 @@ use crate::suite::{Prompt, Suite, Target, Test, VarFile, expand};
 
 pub use select::{Sameness, SelectError, Selection};
 
-/// One case to run. Variables are not filled in yet: an earlier case may bring some of them.
+/// The place of one case in a plan. Its test may have to be read before it can be run.
 #[derive(Debug, Clone)]
-pub struct Case {
+pub struct Seat {
     pub ordinal: usize,
     pub test_idx: usize,
     /// The same for all repetitions.
@@ -29,16 +28,51 @@ pub struct Case {
     /// Index into the prompts of the suite.
     pub prompt: usize,
     pub repeat: u32,
+    /// Index into the tests of the suite; none for prompts that are sent as they are.
+    test: Option<usize>,
+    /// One combination of the variables, if there are several.
+    vars: Option<Arc<Map<String, Value>>>,
+    /// Why it cannot be run, if so.
+    flaw: Option<Arc<str>>,
+    /// How it gets on with other cases.
+    pub manners: Manners,
+}
+
+/// What a case demands of the order in which cases are run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manners {
+    /// It is run alone.
+    pub serial: bool,
+    /// It takes no part in conversations.
+    pub silent: bool,
+    /// Its answer is compared with others of the same test.
+    pub compared: bool,
+}
+
+/// One case to run. Variables are not filled in yet: an earlier case may bring some of them.
+#[derive(Debug, Clone)]
+pub struct Case<'p> {
+    pub seat: &'p Seat,
     pub test: Arc<Test>,
-    /// One combination of its variables, if there are several.
-    pub vars: Option<Arc<Map<String, Value>>>,
     /// Why it cannot be run, if so.
     pub flaw: Option<Arc<str>>,
 }
 
-impl Case {
+impl Seat {
+    /// The case that sits here.
+    pub fn case(&self, suite: &Suite) -> Case<'_> {
+        let test = self.test.map_or_else(|| Ok(Arc::default()), |at| suite.tests.tests.get(at));
+        let flaw = self.flaw.clone();
+        match test {
+            Ok(test) => Case { seat: self, test, flaw },
+            Err(why) => Case { seat: self, test: Arc::default(), flaw: Some(why.into()) },
+        }
+    }
+}
+
+impl Case<'_> {
     pub fn vars(&self) -> &Map<String, Value> {
-        self.vars.as_deref().unwrap_or(&self.test.vars)
+        self.seat.vars.as_deref().unwrap_or(&self.test.vars)
     }
 
     /// Its variables with what earlier cases and scripts bring, and with the content of files in
@@ -58,7 +92,7 @@ impl Case {
 /// What will be run.
 #[derive(Debug, Default)]
 pub struct Plan {
-    pub cases: Vec<Case>,
+    pub seats: Vec<Seat>,
     pub columns: Vec<Column>,
 }
 
@@ -73,55 +107,105 @@ pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
         label: suite.tests.prompts[pair.prompt].label.clone(),
     });
     let columns: Vec<Column> = columns.collect();
-    let lone = Arc::new(Test::default());
-    let tests: Cow<'_, [Arc<Test>]> = match &suite.tests.tests[..] {
-        // A suite without tests runs its prompts once.
-        [] => Cow::Owned(vec![lone]),
-        tests => Cow::Borrowed(tests),
+    let mut planner = Planner {
+        suite,
+        pairs: &pairs,
+        repeat: repeat.max(1),
+        plain: switched_on(&suite.env, "PROMPTFOO_DISABLE_VAR_EXPANSION"),
+        host: Host { env: suite.env.clone(), ..Host::default() },
+        seats: Vec::with_capacity(suite.tests.tests.len() * pairs.len()),
+        test_idx: 0,
+        group: 0,
     };
-    let mut cases = Vec::with_capacity(tests.len() * pairs.len());
-    let (mut test_idx, mut first_group) = (0, 0);
-    let host = Host { env: suite.env.clone(), ..Host::default() };
-    let plain = switched_on(&suite.env, "PROMPTFOO_DISABLE_VAR_EXPANSION");
-    for test in selection.tests(&tests) {
-        let (changed, flaw) = match transformed(test, &host) {
+    for at in selection.tests(&suite.tests.tests) {
+        planner.add(at);
+    }
+    Plan { seats: planner.seats, columns }
+}
+
+struct Planner<'a> {
+    suite: &'a Suite,
+    pairs: &'a [Pair],
+    repeat: u32,
+    /// Lists among variables are values.
+    plain: bool,
+    host: Host,
+    seats: Vec<Seat>,
+    test_idx: usize,
+    group: usize,
+}
+
+impl Planner<'_> {
+    fn add(&mut self, at: Option<usize>) {
+        let tests = &self.suite.tests.tests;
+        // Nothing in most tests matters here; they need not be read for it.
+        if at.is_some_and(|at| tests.is_plain(at)) {
+            return self.seat(at, None, &[None], self.repeat, None);
+        }
+        let test = match at.map_or_else(|| Ok(Arc::default()), |at| tests.get(at)) {
+            Ok(test) => test,
+            Err(why) => return self.seat(at, None, &[None], self.repeat, Some(why.into())),
+        };
+        let (changed, flaw) = match transformed(&test, &self.host) {
             Ok(vars) => (vars.map(Arc::new), None),
             Err(why) => (None, Some(Arc::from(format!("transformVars failed: {why}")))),
         };
         let vars = changed.as_deref().unwrap_or(&test.vars);
-        let combinations: Vec<Option<Arc<Map<String, Value>>>> =
-            if plain || test.options.disable_var_expansion || !vars.values().any(Value::is_array) {
-                vec![changed]
-            } else {
-                expand(vars).into_iter().map(|vars| Some(Arc::new(vars))).collect()
-            };
-        for repeat in 0..test.options.repeat.unwrap_or(repeat).max(1) {
+        let is_one = self.plain || test.options.disable_var_expansion;
+        let combinations: Vec<_> = if is_one || !vars.values().any(Value::is_array) {
+            vec![changed]
+        } else {
+            expand(vars).into_iter().map(|vars| Some(Arc::new(vars))).collect()
+        };
+        let repeat = test.options.repeat.unwrap_or(self.repeat).max(1);
+        self.seat(at, Some(&test), &combinations, repeat, flaw);
+    }
+
+    /// Seats a test; nothing is known of it if it is plain.
+    fn seat(
+        &mut self,
+        at: Option<usize>,
+        test: Option<&Test>,
+        combinations: &[Option<Arc<Map<String, Value>>>],
+        repeats: u32,
+        flaw: Option<Arc<str>>,
+    ) {
+        let manners = test.map(manners).unwrap_or_default();
+        for repeat in 0..repeats {
             for (offset, vars) in combinations.iter().enumerate() {
-                for (column, pair) in pairs.iter().enumerate() {
-                    let (target, prompt) =
-                        (&suite.targets[pair.target], &suite.tests.prompts[pair.prompt]);
-                    if !wanted(test, target, prompt) {
+                for (column, pair) in self.pairs.iter().enumerate() {
+                    let target = &self.suite.targets[pair.target];
+                    let prompt = &self.suite.tests.prompts[pair.prompt];
+                    if test.is_some_and(|test| !wanted(test, target, prompt)) {
                         continue;
                     }
-                    cases.push(Case {
-                        ordinal: cases.len(),
-                        test_idx,
-                        group: first_group + offset,
+                    self.seats.push(Seat {
+                        ordinal: self.seats.len(),
+                        test_idx: self.test_idx,
+                        group: self.group + offset,
                         column,
                         target: pair.target,
                         prompt: pair.prompt,
                         repeat,
-                        test: test.clone(),
+                        test: at,
                         vars: vars.clone(),
                         flaw: flaw.clone(),
+                        manners,
                     });
                 }
-                test_idx += 1;
+                self.test_idx += 1;
             }
         }
-        first_group += combinations.len();
+        self.group += combinations.len();
     }
-    Plan { cases, columns }
+}
+
+fn manners(test: &Test) -> Manners {
+    Manners {
+        serial: test.options.run_serially,
+        silent: test.options.disable_conversation_var,
+        compared: test.asserts.iter().any(|assert| assert.comparison().is_some()),
+    }
 }
 
 /// The variables that `transformVars` of a test makes. They may hold lists, which mean several cases.

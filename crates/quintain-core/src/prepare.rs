@@ -28,7 +28,7 @@ pub struct Prepared {
 /// # Errors
 /// When a template makes no sense.
 pub fn prepare(
-    case: &Case,
+    case: &Case<'_>,
     prompt: &Prompt,
     carried: &Map<String, Value>,
     speaks_mcp: bool,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::file::Span;
 use crate::node::{Key, Node, NodeKind};
+use crate::packed::{Items, Long};
 
 /// Deeper documents would cost stack in every reader that follows.
 pub(crate) const MAX_DEPTH: usize = 100;
@@ -26,8 +27,8 @@ impl Fatal {
     }
 }
 
-#[derive(Default)]
 pub(crate) struct Builder {
+    long: Long,
     stack: Vec<Frame>,
     root: Option<Node>,
     anchors: HashMap<usize, Anchored>,
@@ -41,7 +42,7 @@ struct Frame {
 }
 
 enum Collection {
-    Seq(Vec<Node>),
+    Seq(Items),
     Map(Mapping),
 }
 
@@ -74,8 +75,8 @@ struct Weight {
 }
 
 impl Builder {
-    pub(crate) fn new() -> Self {
-        Self::default()
+    pub(crate) fn new(long: Long) -> Self {
+        Self { long, stack: Vec::new(), root: None, anchors: HashMap::new(), expansion: 0 }
     }
 
     pub(crate) fn finish(self, empty: Span) -> Node {
@@ -129,7 +130,14 @@ impl Builder {
     }
 
     pub(crate) fn open_seq(&mut self, anchor: usize, start: Span) -> Result<(), Fatal> {
-        self.open(anchor, start, Collection::Seq(Vec::new()))
+        let may_be_long = match &self.stack[..] {
+            [] => self.long.is_document(),
+            [Frame { collection: Collection::Map(mapping), .. }] => {
+                matches!(&mapping.pending, Some(Pending::Key(key)) if self.long.is_key(&key.text))
+            }
+            _ => false,
+        };
+        self.open(anchor, start, Collection::Seq(Items::new(may_be_long)))
     }
 
     pub(crate) fn open_map(&mut self, anchor: usize, start: Span) -> Result<(), Fatal> {
@@ -148,11 +156,9 @@ impl Builder {
     pub(crate) fn close(&mut self, end: Option<usize>, dx: &mut Diagnostics) -> Result<(), Fatal> {
         let Some(Frame { anchor, start, collection }) = self.stack.pop() else { return Ok(()) };
         let (kind, last) = match collection {
-            Collection::Seq(mut items) => {
-                // Trees of large files consist of small collections.
-                items.shrink_to_fit();
-                let last = items.last().map(|node| node.span.end);
-                (NodeKind::Seq(items), last)
+            Collection::Seq(items) => {
+                let last = items.end();
+                (items.finish(), last)
             }
             Collection::Map(mapping) => {
                 let last =
@@ -294,7 +300,7 @@ fn weigh(node: &Node) -> Weight {
     };
     match &node.kind {
         NodeKind::Null | NodeKind::Scalar(_) => {}
-        NodeKind::Seq(items) => items.iter().for_each(|item| add(item, 0)),
+        NodeKind::Seq(_) | NodeKind::Pile(_) => node.items().for_each(|item| add(&item, 0)),
         NodeKind::Map(entries) => {
             for (key, item) in entries {
                 add(item, size_of::<Key>() + key.text.len());

@@ -1,13 +1,20 @@
 //! The texts a run was configured from, and places inside them.
 
 use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 /// Names one text of [`Sources`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub struct FileId(u32);
 
 /// A place in a text, in bytes; `start..end`, always on character borders of its file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub struct Span {
     pub file: FileId,
     pub start: usize,
@@ -32,7 +39,7 @@ impl Span {
 #[derive(Clone)]
 pub struct SourceFile {
     name: String,
-    text: String,
+    text: Arc<str>,
     lines: Vec<usize>,
 }
 
@@ -51,10 +58,10 @@ impl std::fmt::Debug for SourceFile {
 
 impl SourceFile {
     /// A leading byte order mark is dropped: it is no part of the document.
-    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        let mut text = text.into();
-        if text.starts_with('\u{feff}') {
-            text.drain(..'\u{feff}'.len_utf8());
+    pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        let mut text: Arc<str> = text.into();
+        if let Some(rest) = text.strip_prefix('\u{feff}') {
+            text = rest.into();
         }
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
@@ -67,6 +74,11 @@ impl SourceFile {
 
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The text for somebody who keeps it.
+    pub fn shared_text(&self) -> Arc<str> {
+        self.text.clone()
     }
 
     /// The text of a range, cut to what exists.

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 
 use crate::builder::{Fatal, MAX_DEPTH, duplicate, too_deep};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::file::{FileId, Sources, Span};
+use crate::file::{FileId, Span};
 use crate::node::{Key, Node, NodeKind, Origin, Scalar, ScalarValue, Style};
+use crate::packed::{Items, Long};
 use crate::scalar::resolve;
 
-pub(crate) fn read(text: &str, id: FileId, dx: &mut Diagnostics) -> Option<Node> {
-    let mut reader = Reader { text, at: 0, id, dx };
+pub(crate) fn read(text: &str, id: FileId, long: Long, dx: &mut Diagnostics) -> Option<Node> {
+    let mut reader = Reader { text, at: 0, id, long, dx };
     match reader.document() {
         Ok(node) => Some(node),
         Err(fatal) => {
@@ -20,29 +21,30 @@ pub(crate) fn read(text: &str, id: FileId, dx: &mut Diagnostics) -> Option<Node>
     }
 }
 
-/// Reads one JSON value per line; empty lines are skipped, broken ones reported and left out.
-pub fn read_lines(sources: &Sources, id: FileId, dx: &mut Diagnostics) -> Vec<Node> {
-    let Some(file) = sources.get(id) else { return Vec::new() };
-    let mut nodes = Vec::new();
-    let mut start = 0;
-    for line in file.text().split_inclusive('\n') {
-        let end = start + line.len();
-        if !line.trim().is_empty() {
-            let mut reader = Reader { text: &file.text()[..end], at: start, id, dx: &mut *dx };
-            match reader.document() {
-                Ok(node) => nodes.push(node),
-                Err(fatal) => fatal.report(dx),
-            }
-        }
-        start = end;
-    }
-    nodes
+/// The values of a text with one JSON value per line, each with what is wrong with its line. Empty
+/// lines are skipped.
+pub fn lines(text: &str, id: FileId) -> impl Iterator<Item = (Option<Node>, Diagnostics)> {
+    let mut end = 0;
+    let ranges = text.split_inclusive('\n').map(move |line| {
+        let start = end;
+        end += line.len();
+        (start, end, line.trim().is_empty())
+    });
+    ranges.filter(|(_, _, empty)| !empty).map(move |(start, end, _)| {
+        let mut dx = Diagnostics::new();
+        let text = &text[..end];
+        let mut reader = Reader { text, at: start, id, long: Long::Nothing, dx: &mut dx };
+        let node = reader.document();
+        let node = node.map_err(|fatal| fatal.report(&mut dx)).ok();
+        (node, dx)
+    })
 }
 
 struct Reader<'t> {
     text: &'t str,
     at: usize,
     id: FileId,
+    long: Long,
     dx: &'t mut Diagnostics,
 }
 
@@ -64,7 +66,7 @@ impl<'t> Reader<'t> {
         }
         let kind = match self.peek() {
             Some(b'{') => self.object(depth)?,
-            Some(b'[') => self.array(depth)?,
+            Some(b'[') => self.array(depth, depth == 0 && self.long.is_document())?,
             Some(b'"') => {
                 let (raw, origin) = self.string()?;
                 let (style, value) = (Style::DoubleQuoted, ScalarValue::Text);
@@ -87,7 +89,8 @@ impl<'t> Reader<'t> {
             let key = Key { text: reader.string()?.0, span: reader.span(start) };
             reader.skip_space();
             reader.expect(b':', "`:`")?;
-            let node = reader.value(depth + 1)?;
+            let may_be_long = depth == 0 && reader.long.is_key(&key.text);
+            let node = reader.member(depth + 1, may_be_long)?;
             if let Some(first) = seen.get(&key.text) {
                 reader.dx.push(duplicate(&key, *first));
             } else {
@@ -101,14 +104,24 @@ impl<'t> Reader<'t> {
         Ok(NodeKind::Map(entries))
     }
 
-    fn array(&mut self, depth: usize) -> Result<NodeKind, Fatal> {
-        let mut nodes = Vec::new();
+    /// The value of a key.
+    fn member(&mut self, depth: usize, may_be_long: bool) -> Result<Node, Fatal> {
+        self.skip_space();
+        if !may_be_long || self.peek() != Some(b'[') {
+            return self.value(depth);
+        }
+        let start = self.at;
+        let kind = self.array(depth, true)?;
+        Ok(Node { span: self.span(start), kind })
+    }
+
+    fn array(&mut self, depth: usize, may_be_long: bool) -> Result<NodeKind, Fatal> {
+        let mut nodes = Items::new(may_be_long);
         self.items(b']', |reader| {
             nodes.push(reader.value(depth + 1)?);
             Ok(())
         })?;
-        nodes.shrink_to_fit();
-        Ok(NodeKind::Seq(nodes))
+        Ok(nodes.finish())
     }
 
     /// The comma-separated rest of a collection, from its opening to its closing bracket.

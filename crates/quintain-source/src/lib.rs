@@ -8,6 +8,7 @@ mod file;
 mod json;
 mod node;
 mod nunjucks;
+mod packed;
 mod render;
 mod scalar;
 mod suggest;
@@ -19,16 +20,17 @@ mod yaml;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use fields::{Fields, unknown_word, wrong_type};
 pub use file::{FileId, Position, SourceFile, Sources, Span};
-pub use json::read_lines;
+pub use json::lines;
 pub use node::{Key, Node, NodeKind, Scalar, ScalarValue, Style};
 pub use nunjucks::{CustomFilter, Nunjucks, RenderError, array_index, is_template, printed};
+pub use packed::{Long, Packed};
 pub use render::Renderer;
 pub use scalar::Yaml11;
 pub use suggest::closest;
 pub use switch::switched_on;
 pub use template::{Scope, Templates};
 pub use visible::{visible, visible_json};
-pub use yaml::read;
+pub use yaml::{read, read_long};
 
 #[cfg(test)]
 mod properties;

@@ -1,32 +1,40 @@
 //! A parsed document in which every value remembers where it stands and how it was written.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Map as JsonMap, Number, Value};
 
 use crate::file::Span;
+use crate::packed::Packed;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Node {
     pub span: Span,
     pub kind: NodeKind,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub enum NodeKind {
+    #[default]
     Null,
     Scalar(Scalar),
     Seq(Vec<Node>),
     Map(Vec<(Key, Node)>),
+    /// A list that is too long for trees; only where the reader was told that it may be.
+    #[serde(skip)]
+    Pile(Vec<Packed>),
 }
 
 /// A key of a map. Keys are always text, whatever they look like.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     pub text: String,
     pub span: Span,
 }
 
 /// A scalar with its text as written (escapes and folding undone) and what it stands for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Scalar {
     pub raw: String,
     pub style: Style,
@@ -34,7 +42,7 @@ pub struct Scalar {
     pub(crate) origin: Origin,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Style {
     Plain,
     SingleQuoted,
@@ -44,7 +52,7 @@ pub enum Style {
 }
 
 /// What a scalar means by the YAML 1.2 core schema.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum ScalarValue {
     Text,
     Bool(bool),
@@ -55,7 +63,7 @@ pub enum ScalarValue {
 }
 
 /// Where the characters of a scalar stand in the file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Origin {
     /// The text stands in the file as it is, from this byte on.
     Verbatim(usize),
@@ -177,6 +185,17 @@ impl Node {
         if let NodeKind::Seq(items) = &self.kind { Some(items) } else { None }
     }
 
+    /// The items of a list, however long it is.
+    pub fn items(&self) -> impl Iterator<Item = Cow<'_, Self>> {
+        let (few, many): (&[Self], &[Packed]) = match &self.kind {
+            NodeKind::Seq(items) => (items, &[]),
+            NodeKind::Pile(items) => (&[], items),
+            _ => (&[], &[]),
+        };
+        let many = many.iter().map(|packed| Cow::Owned(packed.unpack()));
+        few.iter().map(Cow::Borrowed).chain(many)
+    }
+
     pub fn as_map(&self) -> Option<&[(Key, Self)]> {
         if let NodeKind::Map(entries) = &self.kind { Some(entries) } else { None }
     }
@@ -185,11 +204,18 @@ impl Node {
         self.as_map()?.iter().find(|(k, _)| k.text == key).map(|(_, node)| node)
     }
 
+    /// Takes the value of a key out of a map.
+    pub fn take(&mut self, key: &str) -> Option<Self> {
+        let NodeKind::Map(entries) = &mut self.kind else { return None };
+        let (_, node) = entries.iter_mut().find(|(found, _)| found.text == key)?;
+        Some(std::mem::take(node))
+    }
+
     /// What it is, in the words of an error message: `a list`, `the number 12`.
     pub fn describe(&self) -> String {
         match &self.kind {
             NodeKind::Null => "nothing".to_owned(),
-            NodeKind::Seq(_) => "a list".to_owned(),
+            NodeKind::Seq(_) | NodeKind::Pile(_) => "a list".to_owned(),
             NodeKind::Map(_) => "a map".to_owned(),
             NodeKind::Scalar(scalar) => match scalar.value {
                 ScalarValue::Text => "text".to_owned(),
@@ -203,7 +229,9 @@ impl Node {
         match &self.kind {
             NodeKind::Null => Value::Null,
             NodeKind::Scalar(scalar) => scalar.to_json(),
-            NodeKind::Seq(items) => items.iter().map(Self::to_json).collect(),
+            NodeKind::Seq(_) | NodeKind::Pile(_) => {
+                self.items().map(|item| item.to_json()).collect()
+            }
             NodeKind::Map(_) => Value::Object(self.to_json_map()),
         }
     }
@@ -214,11 +242,12 @@ impl Node {
         entries.map(|(key, node)| (key.text.clone(), node.to_json())).collect()
     }
 
-    /// Calls `visit` for this node and everything below it, in the order of the text.
+    /// Calls `visit` for this node and everything below it, in the order of the text; what is
+    /// packed has to be unpacked first.
     pub fn walk<'n>(&'n self, visit: &mut dyn FnMut(&'n Self)) {
         visit(self);
         match &self.kind {
-            NodeKind::Null | NodeKind::Scalar(_) => {}
+            NodeKind::Null | NodeKind::Scalar(_) | NodeKind::Pile(_) => {}
             NodeKind::Seq(items) => items.iter().for_each(|item| item.walk(visit)),
             NodeKind::Map(entries) => entries.iter().for_each(|(_, node)| node.walk(visit)),
         }

@@ -87,7 +87,8 @@ impl Templates {
                     }),
                 }
             }
-            NodeKind::Scalar(_) | NodeKind::Null => {}
+            // What is packed is filled in as it is unpacked.
+            NodeKind::Scalar(_) | NodeKind::Null | NodeKind::Pile(_) => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the tests of this crate share.
 
-use crate::{Diagnostics, Node, Renderer, SourceFile, Sources, read};
+use crate::{Diagnostics, Long, Node, Renderer, SourceFile, Sources};
 
 pub(crate) struct Parsed {
     pub(crate) sources: Sources,
@@ -9,10 +9,14 @@ pub(crate) struct Parsed {
 }
 
 pub(crate) fn parse_as(name: &str, text: &str) -> Parsed {
+    parse_long(name, text, Long::Nothing)
+}
+
+fn parse_long(name: &str, text: &str, long: Long) -> Parsed {
     let mut sources = Sources::new();
     let id = sources.add(SourceFile::new(name, text));
     let mut dx = Diagnostics::new();
-    let node = read(&sources, id, &mut dx);
+    let node = crate::read_long(&sources, id, long, &mut dx);
     Parsed { sources, node, dx }
 }
 
@@ -23,6 +27,13 @@ pub(crate) fn parse(text: &str) -> Parsed {
 /// The tree of a text that has nothing wrong with it.
 pub(crate) fn tree(text: &str) -> Node {
     let parsed = parse(text);
+    assert!(parsed.dx.is_empty(), "{}", parsed.drawn());
+    parsed.node.expect("a tree")
+}
+
+/// The same for a text with a list that may be long.
+pub(crate) fn read_long(name: &str, text: &str, long: Long) -> Node {
+    let parsed = parse_long(name, text, long);
     assert!(parsed.dx.is_empty(), "{}", parsed.drawn());
     parsed.node.expect("a tree")
 }

@@ -6,14 +6,20 @@ use crate::builder::{Builder, Fatal, too_deep};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::file::{FileId, SourceFile, Sources, Span};
 use crate::node::{Node, NodeKind, Origin, Scalar, ScalarValue, Style};
+use crate::packed::Long;
 use crate::scalar::resolve;
 
-/// Far above any honest suite.
-const MAX_BYTES: usize = 16 << 20;
+/// Room for several hundred thousand tests.
+const MAX_BYTES: usize = 128 << 20;
 
 /// Reads a YAML or (by its suffix) JSON file. Nothing is returned if the text cannot be understood;
 /// lesser faults such as duplicate keys are reported and the tree is returned all the same.
 pub fn read(sources: &Sources, id: FileId, dx: &mut Diagnostics) -> Option<Node> {
+    read_long(sources, id, Long::Nothing, dx)
+}
+
+/// Reads a file in which one list may have more items than trees fit into memory.
+pub fn read_long(sources: &Sources, id: FileId, long: Long, dx: &mut Diagnostics) -> Option<Node> {
     let file = sources.get(id)?;
     if let Some(diagnostic) = unreadable(file, id) {
         dx.push(diagnostic);
@@ -21,10 +27,10 @@ pub fn read(sources: &Sources, id: FileId, dx: &mut Diagnostics) -> Option<Node>
     }
     if std::path::Path::new(file.name()).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"))
     {
-        return crate::json::read(file.text(), id, dx);
+        return crate::json::read(file.text(), id, long, dx);
     }
     let text = Text { file, id, chars: char_offsets(file.text()) };
-    let mut builder = Builder::new();
+    let mut builder = Builder::new(long);
     match feed(&text, &mut builder, dx) {
         Ok(()) => Some(builder.finish(Span::new(id, 0..0))),
         Err(fatal) => {

@@ -1,13 +1,12 @@
 //! Which part of a suite is run: the filters of the command line.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::diff::vars_hash;
-use crate::suite::{Prompt, Target, Test, expand};
+use crate::suite::{Prompt, Target, Test, TestList, expand};
 
 /// Filters; all of them have to agree. The default selects everything.
 #[derive(Debug, Default)]
@@ -96,12 +95,20 @@ impl Selection {
         })
     }
 
-    /// The tests that are selected, in their order.
-    pub(super) fn tests<'t>(&self, tests: &'t [Arc<Test>]) -> Vec<&'t Arc<Test>> {
+    /// The positions of the tests that are selected, in their order. A suite without tests runs its
+    /// prompts once.
+    pub(super) fn tests(&self, tests: &TestList) -> Vec<Option<usize>> {
         let range = self.range.clone().unwrap_or(0..usize::MAX);
-        let within = tests.iter().enumerate().filter(|(at, _)| range.contains(at));
-        let mut chosen: Vec<_> =
-            within.map(|(_, test)| test).filter(|test| self.allows(test)).collect();
+        if tests.is_empty() {
+            let lone = range.contains(&0) && self.allows(&Test::default());
+            return if lone { vec![None] } else { Vec::new() };
+        }
+        let within = range.start.min(tests.len())..range.end.min(tests.len());
+        // A test that cannot be read any more is selected, and fails with the reason.
+        let allowed = |at: &usize| {
+            !self.looks_inside() || tests.get(*at).map_or(true, |test| self.allows(&test))
+        };
+        let mut chosen: Vec<_> = within.filter(allowed).map(Some).collect();
         if let Some(first) = self.first {
             chosen.truncate(first);
         }
@@ -109,6 +116,11 @@ impl Selection {
             chosen = sample(chosen, count, seed);
         }
         chosen
+    }
+
+    /// Whether it matters what a test says.
+    fn looks_inside(&self) -> bool {
+        self.pattern.is_some() || !self.metadata.is_empty() || self.among.is_some()
     }
 
     fn allows(&self, test: &Test) -> bool {

@@ -1,119 +1,173 @@
 //! `tests`: a list of tests, files with tests, or both.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use quintain_script::Host;
-use quintain_source::{Fields, Node, SourceFile, Span, read as read_source, wrong_type};
+use quintain_source::{
+    Diagnostic, Fields, FileId, Long, Node, NodeKind, SourceFile, Span, lines, read as read_source,
+    wrong_type,
+};
 use serde_json::Value;
 
-use super::Test;
 use super::case::Role;
 use super::files::{FileValue, language_of, split_function};
+use super::list::{Entry, numbered};
 use super::loader::{Loader, Place, suffix_of};
+use super::row::Rows;
 use crate::code::{Code, Language};
 
+/// Who gets the tests, one by one.
+type Take<'t> = &'t mut dyn FnMut(Entry<'_>);
+
 impl Loader<'_> {
-    /// All tests of a `tests` key, not yet laid over `defaultTest`.
-    pub(super) fn tests(&mut self, node: &Node, place: &Place<'_>) -> Vec<Test> {
-        if let Some(items) = node.as_seq() {
-            let mut tests = Vec::with_capacity(items.len());
-            for item in items {
-                match item.as_str() {
-                    Some(name) => tests.extend(self.test_files(name, item.span, false, place)),
-                    None if item.get("path").is_some() => {
-                        tests.extend(self.generator(item, place));
-                    }
-                    None => tests.extend(self.test(item, Role::Test, place, place.base_dir)),
+    /// Reads all tests of a `tests` key, not yet laid over `defaultTest`.
+    pub(super) fn tests(&mut self, node: Node, place: &Place<'_>, take: Take<'_>) {
+        match node.kind {
+            NodeKind::Seq(items) => {
+                items.into_iter().for_each(|item| self.item(&item, place, take));
+            }
+            NodeKind::Pile(items) => {
+                for item in items {
+                    let mut item = item.unpack();
+                    self.templates.fill_tree(&mut item, self.dx);
+                    self.item(&item, place, take);
                 }
             }
-            return tests;
+            _ => match node.as_str() {
+                Some(name) => self.test_files(name, node.span, true, place, take),
+                None if node.get("path").is_some() => self.generator(&node, place, take),
+                None => {
+                    wrong_type("tests", "a list of tests, or a file with tests", &node, self.dx);
+                }
+            },
         }
-        match node.as_str() {
-            Some(name) => self.test_files(name, node.span, true, place),
-            None if node.get("path").is_some() => self.generator(node, place),
-            None => {
-                wrong_type("tests", "a list of tests, or a file with tests", node, self.dx);
-                Vec::new()
-            }
+    }
+
+    /// One entry of the list.
+    fn item(&mut self, item: &Node, place: &Place<'_>, take: Take<'_>) {
+        match item.as_str() {
+            Some(name) => self.test_files(name, item.span, false, place, take),
+            None if item.get("path").is_some() => self.generator(item, place, take),
+            None => self.entry(item, place, place.base_dir, None, take),
+        }
+    }
+
+    /// Reads one test and hands it on.
+    fn entry(
+        &mut self,
+        node: &Node,
+        place: &Place<'_>,
+        test_dir: &Path,
+        row: Option<usize>,
+        take: Take<'_>,
+    ) {
+        if let Some(mut test) = self.test(node, Role::Test, place, test_dir) {
+            numbered(&mut test, row);
+            take(Entry { test, node, place, test_dir, row });
         }
     }
 
     /// The tests of a file or of all files that a pattern matches. Named alone, a JSON file's tests
     /// are numbered, as promptfoo has it.
-    fn test_files(&mut self, name: &str, at: Span, alone: bool, place: &Place<'_>) -> Vec<Test> {
+    fn test_files(&mut self, name: &str, at: Span, alone: bool, place: &Place<'_>, take: Take<'_>) {
         if let Some((scheme, _)) = name.split_once("://").filter(|(scheme, _)| *scheme != "file") {
             let why = format!("tests cannot be fetched over `{scheme}`; save them as a file");
-            self.unreadable(at, why);
-            return Vec::new();
+            return self.unreadable(at, why);
         }
         let name = name.strip_prefix("file://").unwrap_or(name);
         let (path, _) = split_function(name);
         if language_of(&suffix_of(Path::new(path))).is_some() {
-            return self.generated(name, None, at, place);
+            return self.generated(name, None, at, place, take);
         }
-        let paths = self.matching(name, place, at);
-        let mut tests = Vec::new();
-        for path in paths {
-            let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-            let (nodes, numbered) = self.test_nodes(&path, at, place);
-            for (index, node) in nodes.into_iter().enumerate() {
-                let Some(mut test) = self.test(&node, Role::Test, place, &folder) else { continue };
-                if alone && numbered && test.description.is_none() {
-                    test.description = Some(format!("Row #{}", index + 1));
-                }
-                tests.push(test);
-            }
+        for path in self.matching(name, place, at) {
+            self.test_file(&path, at, alone, place, take);
         }
-        tests
     }
 
-    /// The tests of a file as written, and whether promptfoo would number them.
-    fn test_nodes(&mut self, path: &Path, at: Span, place: &Place<'_>) -> (Vec<Node>, bool) {
+    fn test_file(&mut self, path: &Path, at: Span, alone: bool, place: &Place<'_>, take: Take<'_>) {
+        let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         let suffix = suffix_of(path);
+        let row = |index| (alone && !suffix.starts_with('y')).then_some(index);
         match suffix.as_str() {
             "csv" => {
-                let Some(id) = self.source(path, place, at) else { return (Vec::new(), true) };
-                let text = self.sources.get(id).map_or("", |file| file.text());
-                let (nodes, complaints) = super::row::tests(text, id, self.delimiter);
-                complaints.into_iter().for_each(|complaint| self.dx.push(complaint));
-                (nodes, true)
+                let Some((text, id)) = self.shared_source(path, place, at) else { return };
+                let mut rows = Rows::new(&text, id, self.delimiter);
+                self.complain(rows.complaints());
+                for (index, (node, complaints)) in rows.enumerate() {
+                    self.complain(complaints);
+                    let Some(node) = node else { continue };
+                    self.entry(&node, place, &folder, row(index), take);
+                }
             }
-            "jsonl" => (self.lines(path, place, at), true),
+            "jsonl" => {
+                let Some((text, id)) = self.shared_source(path, place, at) else { return };
+                let mut index = 0;
+                for (node, dx) in lines(&text, id) {
+                    self.dx.extend(dx);
+                    let Some(mut node) = node else { continue };
+                    self.templates.fill_tree(&mut node, self.dx);
+                    self.entry(&node, place, &folder, row(index), take);
+                    index += 1;
+                }
+            }
             "json" | "yaml" | "yml" => {
-                let tree = self.tree(path, place, at);
-                let nodes = tree.map(|tree| match tree.kind {
-                    quintain_source::NodeKind::Seq(items) => items,
-                    quintain_source::NodeKind::Null => Vec::new(),
-                    _ => vec![tree],
-                });
-                (nodes.unwrap_or_default(), suffix == "json")
+                let Some(tree) = self.long_tree(path, Long::Document, place, at) else { return };
+                match tree.kind {
+                    NodeKind::Null => {}
+                    NodeKind::Seq(items) => {
+                        for (index, node) in items.into_iter().enumerate() {
+                            self.entry(&node, place, &folder, row(index), take);
+                        }
+                    }
+                    NodeKind::Pile(items) => {
+                        for (index, item) in items.into_iter().enumerate() {
+                            let mut node = item.unpack();
+                            self.templates.fill_tree(&mut node, self.dx);
+                            self.entry(&node, place, &folder, row(index), take);
+                        }
+                    }
+                    _ => self.entry(&tree, place, &folder, row(0), take),
+                }
             }
             _ => {
                 let why = "tests are read from `.yaml`, `.json`, `.jsonl` and `.csv` files";
                 self.unreadable(at, why);
-                (Vec::new(), false)
             }
         }
     }
 
+    fn complain(&mut self, complaints: Vec<Diagnostic>) {
+        complaints.into_iter().for_each(|complaint| self.dx.push(complaint));
+    }
+
+    /// The text of a file, which diagnostics can point into from now on.
+    fn shared_source(
+        &mut self,
+        path: &Path,
+        place: &Place<'_>,
+        at: Span,
+    ) -> Option<(Arc<str>, FileId)> {
+        let id = self.source(path, place, at)?;
+        Some((self.sources.get(id)?.shared_text(), id))
+    }
+
     /// `{path: file://make.js, config: {...}}`
-    fn generator(&mut self, node: &Node, place: &Place<'_>) -> Vec<Test> {
-        let Some(mut fields) = Fields::of(node, "a file with tests", self.dx) else {
-            return Vec::new();
-        };
+    fn generator(&mut self, node: &Node, place: &Place<'_>, take: Take<'_>) {
+        let Some(mut fields) = Fields::of(node, "a file with tests", self.dx) else { return };
         let config = fields.get("config").map(Node::to_json);
         let path = fields.get("path");
         fields.finish(place.strictness, self.dx);
         let Some((name, at)) = path.and_then(|path| Some((path.as_str()?, path.span))) else {
             path.into_iter().for_each(|path| wrong_type("path", "a file", path, self.dx));
-            return Vec::new();
+            return;
         };
         let name = name.strip_prefix("file://").unwrap_or(name);
         let (path, _) = split_function(name);
         if language_of(&suffix_of(Path::new(path))).is_some() {
-            return self.generated(name, config.as_ref(), at, place);
+            return self.generated(name, config.as_ref(), at, place, take);
         }
-        self.test_files(name, at, false, place)
+        self.test_files(name, at, false, place, take);
     }
 
     /// The tests that a script returns.
@@ -123,7 +177,8 @@ impl Loader<'_> {
         config: Option<&Value>,
         at: Span,
         place: &Place<'_>,
-    ) -> Vec<Test> {
+        take: Take<'_>,
+    ) {
         let made = FileValue::read(name, place.base_dir, self.files).and_then(|file| match file {
             FileValue::Code(code) => self.made(&code, config),
             FileValue::Data(_) => Err("it is no script".to_owned()),
@@ -145,9 +200,10 @@ impl Loader<'_> {
                 None
             }
         };
-        let Some(nodes) = nodes else { return Vec::new() };
-        let nodes = nodes.as_seq().unwrap_or(std::slice::from_ref(&nodes));
-        nodes.iter().filter_map(|node| self.test(node, Role::Test, place, place.base_dir)).collect()
+        let Some(nodes) = nodes else { return };
+        for node in nodes.as_seq().unwrap_or(std::slice::from_ref(&nodes)) {
+            self.entry(node, place, place.base_dir, None, take);
+        }
     }
 
     fn made(&self, code: &Code, config: Option<&Value>) -> Result<Value, String> {

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use quintain_source::{Node, NodeKind, Span, wrong_type};
+use quintain_source::{Node, NodeKind, Nunjucks, Span, Templates, wrong_type};
 use serde_json::{Map, Value};
 
 use super::case::Role;
 use super::load::Document;
 use super::loader::{Loader, Place};
-use super::scenario::Scenario;
-use super::{Prompt, PromptBody, Test, Tests};
+use super::{Files, Prompt, PromptBody, Test, TestList, Tests};
 
 pub(super) const KEYS: [&str; 18] = [
     "$schema",
@@ -35,12 +34,15 @@ pub(super) const KEYS: [&str; 18] = [
 /// What is sent if nothing is said: the variable `prompt`, which is what MCP suites use.
 const DEFAULT_PROMPT: &str = "{{prompt}}";
 
-pub(super) fn read(documents: &[Document], loader: &mut Loader<'_>) -> Tests {
+pub(super) fn read(
+    documents: &mut [Document],
+    loader: &mut Loader<'_>,
+    disk: Arc<dyn Files>,
+) -> Tests {
     let mut tests = Tests::default();
-    let mut cases = Vec::new();
-    let mut scenarios = Vec::new();
     let mut default: Option<Test> = None;
-    for document in documents {
+    let templates = Nunjucks::default();
+    for document in documents.iter() {
         let place = document.place();
         let get = |name: &str| document.node.get(name).filter(|node| !node.is_null());
         if let Some(node) = get("defaultTest") {
@@ -54,18 +56,19 @@ pub(super) fn read(documents: &[Document], loader: &mut Loader<'_>) -> Tests {
         }
         if let Some(node) = get("prompts") {
             let prompts = loader.prompts(node, &place);
-            prompts.iter().for_each(|prompt| loader.check_template(prompt, &place));
+            prompts.iter().for_each(|prompt| loader.check_template(prompt, &place, &templates));
             tests.prompts.extend(prompts);
-        }
-        if let Some(node) = get("tests") {
-            cases.extend(loader.tests(node, &place));
-        }
-        if let Some(node) = get("scenarios") {
-            scenarios.extend(loader.scenarios(node, &place));
         }
         settings(document, &place, loader, &mut tests);
     }
-    tests.tests = plan(cases, &scenarios, default, &tests);
+    let default = under_all(default, &tests);
+    tests.tests = list(documents, default, loader, disk);
+    // Prompts without tests are sent as they are.
+    let has_scenarios = documents.iter().any(|document| document.node.get("scenarios").is_some());
+    if let (true, false, [prompt, ..]) = (tests.tests.is_empty(), has_scenarios, &tests.prompts[..])
+    {
+        tests.tests.push(Test { span: prompt.span, ..Test::default() });
+    }
     if tests.prompts.is_empty() {
         let (label, body) = (DEFAULT_PROMPT.into(), PromptBody::Text(DEFAULT_PROMPT.into()));
         let (id, config, span) = (None, None, Span::default());
@@ -104,31 +107,41 @@ fn settings(document: &Document, place: &Place<'_>, loader: &mut Loader<'_>, tes
     }
 }
 
-fn plan(
-    cases: Vec<Test>,
-    scenarios: &[Scenario],
-    default: Option<Test>,
-    tests: &Tests,
-) -> Vec<Arc<Test>> {
+/// What is laid under every test.
+fn under_all(default: Option<Test>, tests: &Tests) -> Test {
     let mut default = default.unwrap_or_default();
     // The metadata of a suite are those of its tests, unless `defaultTest` has its own.
     if default.metadata.is_empty() {
         default.metadata.clone_from(&tests.metadata);
     }
-    let mut all: Vec<Arc<Test>> =
-        cases.into_iter().map(|test| Arc::new(test.over(&default))).collect();
+    default
+}
+
+/// All tests: those of `tests` first, then those of scenarios.
+fn list(
+    documents: &mut [Document],
+    default: Test,
+    loader: &mut Loader<'_>,
+    disk: Arc<dyn Files>,
+) -> TestList {
+    let env = loader.env.clone();
+    let mut tests = TestList::new(disk, Templates::new(env.clone()), env, default);
+    for document in documents.iter_mut() {
+        // Taken out, so that the room of a long list is free again as soon as it is read.
+        let node = document.node.take("tests").filter(|node| !node.is_null());
+        if let Some(node) = node {
+            loader.tests(node, &document.place(), &mut |entry| tests.push_entry(entry));
+        }
+    }
     let mut index = 0;
-    for scenario in scenarios {
-        let product = scenario.product(&mut index);
-        all.extend(product.into_iter().map(|test| Arc::new(test.over(&default))));
+    for document in documents.iter() {
+        let node = document.node.get("scenarios").filter(|node| !node.is_null());
+        let Some(node) = node else { continue };
+        for scenario in loader.scenarios(node, &document.place()) {
+            scenario.product(&mut index).into_iter().for_each(|test| tests.push(test));
+        }
     }
-    // Prompts without tests are sent as they are.
-    if all.is_empty() && scenarios.is_empty() {
-        let only = tests.prompts.first().map(|prompt| prompt.span);
-        let test = only.map(|span| Test { span, ..Test::default() }.over(&default));
-        all.extend(test.map(Arc::new));
-    }
-    all
+    tests
 }
 
 impl Loader<'_> {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::code::{Code, Language};
 
 /// The files that a suite may refer to.
-pub trait Files: Sync {
+pub trait Files: Send + Sync {
     /// # Errors
     /// When it cannot be read.
     fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;

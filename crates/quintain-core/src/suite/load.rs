@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use quintain_source::{
-    Diagnostic, Diagnostics, Fields, Node, NodeKind, Nunjucks, Severity, SourceFile, Sources,
-    Templates, read as read_source,
+    Diagnostic, Diagnostics, Fields, Long, Node, NodeKind, Severity, SourceFile, Sources,
+    Templates, read_long,
 };
 
 use super::files::Files;
@@ -24,7 +25,7 @@ const TARGET_KEYS: [&str; 3] = ["targets", "providers", "env"];
 pub struct SuiteFile {
     /// As the user named it; shown in diagnostics.
     pub name: String,
-    pub text: String,
+    pub text: Arc<str>,
     /// Where relative paths in it start.
     pub base_dir: PathBuf,
 }
@@ -54,22 +55,24 @@ impl Document {
 
 /// Loads the files as one suite, with the files they refer to: targets, prompts and tests are
 /// concatenated, `env` maps merged over `env`, and what later files say of defaults counts.
-pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: &dyn Files) -> Loaded {
+pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: Arc<dyn Files>) -> Loaded {
     let mut sources = Sources::new();
     let mut dx = Diagnostics::new();
     let mut documents = Vec::new();
-    for file in files {
+    let (texts, files) = (files, disk.clone());
+    for file in texts {
         let strictness = strictness(&file.name);
         let shown_dir = Path::new(&file.name).parent().map_or_else(PathBuf::new, Path::to_owned);
         let id = sources.add(SourceFile::new(file.name, file.text));
-        let Some(node) = read_source(&sources, id, &mut dx) else { continue };
+        let long = Long::Key("tests");
+        let Some(node) = read_long(&sources, id, long, &mut dx) else { continue };
         let Some(mut node) = super::refs::resolved(node, &mut dx) else { continue };
         let base_dir = file.base_dir;
         let place = Place { base_dir: &base_dir, shown_dir: &shown_dir, strictness };
-        included::include(&mut node, &place, disk, &mut sources, &mut dx);
+        included::include(&mut node, &place, &*files, &mut sources, &mut dx);
         documents.push(Document { node, base_dir, shown_dir, strictness });
     }
-    let env = merged_env(&documents, env, disk, &mut dx);
+    let env = merged_env(&documents, env, &*files, &mut dx);
     let templates = Templates::new(env.clone());
     for document in &mut documents {
         fill(&mut document.node, &templates, &mut dx);
@@ -80,21 +83,11 @@ pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: &dyn Fi
     let mut suite = Suite::default();
     for Document { node, base_dir, strictness, .. } in &documents {
         let reader =
-            Reader { templates: &templates, base_dir, strictness: *strictness, files: disk };
+            Reader { templates: &templates, base_dir, strictness: *strictness, files: &*files };
         read(node, &env, &reader, &mut suite, &mut dx);
     }
-    let mut loader = Loader {
-        files: disk,
-        sources: &mut sources,
-        dx: &mut dx,
-        templates: &templates,
-        env: &env,
-        delimiter: env.get("PROMPTFOO_CSV_DELIMITER").and_then(|d| d.chars().next()).unwrap_or(','),
-        var_files: BTreeMap::new(),
-        mentions: Vec::new(),
-        nunjucks: Nunjucks::default(),
-    };
-    suite.tests = declared::read(&documents, &mut loader);
+    let mut loader = Loader::new(&*files, &templates, &env, &mut sources, &mut dx);
+    suite.tests = declared::read(&mut documents, &mut loader, disk);
     let mentions = loader.mentions;
     mention::check(&mentions, &suite.targets, &suite.tests.prompts, &mut dx);
     let texts: Vec<&str> = sources.iter().map(SourceFile::text).collect();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use quintain_source::{
-    Diagnostic, Diagnostics, Fields, FileId, Node, Nunjucks, Severity, SourceFile, Sources, Span,
-    Templates, read as read_source, read_lines,
+    Diagnostic, Diagnostics, Fields, FileId, Long, Node, Severity, SourceFile, Sources, Span,
+    Templates, read_long,
 };
 
 use super::VarFile;
@@ -25,8 +25,28 @@ pub(super) struct Loader<'a> {
     pub(super) var_files: BTreeMap<String, VarFile>,
     /// Names of targets and prompts that tests are restricted to.
     pub(super) mentions: Vec<Mention>,
-    /// What prompts will be filled in by.
-    pub(super) nunjucks: Nunjucks,
+}
+
+impl<'a> Loader<'a> {
+    pub(super) fn new(
+        files: &'a dyn Files,
+        templates: &'a Templates,
+        env: &'a BTreeMap<String, String>,
+        sources: &'a mut Sources,
+        dx: &'a mut Diagnostics,
+    ) -> Self {
+        let delimiter = env.get("PROMPTFOO_CSV_DELIMITER").and_then(|text| text.chars().next());
+        Self {
+            files,
+            sources,
+            dx,
+            templates,
+            env,
+            delimiter: delimiter.unwrap_or(','),
+            var_files: BTreeMap::new(),
+            mentions: Vec::new(),
+        }
+    }
 }
 
 /// The file of the suite that something stands in.
@@ -93,18 +113,22 @@ impl Loader<'_> {
 
     /// A YAML or JSON file as a tree, with the environment filled in.
     pub(super) fn tree(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<Node> {
-        let id = self.source(path, place, at)?;
-        let mut node = super::refs::resolved(read_source(self.sources, id, self.dx)?, self.dx)?;
-        self.templates.fill_tree(&mut node, self.dx);
-        Some(node)
+        self.long_tree(path, Long::Nothing, place, at)
     }
 
-    /// The values of a file with one JSON value per line.
-    pub(super) fn lines(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Vec<Node> {
-        let Some(id) = self.source(path, place, at) else { return Vec::new() };
-        let mut nodes = read_lines(self.sources, id, self.dx);
-        nodes.iter_mut().for_each(|node| self.templates.fill_tree(node, self.dx));
-        nodes
+    /// The same for a file with a list that may be long, whose items are not filled in if it is.
+    pub(super) fn long_tree(
+        &mut self,
+        path: &Path,
+        long: Long,
+        place: &Place<'_>,
+        at: Span,
+    ) -> Option<Node> {
+        let id = self.source(path, place, at)?;
+        let node = read_long(self.sources, id, long, self.dx)?;
+        let mut node = super::refs::resolved(node, self.dx)?;
+        self.templates.fill_tree(&mut node, self.dx);
+        Some(node)
     }
 
     pub(super) fn code(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use quintain_source::{Diagnostic, Fields, Node, NodeKind, Span};
+use quintain_source::{Diagnostic, Fields, Node, NodeKind, Nunjucks, Span};
 use serde_json::Value;
 
 use super::csv::Records;
@@ -54,12 +54,17 @@ impl Loader<'_> {
     }
 
     /// Reports a prompt that is no template. JSON is filled in text by text, hence left alone.
-    pub(super) fn check_template(&mut self, prompt: &Prompt, place: &Place<'_>) {
+    pub(super) fn check_template(
+        &mut self,
+        prompt: &Prompt,
+        place: &Place<'_>,
+        templates: &Nunjucks,
+    ) {
         let PromptBody::Text(text) = &prompt.body else { return };
         if serde_json::from_str::<Value>(text).is_ok() {
             return;
         }
-        if let Err(error) = self.nunjucks.check(text) {
+        if let Err(error) = templates.check(text) {
             let title = "this template cannot be filled in";
             let diagnostic = Diagnostic::new(place.strictness, "config::bad-template", title);
             self.dx.push(diagnostic.at(prompt.span, error.reason));

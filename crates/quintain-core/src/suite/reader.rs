@@ -80,7 +80,9 @@ impl Reader<'_> {
     /// A payload: sent as written, hence words that may have been meant otherwise are reported.
     pub(super) fn payload(&self, node: &Node, dx: &mut Diagnostics) -> Value {
         match &node.kind {
-            NodeKind::Seq(items) => items.iter().map(|item| self.payload(item, dx)).collect(),
+            NodeKind::Seq(_) | NodeKind::Pile(_) => {
+                node.items().map(|item| self.payload(&item, dx)).collect()
+            }
             NodeKind::Map(_) => Value::Object(self.payload_map(node, dx)),
             NodeKind::Null => Value::Null,
             NodeKind::Scalar(scalar) => {

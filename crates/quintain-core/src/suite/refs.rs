@@ -1,6 +1,6 @@
 //! `$ref: '#/assertionTemplates/short'`: parts of a document that are used in several places.
 
-use quintain_source::{Diagnostic, Diagnostics, Key, Node, NodeKind, Span};
+use quintain_source::{Diagnostic, Diagnostics, Key, Node, NodeKind, Packed, Span};
 
 /// How many nodes references may add to a document.
 const BUDGET: usize = 1 << 18;
@@ -11,17 +11,41 @@ const MAX_CHAIN: usize = 32;
 /// nowhere are left to whoever understands them: JSON schemas have references of their own. Nothing
 /// is returned if there is no end to them.
 pub(super) fn resolved(node: Node, dx: &mut Diagnostics) -> Option<Node> {
-    let mut found = false;
-    node.walk(&mut |node| found |= reference(node).is_some());
-    if !found {
+    if !has_reference(&node) {
         return Some(node);
     }
+    let node = unpacked(node);
     let mut resolver = Resolver { root: &node, budget: BUDGET, exhausted: None };
     let resolved = resolver.copy(&node, 0);
     let Some(at) = resolver.exhausted else { return Some(resolved) };
     let title = "the references of this file lead to themselves or multiply without end";
     dx.push(Diagnostic::error("config::endless-reference", title).at(at, "given up here"));
     None
+}
+
+fn has_reference(node: &Node) -> bool {
+    let mut found = false;
+    node.walk(&mut |node| {
+        found |= reference(node).is_some();
+        if let NodeKind::Pile(items) = &node.kind {
+            found |= items.iter().any(|item| has_reference(&item.unpack()));
+        }
+    });
+    found
+}
+
+/// References may lead into a long list, and out of it: it has to be a tree then.
+fn unpacked(mut node: Node) -> Node {
+    let spread = |node: &mut Node| {
+        if let NodeKind::Pile(items) = &node.kind {
+            node.kind = NodeKind::Seq(items.iter().map(Packed::unpack).collect());
+        }
+    };
+    spread(&mut node);
+    if let NodeKind::Map(entries) = &mut node.kind {
+        entries.iter_mut().for_each(|(_, node)| spread(node));
+    }
+    node
 }
 
 struct Resolver<'n> {

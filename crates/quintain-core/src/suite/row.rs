@@ -37,29 +37,50 @@ enum Column {
     Var(String),
 }
 
-/// The tests of a CSV file, and what is wrong with it.
-pub(super) fn tests(text: &str, id: FileId, delimiter: char) -> (Vec<Node>, Vec<Diagnostic>) {
-    let mut complaints = Vec::new();
-    let mut records = Records::new(text, delimiter);
-    let header = records.next().unwrap_or_default();
-    let columns: Vec<Column> =
-        header.iter().map(|cell| column(cell, id, &mut complaints)).collect();
-    let mut nodes = Vec::new();
-    for (index, record) in records.enumerate() {
+/// The tests of a CSV file, row by row, each with what is wrong with its row.
+pub(super) struct Rows<'t> {
+    id: FileId,
+    columns: Vec<Column>,
+    records: std::iter::Enumerate<Records<'t>>,
+    /// What is wrong with the header.
+    complaints: Vec<Diagnostic>,
+}
+
+impl<'t> Rows<'t> {
+    pub(super) fn new(text: &'t str, id: FileId, delimiter: char) -> Self {
+        let mut complaints = Vec::new();
+        let mut records = Records::new(text, delimiter);
+        let header = records.next().unwrap_or_default();
+        let columns = header.iter().map(|cell| column(cell, id, &mut complaints)).collect();
+        Self { id, columns, records: records.enumerate(), complaints }
+    }
+
+    /// What is wrong with the header.
+    pub(super) fn complaints(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.complaints)
+    }
+}
+
+impl Iterator for Rows<'_> {
+    type Item = (Option<Node>, Vec<Diagnostic>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (index, record) = self.records.next()?;
         let ends = record.first().zip(record.last());
-        let span = Span::new(id, ends.map_or(0..0, |(a, z)| a.range.start..z.range.end));
-        if record.len() != columns.len() {
-            let title = format!("{} cells in a table of {} columns", record.len(), columns.len());
+        let span = Span::new(self.id, ends.map_or(0..0, |(a, z)| a.range.start..z.range.end));
+        let mut complaints = Vec::new();
+        let (cells, columns) = (record.len(), self.columns.len());
+        if cells != columns {
+            let title = format!("{cells} cells in a table of {columns} columns");
             complaints.push(Diagnostic::error("config::bad-row", title).at(span, ""));
-            continue;
+            return Some((None, complaints));
         }
-        let mut row = Row::new(id);
-        for (column, cell) in columns.iter().zip(&record) {
+        let mut row = Row::new(self.id);
+        for (column, cell) in self.columns.iter().zip(&record) {
             row.cell(column, cell, &mut complaints);
         }
-        nodes.push(row.finish(index, span));
+        Some((Some(row.finish(index, span)), complaints))
     }
-    (nodes, complaints)
 }
 
 fn column(cell: &Cell<'_>, id: FileId, complaints: &mut Vec<Diagnostic>) -> Column {
@@ -248,9 +269,14 @@ mod tests {
     use serde_json::{Value, json};
 
     fn read(csv: &str) -> (Vec<Value>, Vec<&'static str>) {
-        let (nodes, complaints) = tests(csv, FileId::default(), ',');
-        let codes = complaints.iter().map(|complaint| complaint.code).collect();
-        (nodes.iter().map(Node::to_json).collect(), codes)
+        let mut rows = Rows::new(csv, FileId::default(), ',');
+        let mut complaints = rows.complaints();
+        let mut nodes = Vec::new();
+        for (node, found) in rows {
+            nodes.extend(node.as_ref().map(Node::to_json));
+            complaints.extend(found);
+        }
+        (nodes, complaints.iter().map(|complaint| complaint.code).collect())
     }
 
     #[test]

@@ -36,13 +36,15 @@ impl Loader<'_> {
         let mut fields = Fields::of(node, "a scenario", self.dx)?;
         fields.get("description");
         let config = fields.required("config", self.dx).map(|node| self.data(node, place));
-        let tests = fields.get("tests").map(|node| self.tests(node, place));
+        let mut tests = Vec::new();
+        if let Some(node) = fields.get("tests") {
+            self.tests(node.clone(), place, &mut |entry| tests.push(entry.test));
+        }
         fields.finish(place.strictness, self.dx);
-        let tests = tests.filter(|tests| !tests.is_empty());
-        Some(Scenario {
-            config: config?,
-            tests: tests.unwrap_or_else(|| vec![Test { span: node.span, ..Test::default() }]),
-        })
+        if tests.is_empty() {
+            tests.push(Test { span: node.span, ..Test::default() });
+        }
+        Some(Scenario { config: config?, tests })
     }
 
     fn data(&mut self, node: &Node, place: &Place<'_>) -> Vec<Test> {

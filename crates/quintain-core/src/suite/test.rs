@@ -7,7 +7,7 @@ use std::time::Duration;
 use quintain_source::{Node, Span};
 use serde_json::{Map, Value};
 
-use super::Assert;
+use super::{Assert, TestList};
 use crate::check::View;
 use crate::code::Code;
 
@@ -138,7 +138,7 @@ pub struct EvaluateOptions {
 #[derive(Debug, Default)]
 pub struct Tests {
     pub prompts: Vec<Prompt>,
-    pub tests: Vec<Arc<Test>>,
+    pub tests: TestList,
     pub derived_metrics: Vec<DerivedMetric>,
     /// `nunjucksFilters`: JavaScript by the names that templates use.
     pub filters: Vec<(String, Code)>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use quintain_core::code::Code;
 use quintain_core::evidence::{Evidence, Outcome};
 use quintain_core::jsonpath;
-use quintain_core::plan::{self, Case};
+use quintain_core::plan::{self, Case, Seat};
 use quintain_core::prepare::{Prepared, fill, prepare};
 use quintain_core::probe::{PlannedStep, Probe};
 use quintain_core::response::Response;
@@ -30,13 +30,14 @@ pub(super) struct Answered {
 
 impl Floor<'_> {
     /// Runs one case. Whatever goes wrong is part of the result.
-    pub(super) async fn case(&self, case: &Case) -> CaseResult {
-        let lane = self.lanes.get(case.target);
-        let prompt = &self.job.suite.tests.prompts[case.prompt];
+    pub(super) async fn case(&self, seat: &Seat) -> CaseResult {
+        let lane = self.lanes.get(seat.target);
+        let prompt = &self.job.suite.tests.prompts[seat.prompt];
         self.pace.turn().await;
+        let case = &seat.case(self.job.suite);
         let mut carried = self.memory.carried(case);
-        carried.insert("__repeatIndex".to_owned(), case.repeat.into());
-        let Case { test_idx, column, repeat, .. } = case;
+        carried.insert("__repeatIndex".to_owned(), seat.repeat.into());
+        let Seat { test_idx, column, repeat, .. } = seat;
         let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
         carried.insert("__evalStepId".to_owned(), step.into());
         let mut draft = self.draft(case, lane, prompt);
@@ -60,7 +61,7 @@ impl Floor<'_> {
     async fn prepared(
         &self,
         prompt: &Prompt,
-        case: &Case,
+        case: &Case<'_>,
         lane: &Lane<'_>,
         mut carried: Map<String, Value>,
     ) -> Result<Prepared, String> {
@@ -80,7 +81,7 @@ impl Floor<'_> {
     async fn written<'p>(
         &self,
         prompt: &'p Prompt,
-        case: &Case,
+        case: &Case<'_>,
         lane: &Lane<'_>,
         carried: &Map<String, Value>,
     ) -> Result<Cow<'p, Prompt>, String> {
@@ -92,9 +93,10 @@ impl Floor<'_> {
     }
 
     /// The result of a case that the time did not suffice for.
-    pub(super) fn overdue(&self, case: &Case) -> CaseResult {
-        let prompt = &self.job.suite.tests.prompts[case.prompt];
-        let mut draft = self.draft(case, self.lanes.get(case.target), prompt);
+    pub(super) fn overdue(&self, seat: &Seat) -> CaseResult {
+        let prompt = &self.job.suite.tests.prompts[seat.prompt];
+        let case = seat.case(self.job.suite);
+        let mut draft = self.draft(&case, self.lanes.get(seat.target), prompt);
         let millis = self.job.settings.max_time.unwrap_or_default().as_millis();
         draft.error = Some(format!("Evaluation exceeded max duration of {millis}ms"));
         mask(&mut draft, &self.job.world.redactor);
@@ -103,7 +105,7 @@ impl Floor<'_> {
 
     async fn filled(
         &self,
-        case: &Case,
+        case: &Case<'_>,
         lane: &Lane<'_>,
         prepared: &Prepared,
         draft: &mut CaseResult,
@@ -133,13 +135,13 @@ impl Floor<'_> {
     }
 
     /// The target's answer, or the recorded one.
-    async fn answer(&self, case: &Case, lane: &Lane<'_>, prepared: &Prepared) -> Answered {
+    async fn answer(&self, case: &Case<'_>, lane: &Lane<'_>, prepared: &Prepared) -> Answered {
         let plain = |response| Answered { evidence: Evidence::default(), response, attempts: 0 };
         if let Some(output) = &case.test.provider_output {
             return plain(Response { output: output.clone(), ..Response::default() });
         }
         if let Some(recording) = self.job.recording {
-            return match recording.result(case).await {
+            return match recording.result(case.seat).await {
                 Ok(CaseResult { evidence, mut response, attempts, .. }) => {
                     if let Some(said) = response.untransformed.take() {
                         response.output = said;
@@ -234,13 +236,13 @@ impl Floor<'_> {
         }
     }
 
-    fn draft(&self, case: &Case, lane: &Lane<'_>, prompt: &Prompt) -> CaseResult {
+    fn draft(&self, case: &Case<'_>, lane: &Lane<'_>, prompt: &Prompt) -> CaseResult {
         CaseResult {
-            ordinal: case.ordinal,
-            test_idx: case.test_idx,
-            group: case.group,
-            prompt_idx: case.column,
-            repeat: case.repeat,
+            ordinal: case.seat.ordinal,
+            test_idx: case.seat.test_idx,
+            group: case.seat.group,
+            prompt_idx: case.seat.column,
+            repeat: case.seat.repeat,
             target: plan::name(lane.target),
             prompt: PromptText { raw: String::new(), label: prompt.label.clone() },
             description: case.test.description.clone(),

@@ -37,13 +37,13 @@ pub(super) enum Turn {
 impl Waiting {
     pub(super) fn new(job: &Job<'_>) -> Self {
         let mut tests: BTreeMap<usize, Group> = BTreeMap::new();
-        for case in &job.plan.cases {
-            let compared = case.test.asserts.iter().any(|assert| assert.comparison().is_some());
-            if !compared || job.is_done(case) {
-                continue;
-            }
-            let fresh = || Group { test: case.test.clone(), open: 0, results: Vec::new() };
-            tests.entry(case.test_idx).or_insert_with(fresh).open += 1;
+        let compared = job.plan.seats.iter().filter(|seat| seat.manners.compared);
+        for seat in compared.filter(|seat| !job.is_done(seat)) {
+            let fresh = || {
+                let test = seat.case(job.suite).test;
+                Group { test, open: 0, results: Vec::new() }
+            };
+            tests.entry(seat.test_idx).or_insert_with(fresh).open += 1;
         }
         Self { tests }
     }

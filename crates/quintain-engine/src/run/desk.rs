@@ -36,7 +36,7 @@ impl<'a> Desk<'a> {
             store,
             listen,
             tally: Tally::new(job.info),
-            order: InOrder::new(job.plan.cases.len(), earlier),
+            order: InOrder::new(job.plan.seats.len(), earlier),
             taken: job.settings.max_time.map(|_| HashSet::new()),
         }
     }

@@ -23,7 +23,7 @@ use super::lanes::Lane;
 
 /// What all assertions of a case look at.
 struct Bench<'a> {
-    case: &'a Case,
+    case: &'a Case<'a>,
     lane: &'a Lane<'a>,
     prepared: &'a Prepared,
     response: &'a Response,
@@ -34,7 +34,7 @@ impl Floor<'_> {
     /// The grade of a case; none if it cannot be judged, with the reason.
     pub(super) async fn grade(
         &self,
-        case: &Case,
+        case: &Case<'_>,
         lane: &Lane<'_>,
         prepared: &Prepared,
         answered: &mut Answered,

@@ -41,8 +41,8 @@ enum Way {
 impl<'a> Lanes<'a> {
     /// Opens every target that a case needs, all at once.
     pub(super) async fn open(job: &Job<'a>) -> Self {
-        let open = |case: &&quintain_core::plan::Case| !job.is_done(case);
-        let needed = |at: usize| job.plan.cases.iter().filter(open).any(|case| case.target == at);
+        let open = |seat: &&quintain_core::plan::Seat| !job.is_done(seat);
+        let needed = |at: usize| job.plan.seats.iter().filter(open).any(|seat| seat.target == at);
         let opening = job.suite.targets.iter().enumerate();
         let lanes = opening.map(|(at, target)| Lane::open(target, needed(at), job));
         Self { lanes: join_all(lanes).await }
@@ -89,7 +89,7 @@ impl<'a> Lane<'a> {
         match &target.kind {
             TargetKind::Mcp(mcp) => match Sessions::open(mcp, job.world).await {
                 Ok(sessions) => {
-                    let surfaces = sessions.surfaces(surveys(job)).await;
+                    let surfaces = sessions.surfaces(job.suite.tests.tests.want_survey).await;
                     lane(Way::Mcp(sessions), surfaces)
                 }
                 Err(error) => lane(Way::Closed(error.to_string()), Vec::new()),
@@ -167,10 +167,4 @@ fn unsent(step: &Step, why: String) -> Exchange {
         took: std::time::Duration::ZERO,
         notices: Vec::new(),
     }
-}
-
-/// Whether a check looks at more than the tools.
-fn surveys(job: &Job<'_>) -> bool {
-    let mut asserts = job.suite.tests.tests.iter().flat_map(|test| &test.asserts);
-    asserts.any(|assert| assert.wants_survey())
 }

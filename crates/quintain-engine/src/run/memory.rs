@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use quintain_core::plan::Case;
+use quintain_core::plan::{Case, Seat};
 use quintain_core::response::Response;
 use quintain_core::suite::{PromptBody, Suite};
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ struct Held {
 
 impl Memory {
     pub(super) fn of(suite: &Suite) -> Self {
-        let stores = suite.tests.tests.iter().any(|test| test.options.store_output_as.is_some());
+        let stores = suite.tests.tests.store_outputs;
         let talks = suite.tests.prompts.iter().map(|prompt| match &prompt.body {
             PromptBody::Text(text) => text.contains("_conversation"),
             PromptBody::Call(call) => call.to_string().contains("_conversation"),
@@ -35,21 +35,21 @@ impl Memory {
     }
 
     /// Whether this case depends on what other cases leave.
-    pub(super) fn orders(&self, case: &Case) -> bool {
-        self.stores || self.has_conversation(case)
+    pub(super) fn orders(&self, seat: &Seat) -> bool {
+        self.stores || self.has_conversation(seat)
     }
 
-    fn has_conversation(&self, case: &Case) -> bool {
-        self.talks[case.prompt] && !case.test.options.disable_conversation_var
+    fn has_conversation(&self, seat: &Seat) -> bool {
+        self.talks[seat.prompt] && !seat.manners.silent
     }
 
     /// The variables that a case gets from earlier ones.
-    pub(super) fn carried(&self, case: &Case) -> Map<String, Value> {
+    pub(super) fn carried(&self, case: &Case<'_>) -> Map<String, Value> {
         let mut carried = Map::new();
-        if case.repeat > 0 || self.stores || self.has_conversation(case) {
+        if case.seat.repeat > 0 || self.orders(case.seat) {
             let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
             carried.extend(held.registers.clone());
-            if self.has_conversation(case) {
+            if self.has_conversation(case.seat) {
                 let turns = held.conversations.get(&key(case)).cloned().unwrap_or_default();
                 carried.insert("_conversation".into(), turns.into());
             }
@@ -58,13 +58,13 @@ impl Memory {
     }
 
     /// Whether a case leaves anything.
-    pub(super) fn keeps(&self, case: &Case) -> bool {
-        case.test.options.store_output_as.is_some() || self.has_conversation(case)
+    pub(super) fn keeps(&self, case: &Case<'_>) -> bool {
+        case.test.options.store_output_as.is_some() || self.has_conversation(case.seat)
     }
 
     /// Keeps what later cases may ask for: the output under its name, and what was said, before any
     /// transform, in the conversation.
-    pub(super) fn keep(&self, case: &Case, prompt: &str, response: &Response) {
+    pub(super) fn keep(&self, case: &Case<'_>, prompt: &str, response: &Response) {
         if !self.keeps(case) {
             return;
         }
@@ -73,7 +73,7 @@ impl Memory {
         if let Some(name) = name {
             held.registers.insert(name.clone(), response.output.clone());
         }
-        if self.has_conversation(case) {
+        if self.has_conversation(case.seat) {
             let input = last_message(prompt);
             let turn =
                 json!({"prompt": as_json(prompt), "input": input, "output": response.said()});
@@ -83,9 +83,9 @@ impl Memory {
 }
 
 /// Conversations are told apart by column and by the id that a test gives them.
-fn key(case: &Case) -> (usize, String) {
+fn key(case: &Case<'_>) -> (usize, String) {
     let id = case.test.metadata.get("conversationId").map(ToString::to_string);
-    (case.column, id.unwrap_or_default())
+    (case.seat.column, id.unwrap_or_default())
 }
 
 fn as_json(prompt: &str) -> Value {

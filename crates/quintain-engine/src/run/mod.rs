@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt};
 use quintain_core::event::{Event, RunInfo};
-use quintain_core::plan::{Case, Plan};
+use quintain_core::plan::{Plan, Seat};
 use quintain_core::result::CaseStatus;
 use quintain_core::suite::Suite;
 use quintain_core::tally::{Summary, Tally, derive};
@@ -78,21 +78,21 @@ impl Earlier {
         let wanted = |row: &&Finished| !(retry_errors && row.status == CaseStatus::Errored);
         let finished: HashSet<_> =
             finished.iter().filter(wanted).map(|row| (row.test_idx, row.prompt_idx)).collect();
-        let is_finished = |case: &&Case| finished.contains(&(case.test_idx, case.column));
+        let is_finished = |seat: &&Seat| finished.contains(&(seat.test_idx, seat.column));
         // Answers that are compared with each other are made together.
-        let compared = |case: &&Case| case.test.asserts.iter().any(|a| a.comparison().is_some());
-        let torn = plan.cases.iter().filter(compared).filter(|case| !is_finished(case));
-        let torn: HashSet<usize> = torn.map(|case| case.test_idx).collect();
-        let done = plan.cases.iter().filter(is_finished);
-        let done = done.filter(|case| !torn.contains(&case.test_idx)).map(|case| case.ordinal);
+        let compared = plan.seats.iter().filter(|seat| seat.manners.compared);
+        let torn = compared.filter(|seat| !is_finished(seat));
+        let torn: HashSet<usize> = torn.map(|seat| seat.test_idx).collect();
+        let done = plan.seats.iter().filter(is_finished);
+        let done = done.filter(|seat| !torn.contains(&seat.test_idx)).map(|seat| seat.ordinal);
         let done = done.collect();
         Ok(Self { store, run, done })
     }
 }
 
 impl Job<'_> {
-    fn is_done(&self, case: &Case) -> bool {
-        self.earlier.is_some_and(|earlier| earlier.done.contains(&case.ordinal))
+    fn is_done(&self, seat: &Seat) -> bool {
+        self.earlier.is_some_and(|earlier| earlier.done.contains(&seat.ordinal))
     }
 }
 
@@ -177,14 +177,14 @@ impl Floor<'_> {
             }
         }
         self.remember().await;
-        let open: Vec<&Case> = plan.cases.iter().filter(|case| !self.job.is_done(case)).collect();
-        let (serial, free): (Vec<&Case>, Vec<&Case>) =
-            open.iter().partition(|case| self.is_serial(case));
+        let open: Vec<&Seat> = plan.seats.iter().filter(|seat| !self.job.is_done(seat)).collect();
+        let (serial, free): (Vec<&Seat>, Vec<&Seat>) =
+            open.iter().partition(|seat| self.is_serial(seat));
         let mut desk = Desk::new(self.job, store.as_ref(), listen);
         let mut waiting = Waiting::new(self.job);
         let width = settings.concurrency.max(1);
-        let serial = stream::iter(serial).map(|case| self.case(case)).buffered(1);
-        let free = stream::iter(free).map(|case| self.case(case)).buffer_unordered(width);
+        let serial = stream::iter(serial).map(|seat| self.case(seat)).buffered(1);
+        let free = stream::iter(free).map(|seat| self.case(seat)).buffer_unordered(width);
         let mut results = std::pin::pin!(serial.chain(free));
         let deadline = settings.max_time.map(|limit| started + limit);
         let (mut interrupted, mut overdue) = (false, false);
@@ -216,9 +216,9 @@ impl Floor<'_> {
             desk.take(result).await;
         }
         if overdue {
-            for case in open {
-                if !desk.has(case.ordinal) {
-                    desk.take(self.overdue(case)).await;
+            for seat in open {
+                if !desk.has(seat.ordinal) {
+                    desk.take(self.overdue(seat)).await;
                 }
             }
         }
@@ -230,17 +230,21 @@ impl Floor<'_> {
         Outcome { summary, unreachable: self.lanes.unreachable(), overdue, unsaved }
     }
 
-    fn is_serial(&self, case: &Case) -> bool {
-        case.test.options.run_serially || self.memory.orders(case)
+    fn is_serial(&self, seat: &Seat) -> bool {
+        seat.manners.serial || self.memory.orders(seat)
     }
 
     /// What earlier cases left for later ones, if those cases are not run again.
     async fn remember(&self) {
         let Some(Earlier { store, run, .. }) = self.job.earlier else { return };
-        let kept = self.job.plan.cases.iter();
-        for case in kept.filter(|case| self.job.is_done(case) && self.memory.keeps(case)) {
-            if let Ok(Some(result)) = store.case(run, case.ordinal).await {
-                self.memory.keep(case, &result.prompt.raw, &result.response);
+        let done = self.job.plan.seats.iter().filter(|seat| self.job.is_done(seat));
+        for seat in done.filter(|seat| self.memory.orders(seat)) {
+            let case = seat.case(self.job.suite);
+            if !self.memory.keeps(&case) {
+                continue;
+            }
+            if let Ok(Some(result)) = store.case(run, seat.ordinal).await {
+                self.memory.keep(&case, &result.prompt.raw, &result.response);
             }
         }
     }

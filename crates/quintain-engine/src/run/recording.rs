@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use futures_util::TryStreamExt as _;
-use quintain_core::plan::{Case, Plan, Sameness};
+use quintain_core::plan::{Plan, Sameness, Seat};
 use quintain_core::result::CaseResult;
 use quintain_core::suite::Suite;
 use quintain_core::surface::Surface;
@@ -44,13 +44,14 @@ impl Recording {
         }
         drop(cases);
         let mut places = Vec::new();
-        plan.cases.retain_mut(|case| {
-            let target = suite.targets[case.target].name().to_owned();
-            let prompt = redactor.text(&suite.tests.prompts[case.prompt].label).into_owned();
+        plan.seats.retain_mut(|seat| {
+            let target = suite.targets[seat.target].name().to_owned();
+            let prompt = redactor.text(&suite.tests.prompts[seat.prompt].label).into_owned();
+            let case = seat.case(suite);
             let same = Sameness::new(case.test.description.as_deref(), case.vars());
-            let place = stored.get_mut(&(same, prompt, target, case.repeat));
+            let place = stored.get_mut(&(same, prompt, target, seat.repeat));
             let Some(place) = place.and_then(VecDeque::pop_front) else { return false };
-            case.ordinal = places.len();
+            seat.ordinal = places.len();
             places.push(place);
             true
         });
@@ -63,9 +64,9 @@ impl Recording {
     }
 
     /// What came of a case then.
-    pub(super) async fn result(&self, case: &Case) -> Result<CaseResult, String> {
+    pub(super) async fn result(&self, seat: &Seat) -> Result<CaseResult, String> {
         let missing = || "the run holds no answer to this test".to_owned();
-        let place = *self.places.get(case.ordinal).ok_or_else(missing)?;
+        let place = *self.places.get(seat.ordinal).ok_or_else(missing)?;
         let stored = self.store.case(&self.run, place).await;
         stored.map_err(|error| error.to_string())?.ok_or_else(missing)
     }

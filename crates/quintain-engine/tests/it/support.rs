@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::suite::{McpTarget, NoFiles, SuiteFile, load};
@@ -18,10 +19,10 @@ pub(crate) fn target(config: &Value) -> McpTarget {
     let suite = json!({"targets": [{"id": "mcp", "config": config}]});
     let file = SuiteFile {
         name: "quintain.yaml".into(),
-        text: suite.to_string(),
+        text: suite.to_string().into(),
         base_dir: PathBuf::from("."),
     };
-    let loaded = load(vec![file], &BTreeMap::new(), &NoFiles);
+    let loaded = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles));
     assert!(loaded.suite.is_some(), "{:?}", loaded.diagnostics);
     loaded.suite.unwrap().targets[0].as_mcp().unwrap().clone()
 }

@@ -74,14 +74,14 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
     let mut plan = plan(&opened.suite, &Selection::default(), repeat);
     let wrong = |error: quintain_engine::store::StoreError| say(error.to_string(), None);
     let (store, earlier) = (begun.store.clone(), begun.run.id.clone());
-    let planned = plan.cases.len();
+    let planned = plan.seats.len();
     let recording = Recording::of(begun.store, begun.run, &opened.suite, &mut plan, &desk.redactor);
     let recording = recording.await.map_err(wrong)?;
-    if plan.cases.len() < planned {
-        let missing = planned - plan.cases.len();
+    if plan.seats.len() < planned {
+        let missing = planned - plan.seats.len();
         desk.console.warn(&format!("{missing} of {planned} tests have no recorded answer"));
     }
-    if plan.cases.is_empty() {
+    if plan.seats.is_empty() {
         let help = "tests are found again by their description and variables";
         desk.console.error(&format!("the run {earlier} answers no test of this suite"), Some(help));
         return Ok(Exit::Nothing);
@@ -94,7 +94,7 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         created,
         description: opened.suite.description.clone().or(begun.info.description),
         columns: suite::masked(&plan.columns, &desk.redactor),
-        planned: plan.cases.len(),
+        planned: plan.seats.len(),
         options,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..begun.info

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use quintain_core::event::Column;
 use quintain_core::suite::{Loaded, Suite, SuiteFile, load};
@@ -77,14 +78,15 @@ pub(super) fn open(
     for file in files {
         let path = desk.context.cwd.join(file);
         let text = std::fs::read_to_string(&path)
-            .map_err(|error| say(format!("cannot read `{}`: {error}", file.display()), None))?;
+            .map_err(|error| say(format!("cannot read `{}`: {error}", file.display()), None))?
+            .into();
         let base_dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         texts.push(SuiteFile { name: file.display().to_string(), text, base_dir });
     }
     if !vars.is_empty() {
         let vars: Map<String, Value> =
             vars.into_iter().map(|(name, value)| (name, value.into())).collect();
-        let text = json!({"defaultTest": {"vars": vars}}).to_string();
+        let text = json!({"defaultTest": {"vars": vars}}).to_string().into();
         let base_dir = desk.context.cwd.clone();
         texts.push(SuiteFile { name: VARS.to_owned(), text, base_dir });
     }
@@ -97,7 +99,7 @@ pub(super) fn understand(
     env: &BTreeMap<String, String>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
-    let Loaded { suite, diagnostics, sources } = load(files.clone(), env, &Disk);
+    let Loaded { suite, diagnostics, sources } = load(files.clone(), env, Arc::new(Disk));
     if !diagnostics.is_empty() {
         let renderer =
             if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use quintain_source::{Diagnostics, Renderer, SourceFile, Sources, read};
 use serde_json::{Map, Value, json};
@@ -151,9 +152,9 @@ fn the_loader_knows_every_key_of_the_schema() {
     ] {
         let keys = schema.pointer(place).and_then(Value::as_object).expect(place);
         for key in keys.keys().filter(|key| *key != "$ref") {
-            let text = suite(place, key).to_string();
+            let text = suite(place, key).to_string().into();
             let file = SuiteFile { name: "suite.json".into(), text, base_dir: PathBuf::new() };
-            let loaded = load(vec![file], &BTreeMap::new(), &NoFiles);
+            let loaded = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles));
             let errors: Vec<_> = loaded.diagnostics.iter().map(|found| &found.title).collect();
             assert!(
                 errors.iter().all(|title| !title.contains("unknown key")),

@@ -215,7 +215,7 @@ fn several_files_are_one_suite() {
             ),
         ],
         &env(),
-        &NoFiles,
+        Arc::new(NoFiles),
     );
     assert!(loaded.diagnostics.is_empty(), "{}", drawn(&loaded));
     let suite = loaded.suite.expect("a suite");
@@ -229,7 +229,7 @@ fn several_files_are_one_suite() {
     let broken = load(
         vec![file("a.yaml", "a: [1"), file("b.yaml", "bogus: 1"), file("c.yaml", "")],
         &env(),
-        &NoFiles,
+        Arc::new(NoFiles),
     );
     assert_eq!(broken.diagnostics.len(), 3, "{}", drawn(&broken));
 }

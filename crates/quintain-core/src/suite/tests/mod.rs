@@ -5,6 +5,7 @@ mod loading;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use quintain_source::Renderer;
 
@@ -25,7 +26,7 @@ fn env() -> BTreeMap<String, String> {
 fn load_as(name: &str, text: &str) -> Loaded {
     let file =
         SuiteFile { name: name.into(), text: text.into(), base_dir: PathBuf::from("/suites") };
-    load(vec![file], &env(), &NoFiles)
+    load(vec![file], &env(), Arc::new(NoFiles))
 }
 
 fn drawn(loaded: &Loaded) -> String {

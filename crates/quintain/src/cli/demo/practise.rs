@@ -25,7 +25,7 @@ pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
     env.insert("QUINTAIN_DEMO_PROGRAM".to_owned(), program);
     env.insert("QUINTAIN_DEMO_TWIN".to_owned(), twin.to_owned());
     let base_dir = desk.context.cwd.clone();
-    let file = SuiteFile { name: "demo".to_owned(), text: SUITE.to_owned(), base_dir };
+    let file = SuiteFile { name: "demo".to_owned(), text: SUITE.into(), base_dir };
     let opened = suite::understand(vec![file], &env, desk)?;
     let plan = plan(&opened.suite, &Selection::default(), 1);
     let created = desk.context.now();
@@ -35,7 +35,7 @@ pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
         description: opened.suite.description.clone(),
         config: opened.suite.config(),
         columns: plan.columns.clone(),
-        planned: plan.cases.len(),
+        planned: plan.seats.len(),
         options: Map::new(),
         tags: std::collections::BTreeMap::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -61,7 +61,8 @@ impl Begun {
                     text.clone()
                 }
             };
-            files.push(SuiteFile { name: name.clone(), text, base_dir: base_dir.clone() });
+            let (name, base_dir) = (name.clone(), base_dir.clone());
+            files.push(SuiteFile { name, text: text.into(), base_dir });
         }
         suite::understand(files, env, desk)
     }

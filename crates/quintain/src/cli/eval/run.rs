@@ -75,12 +75,12 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     let options = &opened.suite.tests.options;
     let settings = args.settings(options, &env);
     let plan = plan(&opened.suite, &selection, choices.repeat.or(options.repeat).unwrap_or(1));
-    if plan.cases.is_empty() {
+    if plan.seats.is_empty() {
         let help = "no test, prompt or target is left after the filters";
         return Err(stop(desk, "nothing is selected", Some(help), Exit::Nothing));
     }
     let info = match &begun {
-        Some(begun) => RunInfo { planned: plan.cases.len(), ..begun.info.clone() },
+        Some(begun) => RunInfo { planned: plan.seats.len(), ..begun.info.clone() },
         None => info(args, desk, &opened, &plan, &settings, &choices, tags),
     };
     let mut feed = args.show.open(&opened.suite.tests.outputs, desk).map_err(usage)?;
@@ -219,7 +219,7 @@ fn info(
         description: args.description.clone().or_else(|| opened.suite.description.clone()),
         config: serde_json::from_str(&config).unwrap_or(Value::Null),
         columns: suite::masked(&plan.columns, &desk.redactor),
-        planned: plan.cases.len(),
+        planned: plan.seats.len(),
         options,
         tags,
         version: env!("CARGO_PKG_VERSION").to_owned(),
