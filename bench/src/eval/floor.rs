@@ -28,5 +28,5 @@ pub fn floor(arguments: &[&str]) -> Result<(), Failure> {
             text.is_some_and(|text| text.contains(&call(id).wanted))
         },
     )?;
-    Ok(piped.end()?)
+    Ok(piped.leave()?)
 }

@@ -209,7 +209,8 @@ Written by `cargo xtask bench eval`. Every suite is a promptfoo file whose tests
 it with one `contains` and one `is-json`; the last test of a suite is made to fail, and a run that does not\n\
 come to exactly that fails the measurement. Everything is measured from the start of a process to its end.\n\
 `floor` is a process that starts the same server, makes the same calls with as many of them open, looks at the\n\
-answers and tests nothing. CPU is user and system time with that of waited-for children, which is the\n\
+answers, tests nothing, and leaves the server as quintain does: it closes its input and sends SIGTERM\n\
+100 ms later, before `mcp-server-everything` has gone by itself. CPU is user and system time with that of waited-for children, which is the\n\
 server (promptfoo does not always wait for it); own CPU is that of the tool alone, read from `/proc` in steps of\n\
 10 ms. Memory is the largest resident set of the\n\
 tool's own process (MB are millions of bytes), looked at every 5 ms.";

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{self, Signal};
+use nix::unistd::Pid;
 use quintain_bench::answer::find;
 use serde_json::{Value, json};
 
@@ -88,7 +90,26 @@ impl Piped {
         drop((input, output));
         child.wait().map(drop)
     }
+
+    /// Leaves the server as quintain does: it has a moment to go by itself.
+    pub fn leave(self) -> io::Result<()> {
+        let Self { mut child, input, output } = self;
+        drop((input, output));
+        let asked = Instant::now();
+        while asked.elapsed() < NOTICE {
+            if child.try_wait()?.is_some() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+        signal::kill(Pid::from_raw(pid), Signal::SIGTERM)?;
+        child.wait().map(drop)
+    }
 }
+
+/// What quintain gives a server between the end of its input and a signal.
+const NOTICE: Duration = Duration::from_millis(100);
 
 /// The next answer; what the server says by itself is read past.
 fn receive_line(output: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Value> {

@@ -1,0 +1,259 @@
+//! A proven weakness: where it is, what proves it, how to see it again.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::evidence::Evidence;
+use crate::probe::Step;
+
+/// How bad it is, from the view of whoever runs the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Info,
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+impl Severity {
+    /// By the words that suites, flags and reports use.
+    pub const WORDS: [(&'static str, Self); 5] = [
+        ("info", Self::Info),
+        ("low", Self::Low),
+        ("medium", Self::Medium),
+        ("high", Self::High),
+        ("critical", Self::Critical),
+    ];
+
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize].0
+    }
+
+    pub fn find(word: &str) -> Option<Self> {
+        let wanted = word.to_ascii_lowercase();
+        Self::WORDS.iter().find(|(word, _)| *word == wanted).map(|(_, severity)| *severity)
+    }
+}
+
+/// How sure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// A sign that has innocent explanations, or one that did not come again.
+    Suspected,
+    /// A side effect, or a value that cannot have been produced by repeating the input; seen again.
+    Confirmed,
+}
+
+impl Confidence {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Suspected => "suspected",
+            Self::Confirmed => "confirmed",
+        }
+    }
+}
+
+/// Where on the surface of a target something sits. Also what an attack aims at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Place {
+    /// A value inside the arguments of a tool; `pointer` is a JSON pointer into them.
+    Argument { server: String, tool: String, pointer: String },
+    /// A tool as a whole.
+    Tool { server: String, tool: String },
+    /// A resource that is listed.
+    Resource { server: String, uri: String },
+    /// A variable of a resource template.
+    Variable { server: String, template: String, variable: String },
+    /// The URI of a `resources/read`, whatever is listed.
+    Uri { server: String },
+    PromptArgument { server: String, prompt: String, argument: String },
+    Prompt { server: String, prompt: String },
+    /// A header of HTTP requests.
+    Header { server: String, header: String },
+    /// A habit of the HTTP transport, such as its sessions.
+    Http { server: String, aspect: String },
+    /// A message of the protocol.
+    Message { server: String, message: String },
+    /// What the server says about itself.
+    Server { server: String },
+    /// Several servers or tools together, in this order.
+    Flow { steps: Vec<String> },
+}
+
+impl Place {
+    pub fn server(&self) -> &str {
+        match self {
+            Self::Argument { server, .. }
+            | Self::Tool { server, .. }
+            | Self::Resource { server, .. }
+            | Self::Variable { server, .. }
+            | Self::Uri { server }
+            | Self::PromptArgument { server, .. }
+            | Self::Prompt { server, .. }
+            | Self::Header { server, .. }
+            | Self::Http { server, .. }
+            | Self::Message { server, .. }
+            | Self::Server { server } => server,
+            Self::Flow { .. } => "",
+        }
+    }
+
+    pub fn tool(&self) -> Option<&str> {
+        match self {
+            Self::Argument { tool, .. } | Self::Tool { tool, .. } => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// The argument as reports name it: a plain name where it is one, else a JSON pointer.
+    pub fn argument(&self) -> Option<String> {
+        match self {
+            Self::Argument { pointer, .. } => Some(argument_name(pointer)),
+            Self::Variable { variable, .. } => Some(variable.clone()),
+            Self::PromptArgument { argument, .. } => Some(argument.clone()),
+            Self::Header { header, .. } => Some(header.clone()),
+            _ => None,
+        }
+    }
+
+    /// The same place whatever the server is called, for fingerprints.
+    pub fn key(&self) -> String {
+        match self {
+            Self::Argument { tool, pointer, .. } => format!("tool:{tool}{pointer}"),
+            Self::Tool { tool, .. } => format!("tool:{tool}"),
+            Self::Resource { uri, .. } => format!("resource:{uri}"),
+            Self::Variable { template, variable, .. } => format!("template:{template}:{variable}"),
+            Self::Uri { .. } => "resources/read".to_owned(),
+            Self::PromptArgument { prompt, argument, .. } => format!("prompt:{prompt}:{argument}"),
+            Self::Prompt { prompt, .. } => format!("prompt:{prompt}"),
+            Self::Header { header, .. } => format!("header:{}", header.to_ascii_lowercase()),
+            Self::Http { aspect, .. } => format!("http:{aspect}"),
+            Self::Message { message, .. } => format!("message:{message}"),
+            Self::Server { .. } => "server".to_owned(),
+            Self::Flow { steps } => format!("flow:{}", steps.join(">")),
+        }
+    }
+}
+
+/// `/path` is `path`, `/filter/name` stays a pointer.
+fn argument_name(pointer: &str) -> String {
+    match pointer.strip_prefix('/') {
+        Some(name) if !name.contains('/') => name.replace("~1", "/").replace("~0", "~"),
+        _ => pointer.to_owned(),
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument { tool, pointer, .. } => match argument_name(pointer) {
+                name if name.starts_with('/') => write!(f, "{tool} {name}"),
+                name => write!(f, "{tool}.{name}"),
+            },
+            Self::Tool { tool, .. } => f.write_str(tool),
+            Self::Resource { uri, .. } => write!(f, "resource {uri}"),
+            Self::Variable { template, variable, .. } => write!(f, "{template} {{{variable}}}"),
+            Self::Uri { .. } => f.write_str("the URI of resources/read"),
+            Self::PromptArgument { prompt, argument, .. } => {
+                write!(f, "prompt {prompt}.{argument}")
+            }
+            Self::Prompt { prompt, .. } => write!(f, "prompt {prompt}"),
+            Self::Header { header, .. } => write!(f, "header {header}"),
+            Self::Http { aspect, .. } => write!(f, "HTTP {aspect}"),
+            Self::Message { message, .. } => write!(f, "message {message}"),
+            Self::Server { server } if server.is_empty() => f.write_str("the server"),
+            Self::Server { server } => write!(f, "server {server}"),
+            Self::Flow { steps } => f.write_str(&steps.join(" → ")),
+        }
+    }
+}
+
+/// One form in which a weakness shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// What was tried, in words: `inside double quotes`.
+    pub form: String,
+    /// What it showed.
+    pub what: String,
+    /// The hostile value, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Value>,
+    /// The same call with an innocent value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Evidence>,
+    /// What was sent, what came back, and what was seen outside.
+    pub attempt: Evidence,
+    /// JSON pointer into the outcome of the last exchange, if the proof stands there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
+}
+
+/// A proven weakness.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// `F-` and the beginning of the fingerprint.
+    pub id: String,
+    /// The attack that found it.
+    pub rule: String,
+    pub title: String,
+    pub severity: Severity,
+    pub confidence: Confidence,
+    /// The name of the target.
+    pub target: String,
+    pub place: Place,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
+    pub cwe: Vec<u32>,
+    pub owasp: Vec<String>,
+    pub proofs: Vec<Proof>,
+    /// A command line that shows it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reproduce: Option<String>,
+    /// The same for the same weakness in every run.
+    pub fingerprint: String,
+    /// Which strategies led to it, if not the plain attack.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strategies: Vec<String>,
+    /// By design, by the contract of the tool, in the tester's words; then it is told but not bad.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Steps that show it again, for `replay` and for regression suites.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+    /// Anything else.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_named_as_people_write_them() {
+        let place = |pointer: &str| Place::Argument {
+            server: String::new(),
+            tool: "read".into(),
+            pointer: pointer.into(),
+        };
+        assert_eq!(place("/path").to_string(), "read.path");
+        assert_eq!(place("/files/0/path").to_string(), "read /files/0/path");
+        assert_eq!(place("/a~1b").argument().as_deref(), Some("a/b"));
+    }
+
+    #[test]
+    fn severities_are_ordered_and_have_words() {
+        assert!(Severity::Critical > Severity::High && Severity::Low > Severity::Info);
+        for (word, severity) in Severity::WORDS {
+            assert_eq!((severity.word(), Severity::find(word)), (word, Some(severity)));
+        }
+    }
+}
