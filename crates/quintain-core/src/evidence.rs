@@ -1,5 +1,6 @@
 //! What was sent and what came back. Facts only; opinions are made from them elsewhere.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,29 @@ pub struct Evidence {
     /// Calls that a check asked for beyond the probe (the same call again, a bad argument, ...).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extra: Vec<Extra>,
+    /// What was seen outside of the wire while the probe was under way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observations: Vec<Observation>,
+}
+
+/// Something that happened outside of the wire and carries the mark of a probe.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Observation {
+    /// Somebody connected to the listener.
+    Connection {
+        /// The request line, or the first bytes of what is no HTTP.
+        request: String,
+        /// Header lines, as they came.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        headers: Vec<String>,
+    },
+    /// A file appeared or changed in the canary ground.
+    File { path: PathBuf, content: String },
+    /// A program was started that is not what it seems: a shim that writes down its arguments.
+    Program { program: String, arguments: Vec<String> },
+    /// The process of the target ended.
+    Exit { why: String },
 }
 
 /// A call that a check asked for.
@@ -137,6 +161,26 @@ impl Outcome {
         }
     }
 
+    /// Everything that came back, as text: contents of every kind, structured data, errors.
+    pub fn said(&self) -> String {
+        let mut said = String::new();
+        let mut add = |text: &str| {
+            said.push_str(text);
+            said.push('\n');
+        };
+        match self {
+            Self::Reply(value) | Self::ToolError(value) => strings(value, &mut add),
+            Self::RpcError { message, data, .. } => {
+                add(message);
+                data.iter().for_each(|data| strings(data, &mut add));
+            }
+            Self::Closed { why } | Self::Refused { why } => add(why),
+            Self::Garbled { bytes, .. } => add(&String::from_utf8_lossy(bytes)),
+            Self::TimedOut { .. } => {}
+        }
+        said
+    }
+
     /// The texts of the content blocks in order; blocks of other kinds are left out.
     pub fn texts(&self) -> Vec<&str> {
         let content = self.result().and_then(|result| result.get("content"));
@@ -145,6 +189,17 @@ impl Outcome {
             .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
             .filter_map(|block| block.get("text").and_then(Value::as_str))
             .collect()
+    }
+}
+
+/// All strings and numbers of a value, in order.
+fn strings(value: &Value, add: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => add(text),
+        Value::Number(number) => add(&number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, add)),
+        Value::Object(entries) => entries.values().for_each(|entry| strings(entry, add)),
+        Value::Null | Value::Bool(_) => {}
     }
 }
 
@@ -220,7 +275,7 @@ mod tests {
             Outcome::TimedOut { after: Duration::from_secs(1) },
             Outcome::Garbled { why: "not JSON".into(), bytes: vec![0, 255, b'x'] },
         ];
-        let evidence = Evidence { exchanges: outcomes.map(exchange).into(), extra: Vec::new() };
+        let evidence = Evidence { exchanges: outcomes.map(exchange).into(), ..Evidence::default() };
         let stored = serde_json::to_string(&evidence).unwrap();
         assert_eq!(serde_json::from_str::<Evidence>(&stored).unwrap(), evidence);
     }

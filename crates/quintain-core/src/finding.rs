@@ -63,27 +63,63 @@ impl Confidence {
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Place {
     /// A value inside the arguments of a tool; `pointer` is a JSON pointer into them.
-    Argument { server: String, tool: String, pointer: String },
+    Argument {
+        server: String,
+        tool: String,
+        pointer: String,
+    },
     /// A tool as a whole.
-    Tool { server: String, tool: String },
+    Tool {
+        server: String,
+        tool: String,
+    },
     /// A resource that is listed.
-    Resource { server: String, uri: String },
+    Resource {
+        server: String,
+        uri: String,
+    },
     /// A variable of a resource template.
-    Variable { server: String, template: String, variable: String },
+    Variable {
+        server: String,
+        template: String,
+        variable: String,
+    },
     /// The URI of a `resources/read`, whatever is listed.
-    Uri { server: String },
-    PromptArgument { server: String, prompt: String, argument: String },
-    Prompt { server: String, prompt: String },
+    Uri {
+        server: String,
+    },
+    PromptArgument {
+        server: String,
+        prompt: String,
+        argument: String,
+    },
+    Prompt {
+        server: String,
+        prompt: String,
+    },
     /// A header of HTTP requests.
-    Header { server: String, header: String },
+    Header {
+        server: String,
+        header: String,
+    },
     /// A habit of the HTTP transport, such as its sessions.
-    Http { server: String, aspect: String },
+    Http {
+        server: String,
+        aspect: String,
+    },
     /// A message of the protocol.
-    Message { server: String, message: String },
+    Message {
+        server: String,
+        message: String,
+    },
     /// What the server says about itself.
-    Server { server: String },
+    Server {
+        server: String,
+    },
     /// Several servers or tools together, in this order.
-    Flow { steps: Vec<String> },
+    Flow {
+        steps: Vec<String>,
+    },
 }
 
 impl Place {

@@ -1,0 +1,49 @@
+//! Attacks: families of hostile probes, each with an oracle that tells proof from coincidence. The
+//! extension point for everything that `redteam` and `scan` look for.
+//!
+//! An attack is pure. It names its aims, writes attempts, and reads what came of them; the engine sends
+//! them, watches what happens outside the wire, and repeats what hit.
+
+mod aim;
+mod attempt;
+mod bout;
+mod brief;
+mod facts;
+mod field;
+
+pub use aim::{Aim, Kind};
+pub use attempt::{Action, Attempt, HttpRequest};
+pub use bout::{Bout, Hit, Tried};
+pub use brief::{Brief, Ground, Listener, Nonce};
+pub use facts::{Facts, Need};
+pub use field::{Field, Identity, Powers};
+
+use crate::registry::Meta;
+
+/// A family of hostile probes with its oracle.
+pub trait Attack: Sync {
+    fn meta(&self) -> &'static Meta;
+
+    /// How bad it is, and what the frameworks call it.
+    fn facts(&self) -> &'static Facts;
+
+    /// What the surface alone proves or suggests, without a call.
+    fn inspect(&self, _field: &Field<'_>) -> Vec<Hit> {
+        Vec::new()
+    }
+
+    /// What is worth attacking, the most promising first.
+    fn aims(&self, _field: &Field<'_>) -> Vec<Aim> {
+        Vec::new()
+    }
+
+    /// What to send at an aim, the simplest form first.
+    fn attempts(&self, _aim: &Aim, _brief: &Brief<'_>) -> Vec<Attempt> {
+        Vec::new()
+    }
+
+    /// What the attempts prove. Missing evidence proves nothing.
+    fn detect(&self, _bout: &Bout<'_>) -> Vec<Hit> {
+        Vec::new()
+    }
+}

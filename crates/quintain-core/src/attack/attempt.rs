@@ -1,0 +1,56 @@
+//! One hostile thing to do.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::brief::Nonce;
+use crate::probe::Step;
+
+/// One hostile thing to do, and how to recognise its traces.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    /// The form of the attack in words: `inside double quotes`. Forms are what proofs are told apart by.
+    pub form: String,
+    /// Attempts of one set are judged together, and repeated together.
+    pub set: usize,
+    /// Its part in the set: `true`, `false`, `n=20`.
+    pub role: String,
+    pub action: Action,
+    /// What marks its traces: listener hits, files, calls of shims.
+    pub nonce: Nonce,
+    /// The hostile value.
+    pub payload: Option<Value>,
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Requests of an MCP session, by the identity of that position.
+    Steps { steps: Vec<Step>, identity: usize },
+    /// Requests of a session of its own: one that may be harmed.
+    Alone { steps: Vec<Step>, identity: usize },
+    /// A message of these bytes on a session of its own, and then the question whether the server is
+    /// still there.
+    Frame { bytes: Vec<u8> },
+    /// An HTTP request of any shape.
+    Http(HttpRequest),
+}
+
+/// An HTTP request of any shape to the address of the target.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HttpRequest {
+    pub method: String,
+    /// In the place of the path and query of the address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Replaces headers of the same name; an empty value takes them away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+    /// Whose credentials and whose session it carries; none for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<usize>,
+    /// Whose session it carries, if not that of the same identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_of: Option<usize>,
+}

@@ -1,0 +1,125 @@
+//! Attempts and what came of them.
+
+use super::aim::Aim;
+use super::attempt::Attempt;
+use super::field::Field;
+use crate::evidence::{Evidence, Exchange};
+use crate::finding::{Confidence, Place, Severity};
+
+/// An attempt and what came of it.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    pub attempt: Attempt,
+    pub evidence: Evidence,
+}
+
+impl Tried {
+    pub fn last(&self) -> Option<&Exchange> {
+        self.evidence.last()
+    }
+
+    /// Everything that came back as text: contents, structured data, errors.
+    pub fn said(&self) -> String {
+        self.evidence.exchanges.iter().map(|exchange| exchange.outcome.said()).collect()
+    }
+}
+
+/// All attempts at one aim, with the innocent call beside them.
+pub struct Bout<'a> {
+    pub field: &'a Field<'a>,
+    pub aim: &'a Aim,
+    pub tried: &'a [Tried],
+}
+
+impl Bout<'_> {
+    /// The innocent call, if there is one that works.
+    pub fn baseline(&self) -> Option<&Exchange> {
+        self.aim.baseline.as_ref().map(|baseline| &baseline.exchange)
+    }
+
+    /// The attempts set by set.
+    pub fn sets(&self) -> impl Iterator<Item = (usize, Vec<&Tried>)> {
+        let mut numbers: Vec<usize> = self.tried.iter().map(|tried| tried.attempt.set).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+            .into_iter()
+            .map(|set| (set, self.tried.iter().filter(|tried| tried.attempt.set == set).collect()))
+    }
+}
+
+/// What an attack saw.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// Where, if not where the attack was aimed at.
+    pub place: Option<Place>,
+    /// The set of attempts that shows it; none for what the surface alone shows.
+    pub set: Option<usize>,
+    /// What is wrong, in one line without a full stop; names the form.
+    pub title: String,
+    /// What was seen.
+    pub what: String,
+    pub confidence: Confidence,
+    /// If it is not that of the attack.
+    pub severity: Option<Severity>,
+    /// By design, in words.
+    pub note: Option<String>,
+    /// Hits of one fault share it: one fix mends them all. Part of the fingerprint.
+    pub fault: &'static str,
+    /// JSON pointer into the outcome of the last exchange.
+    pub pointer: Option<String>,
+}
+
+impl Hit {
+    pub fn new(confidence: Confidence, title: impl Into<String>, what: impl Into<String>) -> Self {
+        Self {
+            place: None,
+            set: None,
+            title: title.into(),
+            what: what.into(),
+            confidence,
+            severity: None,
+            note: None,
+            fault: "",
+            pointer: None,
+        }
+    }
+
+    pub fn confirmed(title: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::new(Confidence::Confirmed, title, what)
+    }
+
+    pub fn suspected(title: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::new(Confidence::Suspected, title, what)
+    }
+
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    #[must_use]
+    pub fn by(mut self, tried: &Tried) -> Self {
+        self.set = Some(tried.attempt.set);
+        self
+    }
+
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = Some(severity);
+        self
+    }
+
+    #[must_use]
+    pub fn fault(mut self, fault: &'static str) -> Self {
+        self.fault = fault;
+        self
+    }
+
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+}

@@ -1,0 +1,101 @@
+//! What attempts are written with: random marks, a canary ground, a listener.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::chance::Chance;
+
+/// Random letters that occur nowhere by themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Nonce(String);
+
+impl Nonce {
+    /// Twelve letters; none of them is a digit, so that arithmetic cannot produce them.
+    pub fn draw(chance: &mut Chance) -> Self {
+        let letter = |at: u64| char::from(b'a' + (at % 26) as u8);
+        Self((0..12).map(|_| letter(chance.number())).collect())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Nonce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Files with random content that nobody but the tester knows of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ground {
+    /// A folder of this run; everything below it may be written.
+    pub root: PathBuf,
+    /// A file outside every declared root, and what stands in it.
+    pub canary: PathBuf,
+    pub canary_text: String,
+    /// For each declared root: a file in a folder beside it whose name begins with that of the root.
+    pub siblings: BTreeMap<PathBuf, PathBuf>,
+    /// For each declared root: a link inside of it that leads to the canary.
+    pub links: BTreeMap<PathBuf, PathBuf>,
+    /// Where files may appear if somebody makes the target write them.
+    pub drop: PathBuf,
+}
+
+/// Where the tester waits for connections.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listener {
+    /// `127.0.0.1`, or a public name.
+    pub host: String,
+    pub port: u16,
+    /// Whether other notations of the same address lead there too.
+    pub loopback: bool,
+}
+
+impl Listener {
+    pub fn url(&self, nonce: &Nonce) -> String {
+        format!("http://{}:{}/{nonce}", self.host, self.port)
+    }
+
+    /// An address that redirects to another one of this listener.
+    pub fn redirect(&self, nonce: &Nonce) -> String {
+        format!("http://{}:{}/redirect/{nonce}", self.host, self.port)
+    }
+}
+
+/// What attempts are written with. Every nonce is drawn once.
+pub struct Brief<'a> {
+    pub ground: Option<&'a Ground>,
+    pub listener: Option<&'a Listener>,
+    /// How many identities there are; the first is the one that surveys.
+    pub identities: usize,
+    /// Roots that the target declares, as far as they are known.
+    pub roots: &'a [PathBuf],
+    chance: RefCell<Chance>,
+}
+
+impl<'a> Brief<'a> {
+    pub fn new(
+        ground: Option<&'a Ground>,
+        listener: Option<&'a Listener>,
+        identities: usize,
+        roots: &'a [PathBuf],
+        chance: Chance,
+    ) -> Self {
+        Self { ground, listener, identities, roots, chance: RefCell::new(chance) }
+    }
+
+    pub fn nonce(&self) -> Nonce {
+        Nonce::draw(&mut self.chance.borrow_mut())
+    }
+
+    /// A number of five digits; the product of two of them has nine or ten and no meaning.
+    pub fn number(&self) -> u64 {
+        10_007 + self.chance.borrow_mut().number() % 89_989
+    }
+}

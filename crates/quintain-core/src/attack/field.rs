@@ -1,0 +1,94 @@
+//! What an attack may know of a target.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::aim::{Aim, Kind};
+use crate::finding::Place;
+use crate::knowledge::Knowledge;
+use crate::surface::{Surface, Tool};
+
+/// Everything known of a target.
+pub struct Field<'a> {
+    /// What each server lists, by its name.
+    pub surfaces: &'a [(String, Surface)],
+    pub knowledge: &'a Knowledge,
+    pub powers: &'a Powers,
+    /// What the user says the target is for.
+    pub purpose: Option<&'a str>,
+}
+
+/// What the tester can do with a target.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Powers {
+    /// It runs on this machine.
+    pub same_host: bool,
+    /// It is spoken to over HTTP.
+    pub http: bool,
+    /// Its HTTP address is a loopback address.
+    pub loopback: bool,
+    /// It is reached with credentials.
+    pub credentials: bool,
+    /// Who it can be spoken to as; the first is who surveys.
+    pub identities: Vec<Identity>,
+    /// Tools that destroy may be called.
+    pub destructive: bool,
+}
+
+/// Somebody with credentials.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Identity {
+    pub name: String,
+    /// `admin`, `user`, ...
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The tools that are listed for it.
+    pub tools: Vec<String>,
+    /// Laid under the arguments of every call.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub default_args: Map<String, Value>,
+}
+
+impl Field<'_> {
+    /// All tools with their servers.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, &Tool)> {
+        self.surfaces.iter().flat_map(|(server, surface)| {
+            surface.tools.iter().map(move |tool| (server.as_str(), tool))
+        })
+    }
+
+    /// A tool by its name.
+    pub fn tool(&self, server: &str, name: &str) -> Option<&Tool> {
+        let mut tools = self.tools();
+        let found = tools.find(|(of, tool)| *of == server && tool.name() == Some(name));
+        found.map(|(_, tool)| tool)
+    }
+
+    /// Every text inside the arguments of every tool that may be called, variables of resource
+    /// templates and arguments of prompts; those of one of `kinds` first. Only `kinds` if `strict`.
+    pub fn texts(&self, kinds: &[Kind], strict: bool) -> Vec<Aim> {
+        let mut aims: Vec<Aim> =
+            self.knowledge.aims.iter().filter(|aim| is_text(aim)).cloned().collect();
+        if strict {
+            aims.retain(|aim| kinds.iter().any(|kind| aim.is(*kind)));
+        }
+        let rank = |aim: &Aim| {
+            let place = |kind: &Kind| kinds.iter().position(|wanted| wanted == kind);
+            aim.kinds.iter().filter_map(place).min().unwrap_or(usize::MAX)
+        };
+        aims.sort_by_key(rank);
+        aims
+    }
+}
+
+fn is_text(aim: &Aim) -> bool {
+    match &aim.place {
+        Place::Argument { .. } => match aim.schema.get("type") {
+            Some(Value::String(kind)) => kind == "string",
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "string"),
+            _ => aim.schema.get("enum").is_none() && !aim.is(Kind::Number),
+        },
+        Place::Variable { .. } | Place::PromptArgument { .. } => true,
+        _ => false,
+    }
+}

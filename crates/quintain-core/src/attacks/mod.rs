@@ -1,0 +1,22 @@
+//! Every built-in attack, one family per file.
+
+mod command_injection;
+mod reach;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use crate::attack::Attack;
+
+static ALL: &[&dyn Attack] = &[&command_injection::CommandInjection];
+
+pub fn all() -> &'static [&'static dyn Attack] {
+    ALL
+}
+
+/// The attack of that id or alias.
+pub fn find(name: &str) -> Option<&'static dyn Attack> {
+    ALL.iter().copied().find(|attack| attack.meta().answers_to(name))
+}

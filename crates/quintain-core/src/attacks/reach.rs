@@ -1,0 +1,106 @@
+//! How a hostile value gets to its place: the request that carries it.
+
+use serde_json::{Map, Value};
+
+use crate::attack::{Action, Aim, Attempt, Nonce};
+use crate::finding::Place;
+use crate::knowledge::put;
+use crate::probe::Step;
+use crate::tool_call::ToolCall;
+
+/// The request that carries a value to the place of an aim; none if no request reaches it.
+pub(crate) fn step(aim: &Aim, value: Value) -> Option<Step> {
+    let request = |method: &str, server: &str, params: Value| Step::Request {
+        method: method.to_owned(),
+        params: params.as_object().cloned().unwrap_or_default(),
+        server: Some(server.to_owned()).filter(|server| !server.is_empty()),
+    };
+    match &aim.place {
+        Place::Argument { server, tool, pointer } => {
+            let mut args = match aim.baseline.as_ref().map(|baseline| &baseline.step) {
+                Some(Step::Call(call)) => call.args.clone(),
+                _ => Map::new(),
+            };
+            put(&mut args, pointer, value);
+            let server = Some(server.clone()).filter(|server| !server.is_empty());
+            Some(Step::Call(ToolCall { tool: tool.clone(), args, server }))
+        }
+        Place::Variable { server, template, variable } => {
+            let uri = filled(template, variable, text(&value)?);
+            Some(request("resources/read", server, serde_json::json!({"uri": uri})))
+        }
+        Place::Uri { server } => {
+            Some(request("resources/read", server, serde_json::json!({"uri": value})))
+        }
+        Place::PromptArgument { server, prompt, argument } => {
+            let params = serde_json::json!({"name": prompt, "arguments": {argument: value}});
+            Some(request("prompts/get", server, params))
+        }
+        _ => None,
+    }
+}
+
+/// An attempt that puts a text at the place of an aim.
+pub(crate) fn attempt(
+    aim: &Aim,
+    (set, form): (usize, &str),
+    nonce: Nonce,
+    payload: impl Into<Value>,
+) -> Option<Attempt> {
+    let payload = payload.into();
+    let steps = vec![step(aim, payload.clone())?];
+    Some(Attempt {
+        form: form.to_owned(),
+        set,
+        role: String::new(),
+        action: Action::Steps { steps, identity: 0 },
+        nonce,
+        payload: Some(payload),
+    })
+}
+
+/// The innocent text that the place has in a call that works.
+pub(crate) fn innocent(aim: &Aim) -> Option<String> {
+    let (Place::Argument { pointer, .. }, Step::Call(call)) =
+        (&aim.place, &aim.baseline.as_ref()?.step)
+    else {
+        return None;
+    };
+    let args = Value::Object(call.args.clone());
+    args.pointer(pointer).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn text(value: &Value) -> Option<&str> {
+    value.as_str()
+}
+
+/// A template with one variable filled in, the others with something harmless.
+fn filled(template: &str, variable: &str, value: &str) -> String {
+    let mut uri = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        uri.push_str(before);
+        let Some((name, after)) = after.split_once('}') else {
+            uri.push('{');
+            rest = after;
+            continue;
+        };
+        let name = name.trim_start_matches(['+', '#', '/', '?', '&', '.', ';']);
+        uri.push_str(if name == variable { value } else { "1" });
+        rest = after;
+    }
+    uri.push_str(rest);
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_filled_in_as_they_are() {
+        assert_eq!(filled("file:///{+path}", "path", "../x"), "file:///../x");
+        assert_eq!(filled("a://{x}/{y}/z", "y", "v"), "a://1/v/z");
+        assert_eq!(filled("a://{open", "open", "v"), "a://{open");
+    }
+}

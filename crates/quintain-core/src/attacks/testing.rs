@@ -1,0 +1,130 @@
+//! What the tests of attacks share: a target of one tool, and answers to attempts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::attack::{
+    Action, Attack, Attempt, Bout, Brief, Field, Ground, Hit, Listener, Powers, Tried,
+};
+use crate::chance::Chance;
+use crate::evidence::{Evidence, Exchange, Outcome};
+use crate::knowledge::{Baseline, Knowledge, aims};
+use crate::probe::Step;
+use crate::surface::{Surface, Tool};
+use crate::tool_call::ToolCall;
+
+/// A target and what is known of it.
+pub(crate) struct Room {
+    pub(crate) surfaces: Vec<(String, Surface)>,
+    pub(crate) knowledge: Knowledge,
+    pub(crate) powers: Powers,
+    pub(crate) ground: Ground,
+    pub(crate) listener: Listener,
+}
+
+/// The evidence of one call with this text as its answer.
+pub(crate) fn answers(text: &str) -> Evidence {
+    comes(Outcome::Reply(json!({"content": [{"type": "text", "text": text}]})))
+}
+
+/// The evidence of one call with this outcome.
+pub(crate) fn comes(outcome: Outcome) -> Evidence {
+    let exchange = Exchange {
+        server: "s".into(),
+        method: "tools/call".into(),
+        sent: Value::Null,
+        outcome,
+        took: Duration::from_millis(1),
+        notices: Vec::new(),
+    };
+    Evidence { exchanges: vec![exchange], ..Evidence::default() }
+}
+
+impl Room {
+    /// A server that lists these tools; nothing is known of it yet.
+    pub(crate) fn of_tools(tools: &[Value]) -> Self {
+        let tools = tools.iter().cloned().map(Tool).collect();
+        let surface = Surface { tools, ..Surface::default() };
+        let mut room = Self {
+            surfaces: vec![("s".into(), surface)],
+            knowledge: Knowledge::default(),
+            powers: Powers { same_host: true, ..Powers::default() },
+            ground: Ground {
+                root: PathBuf::from("/ground"),
+                canary: PathBuf::from("/ground/canary.txt"),
+                canary_text: "canarycanarycanary".into(),
+                drop: PathBuf::from("/ground/drop"),
+                ..Ground::default()
+            },
+            listener: Listener { host: "127.0.0.1".into(), port: 9, loopback: true },
+        };
+        room.knowledge.aims = aims(&room.surfaces, &room.knowledge);
+        room
+    }
+
+    /// One tool with one argument that works with this value.
+    pub(crate) fn with_argument(tool: &str, argument: &str, value: &str) -> Self {
+        let schema = json!({"type": "object", "required": [argument],
+            "properties": {argument: {"type": "string"}}});
+        let mut room = Self::of_tools(&[json!({"name": tool, "inputSchema": schema})]);
+        let args = Map::from_iter([(argument.to_owned(), Value::from(value))]);
+        room.works(tool, args, &answers("ok"));
+        room
+    }
+
+    /// Makes a call of a tool known as one that works.
+    pub(crate) fn works(&mut self, tool: &str, args: Map<String, Value>, evidence: &Evidence) {
+        let step = Step::Call(ToolCall { tool: tool.to_owned(), args, server: Some("s".into()) });
+        let exchange = evidence.exchanges[0].clone();
+        self.knowledge.baselines.push(Baseline { server: "s".into(), step, exchange });
+        self.knowledge.aims = aims(&self.surfaces, &self.knowledge);
+    }
+
+    pub(crate) fn field(&self) -> Field<'_> {
+        Field {
+            surfaces: &self.surfaces,
+            knowledge: &self.knowledge,
+            powers: &self.powers,
+            purpose: None,
+        }
+    }
+
+    pub(crate) fn brief(&self) -> Brief<'_> {
+        let identities = self.powers.identities.len().max(1);
+        let roots = &self.knowledge.roots;
+        Brief::new(Some(&self.ground), Some(&self.listener), identities, roots, Chance::new(7))
+    }
+
+    /// Lets an attack try everything and tells what it makes of the answers.
+    pub(crate) fn fight(
+        &self,
+        attack: &dyn Attack,
+        answer: impl Fn(&Attempt) -> Evidence,
+    ) -> Vec<Hit> {
+        let field = self.field();
+        let mut hits = attack.inspect(&field);
+        for aim in attack.aims(&field) {
+            let attempts = attack.attempts(&aim, &self.brief());
+            let tried: Vec<Tried> = attempts
+                .into_iter()
+                .map(|attempt| Tried { evidence: answer(&attempt), attempt })
+                .collect();
+            hits.extend(attack.detect(&Bout { field: &field, aim: &aim, tried: &tried }));
+        }
+        hits
+    }
+}
+
+/// The arguments of the call that an attempt makes.
+pub(crate) fn args(attempt: &Attempt) -> Map<String, Value> {
+    match &attempt.action {
+        Action::Steps { steps, .. } | Action::Alone { steps, .. } => match steps.last() {
+            Some(Step::Call(call)) => call.args.clone(),
+            Some(Step::Request { params, .. }) => params.clone(),
+            None => Map::new(),
+        },
+        Action::Frame { .. } | Action::Http(_) => Map::new(),
+    }
+}

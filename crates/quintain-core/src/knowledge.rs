@@ -1,0 +1,59 @@
+//! What a survey learned about a target: calls that work, values it gave away, roots it declares.
+
+mod classify;
+mod harvest;
+mod leaves;
+mod pattern;
+mod synthesis;
+
+pub use classify::{classify, is_destructive, words};
+pub use harvest::{Learned, harvest, paths_in};
+pub use leaves::{aims, put};
+pub use synthesis::{Hints, Tries};
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::attack::Aim;
+use crate::evidence::Exchange;
+use crate::probe::Step;
+
+/// A call that works.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    pub server: String,
+    pub step: Step,
+    pub exchange: Exchange,
+}
+
+/// What a survey learned. Kept with the run, so that a replay needs no learning.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Knowledge {
+    pub baselines: Vec<Baseline>,
+    pub values: Vec<Learned>,
+    /// Folders that the target says it is confined to.
+    pub roots: Vec<PathBuf>,
+    /// Tools that no call of ours satisfied, or that were left alone, and why.
+    pub silent: Vec<Silent>,
+    /// Places inside of arguments, made from the above.
+    #[serde(skip)]
+    pub aims: Vec<Aim>,
+}
+
+/// A tool without a call that works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Silent {
+    pub server: String,
+    pub tool: String,
+    pub why: String,
+}
+
+impl Knowledge {
+    pub fn baseline(&self, server: &str, tool: &str) -> Option<&Baseline> {
+        self.baselines.iter().find(|baseline| {
+            baseline.server == server
+                && matches!(&baseline.step, Step::Call(call) if call.tool == tool)
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! Values that a target gives away: ids, names and paths in its answers.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::words;
+use crate::evidence::Exchange;
+
+/// Enough of one answer.
+const MAX_VALUES: usize = 200;
+const MAX_LENGTH: usize = 200;
+
+/// A value that occurred in an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Learned {
+    /// The key it stood under.
+    pub name: String,
+    pub value: Value,
+    /// The tool that gave it away.
+    pub tool: String,
+    /// Who it was given to, by position.
+    pub identity: usize,
+}
+
+/// The values of an answer.
+pub fn harvest(exchange: &Exchange, tool: &str, identity: usize) -> Vec<Learned> {
+    let Some(result) = exchange.outcome.result() else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut keep = |name: &str, value: Value| {
+        let learned = Learned { name: name.to_owned(), value, tool: tool.to_owned(), identity };
+        if found.len() < MAX_VALUES && !found.contains(&learned) {
+            found.push(learned);
+        }
+    };
+    if let Some(structured) = result.get("structuredContent") {
+        leaves("", structured, &mut keep);
+    }
+    for text in exchange.outcome.texts() {
+        match serde_json::from_str::<Value>(text) {
+            Ok(value @ (Value::Object(_) | Value::Array(_))) => leaves("", &value, &mut keep),
+            _ => lines(text, &mut keep),
+        }
+    }
+    found
+}
+
+fn leaves(name: &str, value: &Value, keep: &mut dyn FnMut(&str, Value)) {
+    match value {
+        Value::Object(entries) => entries.iter().for_each(|(key, value)| leaves(key, value, keep)),
+        Value::Array(items) => items.iter().for_each(|item| leaves(name, item, keep)),
+        Value::String(text) if text.is_empty() || text.len() > MAX_LENGTH => {}
+        Value::String(_) | Value::Number(_) => keep(name, value.clone()),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// `name: value`, `[FILE] name`, and words that look like ids.
+fn lines(text: &str, keep: &mut dyn FnMut(&str, Value)) {
+    for line in text.lines().take(MAX_VALUES) {
+        let line = line.trim().trim_start_matches(['-', '*', '•', ' ']);
+        if let Some((name, value)) = line.split_once(": ")
+            && words(name).len() <= 3
+            && !value.trim().is_empty()
+            && value.len() <= MAX_LENGTH
+        {
+            keep(name.trim(), Value::String(value.trim().to_owned()));
+        }
+        if let Some(name) = line.strip_prefix("[FILE] ").or_else(|| line.strip_prefix("[DIR] ")) {
+            keep("file", Value::String(name.trim().to_owned()));
+        }
+        for word in line.split(|c: char| c.is_whitespace() || ",;()[]{}\"'`".contains(c)) {
+            if looks_like_id(word) {
+                keep("id", Value::String(word.to_owned()));
+            }
+        }
+    }
+}
+
+/// A mark of letters and digits with a dash or underscore between them, or a UUID.
+fn looks_like_id(word: &str) -> bool {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    (4..=64).contains(&word.len())
+        && digits > 0
+        && word.contains(['-', '_'])
+        && word.chars().all(plain)
+        && word.chars().next().is_some_and(char::is_alphanumeric)
+}
+
+/// Absolute paths in a text.
+pub fn paths_in(text: &str) -> Vec<PathBuf> {
+    let ends = |c: char| c.is_whitespace() || ",;()[]{}<>\"'`|".contains(c);
+    let mut found = Vec::new();
+    for word in text.split(ends) {
+        let word = word.strip_prefix("file://").unwrap_or(word);
+        let word = word.trim_end_matches(['.', ':', '!', '?']);
+        let is_path = word.starts_with('/')
+            && word.len() > 1
+            && !word.starts_with("//")
+            && word.matches('/').count() >= 2;
+        let path = PathBuf::from(word);
+        if is_path && !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Outcome;
+    use serde_json::json;
+    use std::time::Duration;
+
+    fn answer(result: Value) -> Exchange {
+        Exchange {
+            server: String::new(),
+            method: "tools/call".into(),
+            sent: Value::Null,
+            outcome: Outcome::Reply(result),
+            took: Duration::ZERO,
+            notices: Vec::new(),
+        }
+    }
+
+    fn values(result: Value) -> Vec<(String, Value)> {
+        harvest(&answer(result), "list", 0).into_iter().map(|l| (l.name, l.value)).collect()
+    }
+
+    #[test]
+    fn structured_data_and_json_texts_give_their_leaves() {
+        let found = values(json!({"structuredContent": {"users": [{"id": 7, "name": "Ann"}]},
+            "content": [{"type": "text", "text": "[{\"sku\": \"A-1\"}]"}]}));
+        let named = |name: &str| found.iter().filter(|(n, _)| n == name).count();
+        assert_eq!((named("id"), named("name"), named("sku")), (1, 1, 1));
+    }
+
+    #[test]
+    fn plain_texts_give_pairs_and_ids() {
+        let text = "- Account: ACC-1001 (Ann)\nBranch: main\nnothing here";
+        let found = values(json!({"content": [{"type": "text", "text": text}]}));
+        assert!(found.contains(&("Branch".into(), json!("main"))));
+        assert!(found.contains(&("id".into(), json!("ACC-1001"))));
+    }
+
+    #[test]
+    fn absolute_paths_are_seen_in_prose() {
+        let text = "Allowed directories: /tmp/a/b, \"/srv/data\". See http://x/y and /etc.";
+        assert_eq!(paths_in(text), [PathBuf::from("/tmp/a/b"), PathBuf::from("/srv/data")]);
+    }
+}

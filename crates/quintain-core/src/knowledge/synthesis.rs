@@ -1,0 +1,429 @@
+//! Arguments that a tool should accept, made from its schema and from what is known already.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::pattern::matching;
+use super::{Learned, classify, words};
+use crate::attack::Kind;
+
+/// So many values are tried for one argument.
+const MAX_VALUES: usize = 6;
+const MAX_DEPTH: usize = 6;
+/// So many sets of arguments are tried for one tool.
+const MAX_TRIES: usize = 24;
+
+/// Values that exist where the target runs.
+#[derive(Debug, Clone, Default)]
+pub struct Hints {
+    /// Files that can be read, those inside declared roots first.
+    pub files: Vec<PathBuf>,
+    pub folders: Vec<PathBuf>,
+    /// An address that answers.
+    pub url: Option<String>,
+    /// Names of arguments that errors mentioned, for tools that advertise none.
+    pub names: Vec<String>,
+}
+
+/// Sets of arguments for one tool, the likeliest first.
+pub struct Tries {
+    slots: Vec<Slot>,
+    /// Which value each slot has next.
+    at: Vec<usize>,
+    left: usize,
+    fresh: bool,
+}
+
+struct Slot {
+    name: String,
+    values: Vec<Value>,
+    required: bool,
+}
+
+impl Tries {
+    pub fn new(tool: &str, schema: &Value, learned: &[Learned], hints: &Hints) -> Self {
+        let maker = Maker { root: schema, tool, learned, hints };
+        let required: Vec<&str> = {
+            let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            names.filter_map(Value::as_str).collect()
+        };
+        let empty = Map::new();
+        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+        let mut slots: Vec<Slot> = Vec::new();
+        for (name, property) in properties {
+            let values = maker.values(name, property, 0);
+            slots.push(Slot { name: name.clone(), values, required: required.contains(&&**name) });
+        }
+        let unknown = required.iter().copied().chain(hints.names.iter().map(String::as_str));
+        for name in unknown {
+            if !properties.contains_key(name) && !slots.iter().any(|slot| slot.name == name) {
+                let values = maker.values(name, &Value::Null, 0);
+                slots.push(Slot { name: name.to_owned(), values, required: true });
+            }
+        }
+        slots.retain(|slot| !slot.values.is_empty());
+        let at = vec![0; slots.len()];
+        Self { slots, at, left: MAX_TRIES, fresh: true }
+    }
+
+    /// The next set. What the error of the last one mentions is changed first.
+    pub fn next(&mut self, error: Option<&str>) -> Option<Map<String, Value>> {
+        self.left = self.left.checked_sub(1)?;
+        if !std::mem::take(&mut self.fresh) && !self.advance(error.unwrap_or_default()) {
+            return None;
+        }
+        let mut args = Map::new();
+        for (slot, at) in self.slots.iter().zip(&self.at) {
+            let values = if slot.required { Some(*at) } else { at.checked_sub(1) };
+            if let Some(value) = values.and_then(|at| slot.values.get(at)) {
+                args.insert(slot.name.clone(), value.clone());
+            }
+        }
+        Some(args)
+    }
+
+    fn advance(&mut self, error: &str) -> bool {
+        let said = words(error);
+        let mentioned = |slot: &Slot| {
+            let name = words(&slot.name);
+            !name.is_empty() && said.windows(name.len()).any(|window| *window == *name)
+        };
+        let can = |at: usize, slot: &Slot| {
+            let count = slot.values.len() + usize::from(!slot.required);
+            at + 1 < count
+        };
+        let order = |wanted: &dyn Fn(&Slot) -> bool| {
+            let mut slots = self.slots.iter().zip(&self.at).enumerate();
+            slots.find(|(_, (slot, at))| wanted(slot) && can(**at, slot)).map(|(index, _)| index)
+        };
+        let chosen = order(&|slot| mentioned(slot) && slot.required)
+            .or_else(|| order(&mentioned))
+            .or_else(|| order(&|slot| slot.required))
+            .or_else(|| order(&|_| true));
+        if let Some(index) = chosen {
+            self.at[index] += 1;
+        }
+        chosen.is_some()
+    }
+}
+
+struct Maker<'a> {
+    root: &'a Value,
+    tool: &'a str,
+    learned: &'a [Learned],
+    hints: &'a Hints,
+}
+
+impl Maker<'_> {
+    /// Values for one argument, the likeliest first.
+    fn values(&self, name: &str, schema: &Value, depth: usize) -> Vec<Value> {
+        let schema = self.resolved(schema);
+        let mut values: Vec<Value> = Vec::new();
+        let mut add = |value: Value| {
+            if values.len() < MAX_VALUES && !values.contains(&value) {
+                values.push(value);
+            }
+        };
+        if let Some(value) = schema.get("const") {
+            return vec![value.clone()];
+        }
+        if let Some(items) = schema.get("enum").and_then(Value::as_array) {
+            return items.iter().take(MAX_VALUES).cloned().collect();
+        }
+        let given = ["default", "example"].iter().filter_map(|key| schema.get(*key));
+        given.filter(|value| !value.is_null()).for_each(|value| add(value.clone()));
+        let examples = schema.get("examples").and_then(Value::as_array).into_iter().flatten();
+        examples.take(2).for_each(|value| add(value.clone()));
+        let kinds: Vec<&str> = match schema.get("type") {
+            Some(Value::String(kind)) => vec![kind],
+            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+            _ if schema.get("properties").is_some() => vec!["object"],
+            _ if schema.get("items").is_some() => vec!["array"],
+            _ => vec!["string", "number"],
+        };
+        for kind in kinds {
+            match kind {
+                "string" => self.texts(name, schema).into_iter().for_each(&mut add),
+                "integer" | "number" => {
+                    self.numbers(name, schema, kind == "integer").into_iter().for_each(&mut add);
+                }
+                "boolean" => [json!(false), json!(true)].into_iter().for_each(&mut add),
+                "array" if depth < MAX_DEPTH => {
+                    let item = schema.get("items").unwrap_or(&Value::Null);
+                    let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(1).max(1);
+                    for value in self.values(name, item, depth + 1) {
+                        add(Value::Array(vec![value; least.min(8) as usize]));
+                    }
+                }
+                "object" if depth < MAX_DEPTH => add(self.object(schema, depth)),
+                _ => {}
+            }
+        }
+        values
+    }
+
+    fn object(&self, schema: &Value, depth: usize) -> Value {
+        let required = schema.get("required").and_then(Value::as_array);
+        let required: Vec<&str> =
+            required.into_iter().flatten().filter_map(Value::as_str).collect();
+        let mut made = Map::new();
+        for (name, property) in
+            schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+        {
+            if required.is_empty() || required.contains(&name.as_str()) {
+                let value = self.values(name, property, depth + 1).into_iter().next();
+                made.extend(value.map(|value| (name.clone(), value)));
+            }
+        }
+        Value::Object(made)
+    }
+
+    /// Follows references, and takes the first alternative that is not null.
+    fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
+        let mut schema = schema;
+        for _ in 0..MAX_DEPTH {
+            let pointer = schema.get("$ref").and_then(Value::as_str);
+            if let Some(found) = pointer.and_then(|p| self.root.pointer(p.strip_prefix('#')?)) {
+                schema = found;
+                continue;
+            }
+            let alternatives =
+                ["anyOf", "oneOf", "allOf"].iter().find_map(|key| schema.get(*key)?.as_array());
+            let not_null = |one: &&Value| one.get("type").and_then(Value::as_str) != Some("null");
+            match alternatives.and_then(|all| all.iter().find(not_null)) {
+                Some(one) => schema = one,
+                None => break,
+            }
+        }
+        schema
+    }
+
+    fn texts(&self, name: &str, schema: &Value) -> Vec<Value> {
+        let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or(0) as usize;
+        let most = schema.get("maxLength").and_then(Value::as_u64).unwrap_or(u64::MAX) as usize;
+        let pattern = schema.get("pattern").and_then(Value::as_str);
+        let fits = |text: &str| {
+            let length = text.chars().count();
+            let matches = |pattern| regex::Regex::new(pattern).is_ok_and(|re| re.is_match(text));
+            (least..=most.max(least)).contains(&length) && pattern.is_none_or(matches)
+        };
+        let mut texts: Vec<String> = Vec::new();
+        let description = schema.get("description").and_then(Value::as_str);
+        let kinds = classify(name, description, schema);
+        texts.extend(self.known(name).filter_map(|value| match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }));
+        texts.extend(of_format(schema.get("format").and_then(Value::as_str)));
+        texts.extend(quoted(description.unwrap_or_default()));
+        for kind in &kinds {
+            self.of_kind(*kind, name, &mut texts);
+        }
+        texts.extend(pattern.and_then(|pattern| matching(pattern, least)));
+        texts.push("test".to_owned());
+        texts.push("x".repeat(least.clamp(1, 4096)));
+        texts.into_iter().filter(|text| fits(text)).map(Value::String).collect()
+    }
+
+    fn of_kind(&self, kind: Kind, name: &str, texts: &mut Vec<String>) {
+        let shown = |path: &PathBuf| path.display().to_string();
+        let is_folder = words(name).iter().any(|word| {
+            ["dir", "directory", "folder", "cwd", "root", "repo", "workspace"]
+                .contains(&word.as_str())
+        });
+        match kind {
+            Kind::Path => {
+                let (first, second) = if is_folder {
+                    (&self.hints.folders, &self.hints.files)
+                } else {
+                    (&self.hints.files, &self.hints.folders)
+                };
+                texts.extend(first.iter().take(2).map(shown));
+                texts.extend(second.iter().take(1).map(shown));
+                texts.extend(
+                    first
+                        .iter()
+                        .take(1)
+                        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
+                );
+            }
+            Kind::Url => texts.extend(self.hints.url.clone()),
+            Kind::Host => texts.push("127.0.0.1".to_owned()),
+            Kind::Query => texts.push("SELECT 1".to_owned()),
+            Kind::Expression => texts.push("1 + 1".to_owned()),
+            Kind::Pattern => texts.push("a".to_owned()),
+            Kind::Id => texts.push("1".to_owned()),
+            Kind::Name | Kind::Filter => texts.push("main".to_owned()),
+            Kind::Command => texts.push("echo".to_owned()),
+            Kind::Text | Kind::Number | Kind::Other => {}
+        }
+    }
+
+    fn numbers(&self, name: &str, schema: &Value, whole: bool) -> Vec<Value> {
+        let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+        let low = bound("minimum").or_else(|| bound("exclusiveMinimum").map(|low| low + 1.0));
+        let high = bound("maximum").or_else(|| bound("exclusiveMaximum").map(|high| high - 1.0));
+        let fits = |value: f64| {
+            low.is_none_or(|low| value >= low) && high.is_none_or(|high| value <= high)
+        };
+        let step = bound("multipleOf").filter(|step| *step > 0.0);
+        let known = self.known(name).filter_map(|value| match value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
+        });
+        let plain = [1.0, 2.0, 10.0, 0.0].into_iter();
+        let values = known.chain(step).chain(plain).chain(low).chain(high);
+        let values = values.filter(|value| fits(*value) && (!whole || value.fract() == 0.0));
+        let shown = |value: f64| {
+            if value.fract() == 0.0 && value.abs() < 9e15 {
+                json!(value as i64)
+            } else {
+                json!(value)
+            }
+        };
+        values.map(shown).collect()
+    }
+
+    /// Values that answers had under this name, or under `id` of a list of such things.
+    fn known<'s>(&'s self, name: &str) -> impl Iterator<Item = &'s Value> + use<'s> {
+        let wanted = words(name);
+        let last = wanted.last().cloned().unwrap_or_default();
+        let tool = words(self.tool);
+        let rank = move |learned: &Learned| {
+            let found = words(&learned.name);
+            if found.is_empty() || learned.tool == self.tool {
+                return None;
+            }
+            let of = words(&learned.tool);
+            let related = |word: &String| {
+                let stem = |word: &str| word.trim_end_matches('s').to_owned();
+                of.iter().any(|other| stem(other) == stem(word))
+            };
+            if found == wanted {
+                Some(0)
+            } else if found.last() == Some(&last) && wanted.iter().any(related) {
+                Some(1)
+            } else if found.last() == Some(&last) && tool.iter().skip(1).any(related) {
+                Some(2)
+            } else if found.last() == Some(&last) {
+                Some(3)
+            } else {
+                None
+            }
+        };
+        let mut ranked: Vec<(u8, &Value)> =
+            self.learned.iter().filter_map(|one| Some((rank(one)?, &one.value))).collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        ranked.into_iter().map(|(_, value)| value).take(3)
+    }
+}
+
+fn of_format(format: Option<&str>) -> Option<String> {
+    let text = match format? {
+        "date-time" => "2025-01-15T12:00:00Z",
+        "date" => "2025-01-15",
+        "time" => "12:00:00Z",
+        "duration" => "PT1H",
+        "email" | "idn-email" => "tester@example.com",
+        "uri" | "url" | "iri" | "uri-reference" => "https://example.com/",
+        "hostname" => "localhost",
+        "ipv4" => "127.0.0.1",
+        "ipv6" => "::1",
+        "uuid" => "6f2c1c5e-3b52-4d39-9b47-0a3a9a6e1c11",
+        "regex" => "a",
+        "byte" => "dGVzdA==",
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// Examples that a description writes in quotes or behind `e.g.`.
+fn quoted(description: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for quote in ['`', '\'', '"'] {
+        let parts: Vec<&str> = description.split(quote).collect();
+        let inside = parts.iter().skip(1).step_by(2).take(parts.len() / 2);
+        found.extend(inside.map(|part| (*part).to_owned()));
+    }
+    if let Some((_, rest)) = description.split_once("e.g.") {
+        let word = rest.trim_start_matches([',', ' ', ':']).split([',', ')', ';', ' ']).next();
+        found.extend(word.map(|word| word.trim_matches(['\'', '"', '`', '.']).to_owned()));
+    }
+    found.retain(|text| !text.is_empty() && text.len() < 80 && !text.contains('\n'));
+    found.truncate(2);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(schema: &Value) -> Value {
+        let tries = Tries::new("tool", schema, &[], &Hints::default()).next(None);
+        Value::Object(tries.expect("a try"))
+    }
+
+    #[test]
+    fn schemas_of_every_keyword_are_satisfied() {
+        let schema = json!({"type": "object", "required": ["a", "b", "c", "d", "e", "f", "g", "h", "i"],
+        "properties": {
+            "a": {"type": "string", "enum": ["x", "y"]},
+            "b": {"type": "integer", "minimum": 5, "maximum": 7},
+            "c": {"type": "array", "minItems": 2, "items": {"type": "string", "format": "email"}},
+            "d": {"type": "object", "required": ["n"], "properties": {"n": {"type": "number", "exclusiveMinimum": 3}}},
+            "e": {"type": "string", "pattern": "^[A-Z]{3}$"},
+            "f": {"const": 4},
+            "g": {"anyOf": [{"type": "null"}, {"type": "boolean"}]},
+            "h": {"$ref": "#/$defs/h"},
+            "i": {"type": "string", "minLength": 40, "maxLength": 41},
+        }, "$defs": {"h": {"type": "string", "default": "dflt"}}});
+        let args = first(&schema);
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let faults: Vec<String> = validator.iter_errors(&args).map(|e| e.to_string()).collect();
+        assert!(faults.is_empty(), "{faults:?} {args}");
+        assert_eq!(args["h"], "dflt");
+    }
+
+    #[test]
+    fn what_an_error_mentions_is_changed_first() {
+        let schema = json!({"type": "object", "required": ["kind", "size"], "properties": {
+            "kind": {"enum": ["a", "b"]}, "size": {"enum": [1, 2]}}});
+        let mut tries = Tries::new("tool", &schema, &[], &Hints::default());
+        assert_eq!(Value::Object(tries.next(None).unwrap()), json!({"kind": "a", "size": 1}));
+        let second = tries.next(Some("Error: size 1 is not allowed")).unwrap();
+        assert_eq!(Value::Object(second), json!({"kind": "a", "size": 2}));
+    }
+
+    #[test]
+    fn ids_are_learned_from_lists_of_the_same_things() {
+        let learned = |name: &str, value: &str, tool: &str| Learned {
+            name: name.into(),
+            value: json!(value),
+            tool: tool.into(),
+            identity: 0,
+        };
+        let known = [learned("id", "P-9", "list_products"), learned("id", "C-7", "list_customers")];
+        let schema =
+            json!({"required": ["customer_id"], "properties": {"customer_id": {"type": "string"}}});
+        let args = Tries::new("get_customer", &schema, &known, &Hints::default()).next(None);
+        assert_eq!(args.unwrap()["customer_id"], "C-7");
+    }
+
+    #[test]
+    fn tools_without_a_schema_get_the_names_that_errors_told() {
+        let hints = Hints { names: vec!["city".into()], ..Hints::default() };
+        let args = Tries::new("weather", &Value::Null, &[], &hints).next(None).unwrap();
+        assert!(args.contains_key("city"));
+    }
+
+    #[test]
+    fn tries_end() {
+        let schema = json!({"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}});
+        let mut tries = Tries::new("tool", &schema, &[], &Hints::default());
+        let count = std::iter::from_fn(|| tries.next(Some("no"))).count();
+        assert!((2..=MAX_TRIES).contains(&count), "{count}");
+    }
+}
