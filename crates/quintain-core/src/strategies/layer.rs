@@ -22,12 +22,14 @@ impl Strategy for Layer {
             aliases: &[],
             summary: "Applies several strategies in order",
             docs: docs! {
-                what: "Each of `steps` works on what the step before it made. A step is a name or a map \
-                       with `id` and `config`. One step may be a conversation: the steps before it \
-                       rewrite its objective, those after it rewrite each of its messages.",
+                what: "Each of `steps` works on what the step before it made. A step is a name or \
+                       a map with `id` and `config`. One step may be a conversation: the steps \
+                       before it rewrite its objective, those after it rewrite each of its \
+                       messages.",
                 why: "Filters that undo one encoding seldom undo two.",
-                example: "strategies:\n  - id: layer\n    config:\n      steps:\n        - leetspeak\n        \
-                          - id: caesar\n          config: {offset: 5}\n        - base64",
+                example: "strategies:\n  - id: layer\n    config:\n      steps:\n        - \
+                          leetspeak\n        - id: caesar\n          config: {offset: \
+                          5}\n        - base64",
             },
             since: "0.1.0",
         }

@@ -98,7 +98,7 @@ pub fn texts(probe: &Probe, reach: Reach<'_>) -> Result<Vec<String>, Skipped> {
     Ok(texts)
 }
 
-/// What a conversation is about: the text of the probe, or the single text within reach.
+/// What a conversation is about: the text of the probe, or the first text within reach.
 pub fn objective(probe: &Probe, reach: Reach<'_>) -> Result<String, Skipped> {
     texts(probe, reach)?.into_iter().next().ok_or(Skipped::NoText)
 }

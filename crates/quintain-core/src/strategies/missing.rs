@@ -33,8 +33,9 @@ macro_rules! missing {
                 aliases: &[$($alias),*],
                 summary: $summary,
                 docs: docs! {
-                    what: concat!("Not available: it needs ", $needs, ". Suites that name it are read, \
-                                   and the report says that it was skipped."),
+                    what: concat!("Not available: it needs \
+                        ", $needs, ". Suites that name it are \
+                        read, and the report says that it was skipped."),
                     why: "A strategy that silently does nothing looks like a target that holds.",
                     example: concat!("strategies:\n  - \"", $id, "\""),
                 },
@@ -87,7 +88,8 @@ pub(super) static MATH_PROMPT: Missing = missing!(
 );
 pub(super) static INDIRECT_WEB_PWN: Missing = missing!(
     "indirect-web-pwn", [], "Hides the request in a web page",
-    needs: "a hosted web page that the target can open", instead: Some("authoritative-markup-injection")
+    needs: "a hosted web page that the target can \
+        open", instead: Some("authoritative-markup-injection")
 );
 
 #[cfg(test)]

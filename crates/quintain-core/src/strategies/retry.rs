@@ -16,11 +16,11 @@ impl Strategy for RetryStrategy {
             aliases: &[],
             summary: "Sends again what worked in earlier runs",
             docs: docs! {
-                what: "Takes probes of earlier runs against the same target: first those that hit, then \
-                       those whose outcome was unclear, the newest first, each only once. `targetIds` \
-                       names other targets to learn from.",
-                why: "A weakness that was mended comes back; the probe that found it finds it again at \
-                      the price of one call.",
+                what: "Takes probes of earlier runs against the same target: first those that hit, \
+                       then those whose outcome was unclear, the newest first, each only once. \
+                       `targetIds` names other targets to learn from.",
+                why: "A weakness that was mended comes back; the probe that found it finds it \
+                      again at the price of one call.",
                 example: "strategies:\n  - id: retry\n    config:\n      numTests: 10",
             },
             since: "0.1.0",

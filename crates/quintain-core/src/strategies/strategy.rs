@@ -87,7 +87,7 @@ impl Suits {
 }
 
 /// The short way to write a strategy that rewrites texts.
-pub struct Converter {
+pub(super) struct Converter {
     pub meta: &'static Meta,
     pub suits: Suits,
     pub compile: fn(&mut Options<'_>) -> Rewrite,
@@ -108,7 +108,7 @@ impl Strategy for Converter {
 }
 
 /// The short way to write a strategy that takes turns.
-pub struct Dialogue {
+pub(super) struct Dialogue {
     pub meta: &'static Meta,
     pub suits: Suits,
     pub compile: fn(&mut Options<'_>) -> Talk,

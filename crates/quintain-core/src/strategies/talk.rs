@@ -75,7 +75,7 @@ pub enum Done {
 }
 
 /// The part of a conversation that differs from strategy to strategy.
-pub trait Script: Send + Sync {
+pub(super) trait Script: Send + Sync {
     /// Asked only while the limits allow another turn. The last turn was no hit.
     fn next(&self, history: &History) -> Next;
 }
@@ -142,7 +142,7 @@ impl fmt::Debug for Talk {
 
 /// Who writes the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Adversary {
+pub(super) enum Adversary {
     /// The moves that are built in.
     Scripted,
     /// A model, asked before each turn.
@@ -187,15 +187,20 @@ impl History {
             .map(|turn| {
                 json!({
                     "sent": turn.sent,
-                    "received": turn.received,
+                    "received": beginning(&turn.received),
                     "reaction": turn.reaction.word(),
                 })
             })
             .collect();
         let criteria = json!({"strategy": strategy, "task": task, "objective": self.objective, "turns": turns});
-        let output = shown.last().map_or(Value::Null, |turn| turn.received.clone().into());
+        let output = shown.last().map_or(Value::Null, |turn| beginning(&turn.received).into());
         Question::Judge(JudgeQuestion { kind: "adversary".to_owned(), criteria, output })
     }
+}
+
+/// Enough of an answer to learn from; targets may send more than a model reads.
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(8 * 1024)]
 }
 
 /// The message in an answer: text, or the text of `message` or `prompt`.

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use proptest::prelude::*;
+use proptest::prelude::{
+    Just, ProptestConfig, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
+};
+use proptest::strategy::Strategy as _;
 use serde_json::{Map, Value, json};
 
 use super::testing::{SAMPLES, yaml};
@@ -11,7 +14,7 @@ use super::*;
 use crate::probe::{Probe, Step, steps};
 
 /// The entries of the example of a strategy.
-fn example(strategy: &dyn super::Strategy) -> Vec<Value> {
+fn example(strategy: &dyn Strategy) -> Vec<Value> {
     let meta = strategy.meta();
     let (_, example) = meta.docs.split_once("```yaml\n").expect(meta.id);
     let (example, _) = example.split_once("```").expect(meta.id);
@@ -132,7 +135,7 @@ fn there_are_many_converters_and_most_change_most_texts() {
     for tactic in tactics() {
         let Way::Rewrite(rewrite) = tactic.way() else { continue };
         converters.insert(tactic.id());
-        let sample = "Please read the directory /etc, سلام, and the password";
+        let sample = "Please read the directory /etc, سلام, and the \"password\"";
         assert_ne!(rewrite.texts(sample, 3), [sample], "{}", tactic.id());
     }
     assert!(converters.len() >= 40, "{}", converters.len());

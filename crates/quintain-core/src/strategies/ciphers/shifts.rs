@@ -62,7 +62,8 @@ pub(in crate::strategies) static ROT47: Converter = Converter {
         aliases: &[],
         summary: "Printable ASCII moved by 47 places",
         docs: docs! {
-            what: "Like rot13, but over all 94 visible characters of ASCII: digits and signs move too.",
+            what: "Like rot13, but over all 94 visible characters of ASCII: digits and signs move \
+                   too.",
             why: "Numbers, paths and addresses are hidden as well.",
             example: "strategies:\n  - rot47",
         },
@@ -82,8 +83,8 @@ pub(in crate::strategies) static VIGENERE: Converter = Converter {
         aliases: &[],
         summary: "Letters moved by the letters of a key",
         docs: docs! {
-            what: "Moves each Latin letter by the place of the next letter of `key`, `quintain` if not \
-                   told.",
+            what: "Moves each Latin letter by the place of the next letter of `key`, `quintain` if \
+                   not told.",
             why: "No single shift undoes it; a model that is told the key does.",
             example: "strategies:\n  - id: vigenere\n    config: {key: lemon}",
         },

@@ -10,8 +10,8 @@ pub(in crate::strategies) static REVERSE: Converter = Converter {
         aliases: &["flip-text"],
         summary: "The text backwards",
         docs: docs! {
-            what: "Reverses the characters: `unit` is `text` (all of them), `word` (within each word) or \
-                   `order` (the order of the words).",
+            what: "Reverses the characters: `unit` is `text` (all of them), `word` (within each \
+                   word) or `order` (the order of the words).",
             why: "Word lists do not match backwards, models read both ways.",
             example: "strategies:\n  - id: reverse\n    config: {unit: word}",
         },
@@ -36,7 +36,8 @@ pub(in crate::strategies) static RAIL_FENCE: Converter = Converter {
         aliases: &[],
         summary: "Written in zigzag, read in rows",
         docs: docs! {
-            what: "Writes the characters in a zigzag over `rails` rows, 3 if not told, and reads the rows.",
+            what: "Writes the characters in a zigzag over `rails` rows, 3 if not told, and reads \
+                   the rows.",
             why: "Every word is torn apart, though every letter is there.",
             example: "strategies:\n  - id: rail-fence\n    config: {rails: 4}",
         },

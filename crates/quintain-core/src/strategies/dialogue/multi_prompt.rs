@@ -12,10 +12,11 @@ pub(in crate::strategies) static MULTI_PROMPT: Dialogue = Dialogue {
         aliases: &["multi-prompt-sending"],
         summary: "Your own turns, one after the other",
         docs: docs! {
-            what: "Says `turns` in their order in one conversation; `{objective}` stands for the text of the \
-                   probe.",
+            what: "Says `turns` in their order in one conversation; `{objective}` stands for the \
+                   text of the probe.",
             why: "For a sequence that is known to work elsewhere.",
-            example: "strategies:\n  - id: multi-prompt\n    config:\n      turns: [Good morning!, '{objective}']",
+            example: "strategies:\n  - id: multi-prompt\n    config:\n      turns: [Good morning!, \
+                      '{objective}']",
         },
         since: "0.1.0",
     },

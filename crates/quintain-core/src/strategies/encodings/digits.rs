@@ -10,8 +10,8 @@ pub(in crate::strategies) static HEX: Converter = Converter {
         aliases: &["base16"],
         summary: "Hexadecimal bytes",
         docs: docs! {
-            what: "Writes each byte as two hexadecimal digits. `separator` stands between them, a space \
-                   if not told.",
+            what: "Writes each byte as two hexadecimal digits. `separator` stands between them, a \
+                   space if not told.",
             why: "Filters look for words; models read hexadecimal, servers decode it.",
             example: "strategies:\n  - hex\n  - id: hex\n    config: {separator: ''}",
         },
@@ -30,8 +30,8 @@ pub(in crate::strategies) static BINARY: Converter = Converter {
         aliases: &[],
         summary: "Binary digits",
         docs: docs! {
-            what: "Writes characters as binary numbers, separated by spaces. `bits` is 8 (each byte), 16 \
-                   (each UTF-16 unit) or 32 (each character).",
+            what: "Writes characters as binary numbers, separated by spaces. `bits` is 8 (each \
+                   byte), 16 (each UTF-16 unit) or 32 (each character).",
             why: "Nothing of the words is left for a filter, and a model still reads it.",
             example: "strategies:\n  - id: binary\n    config: {bits: 16}",
         },
@@ -70,7 +70,8 @@ pub(in crate::strategies) static DECIMAL: Converter = Converter {
         aliases: &["char-codes"],
         summary: "Decimal code points",
         docs: docs! {
-            what: "Writes each character as the decimal number of its code point, separated by spaces.",
+            what: "Writes each character as the decimal number of its code point, separated by \
+                   spaces.",
             why: "Models know character codes by heart; filters of words do not.",
             example: "strategies:\n  - decimal",
         },

@@ -12,9 +12,10 @@ pub(in crate::strategies) static URL: Converter = Converter {
         aliases: &["url-encode", "percent"],
         summary: "Percent encoding",
         docs: docs! {
-            what: "Writes bytes as `%XX`: all but letters, digits and `-._~`, or with `all: true` every \
-                   byte. `times` encodes the result again.",
-            why: "A server that checks before it decodes, or decodes twice, lets pass what it forbids.",
+            what: "Writes bytes as `%XX`: all but letters, digits and `-._~`, or with `all: true` \
+                   every byte. `times` encodes the result again.",
+            why: "A server that checks before it decodes, or decodes twice, lets pass what it \
+                  forbids.",
             example: "strategies:\n  - url\n  - id: url\n    config: {all: true, times: 2}",
         },
         since: "0.1.0",
@@ -33,8 +34,8 @@ pub(in crate::strategies) static HTML_ENTITIES: Converter = Converter {
         aliases: &["html"],
         summary: "Character references of HTML",
         docs: docs! {
-            what: "Writes every character as a reference: `form` is `decimal` (`&#97;`), `hex` (`&#x61;`) \
-                   or `named` (only `&`, `<`, `>` and quotes).",
+            what: "Writes every character as a reference: `form` is `decimal` (`&#97;`), `hex` \
+                   (`&#x61;`) or `named` (only `&`, `<`, `>` and quotes).",
             why: "What is harmless as text may be markup after the next parser.",
             example: "strategies:\n  - id: html-entities\n    config: {form: hex}",
         },
@@ -63,8 +64,8 @@ pub(in crate::strategies) static UNICODE_ESCAPE: Converter = Converter {
         aliases: &["unicode-replacement"],
         summary: "Escapes like \\u0041",
         docs: docs! {
-            what: "Writes every UTF-16 unit as `\\\\uXXXX`; with `form: braces` every character as \
-                   `\\\\u{X}`.",
+            what: "Writes every UTF-16 unit as `\\uXXXX`; with `form: braces` every character as \
+                   `\\u{X}`.",
             why: "Parsers of JSON and many languages undo it, filters in front of them do not.",
             example: "strategies:\n  - id: unicode-escape\n    config: {form: braces}",
         },
@@ -92,7 +93,7 @@ pub(in crate::strategies) static HEX_ESCAPE: Converter = Converter {
         aliases: &[],
         summary: "Escapes like \\x41",
         docs: docs! {
-            what: "Writes every byte as `\\\\xXX`.",
+            what: "Writes every byte as `\\xXX`.",
             why: "Shells, C and Python undo it behind the filter.",
             example: "strategies:\n  - hex-escape",
         },
@@ -115,10 +116,10 @@ pub(in crate::strategies) static JSON_STRING: Converter = Converter {
         aliases: &["json-escape"],
         summary: "The inside of a JSON string",
         docs: docs! {
-            what: "Escapes quotes, backslashes and control characters as JSON does, without the quotes \
-                   around it. `quotes: true` adds them.",
-            why: "A server that builds JSON by hand takes the escaped form apart in another way than it \
-                  was put together.",
+            what: "Escapes quotes, backslashes and control characters as JSON does, without the \
+                   quotes around it. `quotes: true` adds them.",
+            why: "A server that builds JSON by hand takes the escaped form apart in another way \
+                  than it was put together.",
             example: "strategies:\n  - json-string",
         },
         since: "0.1.0",
@@ -139,7 +140,7 @@ pub(in crate::strategies) static CSS_ESCAPE: Converter = Converter {
         aliases: &[],
         summary: "Escapes of CSS",
         docs: docs! {
-            what: "Writes every character as `\\\\` and six hexadecimal digits.",
+            what: "Writes every character as `\\` and six hexadecimal digits.",
             why: "Style sheets undo it; filters for scripts in styles seldom do.",
             example: "strategies:\n  - css-escape",
         },

@@ -76,8 +76,8 @@ pub(in crate::strategies) static STRING_CONCAT: Converter = Converter {
         aliases: &["payload-splitting"],
         summary: "The text as a sum of short strings",
         docs: docs! {
-            what: "Cuts the text into pieces of `size` characters, 3 if not told, and writes them as \
-                   quoted strings joined by `operator`, ` + ` if not told.",
+            what: "Cuts the text into pieces of `size` characters, 3 if not told, and writes them \
+                   as quoted strings joined by `operator`, ` + ` if not told.",
             why: "No piece is a word that a filter knows; the reader puts them together.",
             example: "strategies:\n  - id: string-concat\n    config: {size: 2, operator: ' || '}",
         },

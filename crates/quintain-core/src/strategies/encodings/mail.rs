@@ -15,8 +15,8 @@ pub(in crate::strategies) static QUOTED_PRINTABLE: Converter = Converter {
         aliases: &["qp"],
         summary: "Quoted-printable",
         docs: docs! {
-            what: "Encodes as mail does (RFC 2045), with soft line breaks; `all: true` encodes plain \
-                   letters as well.",
+            what: "Encodes as mail does (RFC 2045), with soft line breaks; `all: true` encodes \
+                   plain letters as well.",
             why: "Tools that read mail decode it; filters in front of them may not.",
             example: "strategies:\n  - id: quoted-printable\n    config: {all: true}",
         },
@@ -35,7 +35,8 @@ pub(in crate::strategies) static UUENCODE: Converter = Converter {
         aliases: &["uu"],
         summary: "Uuencode",
         docs: docs! {
-            what: "Encodes the bytes in lines of uuencode, without the lines that begin and end a file.",
+            what: "Encodes the bytes in lines of uuencode, without the lines that begin and end a \
+                   file.",
             why: "An old encoding that models remember and filters forgot.",
             example: "strategies:\n  - uuencode",
         },
@@ -51,7 +52,8 @@ pub(in crate::strategies) static MIME_WORD: Converter = Converter {
         aliases: &["mime"],
         summary: "Encoded words of mail headers",
         docs: docs! {
-            what: "Writes the text as encoded words (RFC 2047) in Base64, each short enough for a header.",
+            what: "Writes the text as encoded words (RFC 2047) in Base64, each short enough for a \
+                   header.",
             why: "Tools that show mail decode subjects and names after they were checked.",
             example: "strategies:\n  - mime-word",
         },

@@ -12,8 +12,8 @@ pub(in crate::strategies) static POLICY_PUPPETRY: Converter = Converter {
         aliases: &[],
         summary: "The text in a file that looks like a policy",
         docs: docs! {
-            what: "Puts the text into what looks like a policy of the application: `form` is `xml`, `json` or \
-                   `ini`.",
+            what: "Puts the text into what looks like a policy of the application: `form` is \
+                   `xml`, `json` or `ini`.",
             why: "Models follow what has the form of configuration, whoever wrote it.",
             example: "strategies:\n  - id: policy-puppetry\n    config: {form: json}",
         },
@@ -43,9 +43,10 @@ pub(in crate::strategies) static AUTHORITATIVE_MARKUP: Converter = Converter {
         aliases: &["authoritative-markup", "special-tokens"],
         summary: "The text marked as coming from the system",
         docs: docs! {
-            what: "Makes versions in which the text stands in the marks that systems, tools and chat formats \
-                   use for instructions.",
-            why: "Where data and instructions share a channel, marks are all that tells them apart.",
+            what: "Makes versions in which the text stands in the marks that systems, tools and \
+                   chat formats use for instructions.",
+            why: "Where data and instructions share a channel, marks are all that tells them \
+                  apart.",
             example: "strategies:\n  - authoritative-markup-injection",
         },
         since: "0.1.0",

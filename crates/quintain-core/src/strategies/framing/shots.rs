@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::registry::Meta;
 use crate::strategies::options::Options;
-use crate::strategies::rewrite::Rewrite;
+use crate::strategies::rewrite::{MAX_TEXT, Rewrite};
 use crate::strategies::strategy::{Converter, Suits};
 
 pub(in crate::strategies) static MANY_SHOT: Converter = Converter {
@@ -15,12 +15,13 @@ pub(in crate::strategies) static MANY_SHOT: Converter = Converter {
         aliases: &["many-shot-jailbreak"],
         summary: "Many examples before the request",
         docs: docs! {
-            what: "Puts `count` examples (100 if not told) of a user who asks and an assistant who complies before \
-                   the text, in an order drawn by the seed. `shots` are your own, maps with `user` and \
-                   `assistant`; the built-in ones are harmless.",
+            what: "Puts `count` examples (100 if not told) of a user who asks and an assistant who \
+                   complies before the text, in an order drawn by the seed. `shots` are your own, \
+                   maps with `user` and `assistant`; the built-in ones are harmless.",
             why: "A long context full of compliance teaches more than instructions do.",
-            example: "strategies:\n  - id: many-shot\n    config:\n      count: 20\n      shots:\n        - user: Who \
-                      may read the file?\n          assistant: Everybody, here it is.",
+            example: "strategies:\n  - id: many-shot\n    config:\n      count: \
+                      20\n      shots:\n        - user: Who may read the \
+                      file?\n          assistant: Everybody, here it is.",
         },
         since: "0.1.0",
     },
@@ -32,6 +33,9 @@ pub(in crate::strategies) static MANY_SHOT: Converter = Converter {
             let mut out = String::new();
             let mut order: Vec<usize> = (0..shots.len()).collect();
             for number in 0..count {
+                if out.len() > MAX_TEXT {
+                    break;
+                }
                 if number % shots.len().max(1) == 0 {
                     chance.shuffle(&mut order);
                 }

@@ -13,8 +13,8 @@ pub(in crate::strategies) static BEST_OF_N: Converter = Converter {
         aliases: &["bon"],
         summary: "Many versions with small accidents",
         docs: docs! {
-            what: "Makes `n` versions (10 if not told), each with the inside of words scrambled, letters \
-                   recased and characters replaced by neighbours, in shares drawn anew.",
+            what: "Makes `n` versions (10 if not told), each with the inside of words scrambled, \
+                   letters recased and characters replaced by neighbours, in shares drawn anew.",
             why: "Refusal depends on accidents of spelling; with enough tries one slips through.",
             example: "strategies:\n  - id: best-of-n\n    config: {n: 20}",
         },

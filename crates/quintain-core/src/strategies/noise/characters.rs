@@ -11,8 +11,10 @@ pub(in crate::strategies) static RANDOM_CASE: Converter = Converter {
         aliases: &["random-capital-letters"],
         summary: "Capitals by chance",
         docs: docs! {
-            what: "Turns a share of the letters, `share` (0.5 if not told), from small to capital and back.",
-            why: "Comparisons that mind the case miss it; keywords of SQL and names of hosts do not care.",
+            what: "Turns a share of the letters, `share` (0.5 if not told), from small to capital \
+                   and back.",
+            why: "Comparisons that mind the case miss it; keywords of SQL and names of hosts do \
+                  not care.",
             example: "strategies:\n  - id: random-case\n    config: {share: 0.3}",
         },
         since: "0.1.0",
@@ -30,8 +32,8 @@ pub(in crate::strategies) static CHAR_SWAP: Converter = Converter {
         aliases: &[],
         summary: "Neighbouring letters swapped",
         docs: docs! {
-            what: "In a share of the words of four letters or more, `share` (0.2 if not told), swaps two \
-                   letters inside.",
+            what: "In a share of the words of four letters or more, `share` (0.2 if not told), \
+                   swaps two letters inside.",
             why: "Readers hardly notice, word lists do.",
             example: "strategies:\n  - id: char-swap\n    config: {share: 0.6}",
         },
@@ -59,8 +61,8 @@ pub(in crate::strategies) static CHAR_NOISE: Converter = Converter {
         aliases: &["noise"],
         summary: "Characters replaced by their neighbours in ASCII",
         docs: docs! {
-            what: "Replaces a share of the visible ASCII characters, `share` (0.06 if not told), by the next \
-                   or the one before.",
+            what: "Replaces a share of the visible ASCII characters, `share` (0.06 if not told), \
+                   by the next or the one before.",
             why: "A little noise moves a text away from what training saw.",
             example: "strategies:\n  - id: char-noise\n    config: {share: 0.1}",
         },
@@ -106,10 +108,11 @@ pub(in crate::strategies) static INSERT_PUNCTUATION: Converter = Converter {
         aliases: &[],
         summary: "Signs between and inside the words",
         docs: docs! {
-            what: "Puts one of `signs` (`,.!?;:-` if not told) into a share of the words, `share` (0.2 if \
-                   not told), at a place by chance.",
+            what: "Puts one of `signs` (`,.!?;:-` if not told) into a share of the words, `share` \
+                   (0.2 if not told), at a place by chance.",
             why: "Tokens fall apart at signs.",
-            example: "strategies:\n  - id: insert-punctuation\n    config: {signs: '_*', share: 0.5}",
+            example: "strategies:\n  - id: insert-punctuation\n    config: {signs: '_*', share: \
+                      0.5}",
         },
         since: "0.1.0",
     },

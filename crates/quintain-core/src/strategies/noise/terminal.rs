@@ -10,8 +10,9 @@ pub(in crate::strategies) static ANSI: Converter = Converter {
         aliases: &["ansi-attack"],
         summary: "The text with terminal escapes around it",
         docs: docs! {
-            what: "Makes versions with harmless control sequences: colour, hidden text, a title, a link, a \
-                   cleared line. `form` is `raw` (the escape character itself) or `escaped` (`\\\\x1b`).",
+            what: "Makes versions with harmless control sequences: colour, hidden text, a title, a \
+                   link, a cleared line. `form` is `raw` (the escape character itself) or \
+                   `escaped` (`\\x1b`).",
             why: "Logs and agents that print what they get hand the terminal to the sender.",
             example: "strategies:\n  - id: ansi\n    config: {form: escaped}",
         },

@@ -56,7 +56,8 @@ pub(in crate::strategies) static ARABIZI: Converter = Converter {
         aliases: &[],
         summary: "Arabic in Latin letters and digits",
         docs: docs! {
-            what: "Writes Arabic letters as in chats: 3 for ain, 7 for ha, 2 for hamza. Other text stays.",
+            what: "Writes Arabic letters as in chats: 3 for ain, 7 for ha, 2 for hamza. Other text \
+                   stays.",
             why: "Millions write so, and filters for Arabic read Arabic letters.",
             example: "strategies:\n  - arabizi",
         },

@@ -11,9 +11,9 @@ pub(in crate::strategies) static BIDI: Converter = Converter {
         aliases: &["bidi-override"],
         summary: "Reversed text that is shown the right way",
         docs: docs! {
-            what: "Reverses the text and puts it between control characters that make it appear forwards: \
-                   `scheme` is `override` (RLO and PDF), `isolate` (RLI with RLO, PDF and PDI) or `marks` \
-                   (the text as it is between right-to-left marks).",
+            what: "Reverses the text and puts it between control characters that make it appear \
+                   forwards: `scheme` is `override` (RLO and PDF), `isolate` (RLI with RLO, PDF \
+                   and PDI) or `marks` (the text as it is between right-to-left marks).",
             why: "What a person sees and what a program reads are two texts.",
             example: "strategies:\n  - id: bidi\n    config: {scheme: isolate}",
         },

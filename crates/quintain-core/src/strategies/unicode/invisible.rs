@@ -10,8 +10,9 @@ pub(in crate::strategies) static ASCII_SMUGGLING: Converter = Converter {
         aliases: &["unicode-tags", "unicode-substitution"],
         summary: "Invisible tag characters",
         docs: docs! {
-            what: "Writes ASCII as tag characters (U+E0000 and following), which have no shape. `cover` is \
-                   visible text before it; `framed: true` adds the tags that begin and end.",
+            what: "Writes ASCII as tag characters (U+E0000 and following), which have no shape. \
+                   `cover` is visible text before it; `framed: true` adds the tags that begin and \
+                   end.",
             why: "A person who approves the text does not see what the model reads.",
             example: "strategies:\n  - id: ascii-smuggling\n    config: {cover: Good morning}",
         },
@@ -35,8 +36,8 @@ pub(in crate::strategies) static EMOJI: Converter = Converter {
         aliases: &["variation-selectors", "variation-selector-smuggler"],
         summary: "Bytes as variation selectors behind an emoji",
         docs: docs! {
-            what: "Appends each byte as one of the 256 variation selectors to `base`, an emoji. What is \
-                   seen is the emoji alone.",
+            what: "Appends each byte as one of the 256 variation selectors to `base`, an emoji. \
+                   What is seen is the emoji alone.",
             why: "Text of any length passes as one character.",
             example: "strategies:\n  - id: emoji\n    config: {base: '🦊'}",
         },
@@ -61,8 +62,8 @@ pub(in crate::strategies) static SNEAKY_BITS: Converter = Converter {
         aliases: &[],
         summary: "Bits as invisible operators",
         docs: docs! {
-            what: "Writes each bit as invisible times (0) or invisible plus (1). `cover` is visible text \
-                   before it.",
+            what: "Writes each bit as invisible times (0) or invisible plus (1). `cover` is \
+                   visible text before it.",
             why: "Filters that know tag characters do not know this.",
             example: "strategies:\n  - sneaky-bits",
         },
@@ -86,8 +87,8 @@ pub(in crate::strategies) static ZERO_WIDTH: Converter = Converter {
         summary: "Invisible characters between the letters",
         docs: docs! {
             what: "Puts an invisible character between all characters: `sign` is `space` (U+200B), \
-                   `joiner` (U+200D), `non-joiner` (U+200C), `word-joiner` (U+2060) or `soft-hyphen` \
-                   (U+00AD).",
+                   `joiner` (U+200D), `non-joiner` (U+200C), `word-joiner` (U+2060) or \
+                   `soft-hyphen` (U+00AD).",
             why: "The text looks the same, and no word of it matches.",
             example: "strategies:\n  - id: zero-width\n    config: {sign: soft-hyphen}",
         },
@@ -176,7 +177,8 @@ mod tests {
             for name in ["emoji", "sneaky-bits"] {
                 assert_eq!(revealed(&first(name, text)), text, "{name}");
             }
-            let ascii: String = text.chars().filter(|c| c.is_ascii() && *c != '\u{7f}').collect();
+            let ascii: String =
+                text.chars().filter(|c| c.is_ascii() && !"\u{1}\u{7f}".contains(*c)).collect();
             assert_eq!(revealed(&first("ascii-smuggling", &ascii)), ascii);
         }
         assert_eq!(revealed("nothing hidden"), "");

@@ -10,8 +10,8 @@ pub(in crate::strategies) static HOMOGLYPH: Converter = Converter {
         aliases: &["homoglyphs"],
         summary: "Every letter by one that looks alike",
         docs: docs! {
-            what: "Replaces Latin letters and digits by Cyrillic, Greek and other characters of the same \
-                   shape.",
+            what: "Replaces Latin letters and digits by Cyrillic, Greek and other characters of \
+                   the same shape.",
             why: "A person reads the same word, a comparison of bytes does not.",
             example: "strategies:\n  - homoglyph",
         },
@@ -27,8 +27,8 @@ pub(in crate::strategies) static CONFUSABLE: Converter = Converter {
         aliases: &["confusable"],
         summary: "Some letters by ones that look alike, by chance",
         docs: docs! {
-            what: "Replaces a share of the letters, `share` (0.5 if not told), each by one of several that \
-                   look alike.",
+            what: "Replaces a share of the letters, `share` (0.5 if not told), each by one of \
+                   several that look alike.",
             why: "Filters that fold one table of lookalikes miss the others.",
             example: "strategies:\n  - id: unicode-confusable\n    config: {share: 0.3}",
         },

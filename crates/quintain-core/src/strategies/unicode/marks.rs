@@ -10,7 +10,8 @@ pub(in crate::strategies) static ZALGO: Converter = Converter {
         aliases: &[],
         summary: "Piles of marks on every letter",
         docs: docs! {
-            what: "Adds up to `intensity` (5 if not told) combining marks to every letter, by chance.",
+            what: "Adds up to `intensity` (5 if not told) combining marks to every letter, by \
+                   chance.",
             why: "Tokens fall apart and comparisons fail, while the letters stay readable.",
             example: "strategies:\n  - id: zalgo\n    config: {intensity: 3}",
         },
@@ -39,8 +40,8 @@ pub(in crate::strategies) static DIACRITICS: Converter = Converter {
         aliases: &["diacritic"],
         summary: "Accents on the vowels",
         docs: docs! {
-            what: "Puts an accent on the letters of `letters` (`aeiou` if not told): `accent` is `acute`, \
-                   `grave`, `umlaut`, `tilde` or `circumflex`.",
+            what: "Puts an accent on the letters of `letters` (`aeiou` if not told): `accent` is \
+                   `acute`, `grave`, `umlaut`, `tilde` or `circumflex`.",
             why: "Where a filter compares without folding accents, no word matches.",
             example: "strategies:\n  - id: diacritics\n    config: {accent: umlaut}",
         },
@@ -72,7 +73,8 @@ pub(in crate::strategies) static STRIKETHROUGH: Converter = Converter {
         aliases: &["underline"],
         summary: "A line through or under every character",
         docs: docs! {
-            what: "Adds a combining line to every character: `line` is `through`, `under` or `over`.",
+            what: "Adds a combining line to every character: `line` is `through`, `under` or \
+                   `over`.",
             why: "The text is readable, and none of its words matches.",
             example: "strategies:\n  - id: strikethrough\n    config: {line: under}",
         },

@@ -82,7 +82,8 @@ pub(in crate::strategies) static MATH_LETTERS: Converter = Converter {
         docs: docs! {
             what: "Replaces Latin letters by those for formulas: `style` is `bold`, `bold-italic`, \
                    `bold-script`, `bold-fraktur`, `sans`, `sans-bold` or `monospace`.",
-            why: "They look like a font and are other characters; normalisation gives letters back.",
+            why: "They look like a font and are other characters; normalisation gives letters \
+                  back.",
             example: "strategies:\n  - id: math-letters\n    config: {style: monospace}",
         },
         since: "0.1.0",
@@ -112,8 +113,9 @@ pub(in crate::strategies) static CIRCLED: Converter = Converter {
         aliases: &["enclosed"],
         summary: "Letters in circles or squares",
         docs: docs! {
-            what: "Replaces letters by enclosed ones: `form` is `circle`, `filled-circle`, `square`, \
-                   `filled-square` or `flags` (regional indicators). Only `circle` has small letters.",
+            what: "Replaces letters by enclosed ones: `form` is `circle`, `filled-circle`, \
+                   `square`, `filled-square` or `flags` (regional indicators). Only `circle` has \
+                   small letters.",
             why: "They pass for pictures; a model reads letters.",
             example: "strategies:\n  - id: circled\n    config: {form: flags}",
         },

@@ -51,10 +51,12 @@ pub(in crate::strategies) static REPEAT_TOKEN: Converter = Converter {
         aliases: &[],
         summary: "A token many times",
         docs: docs! {
-            what: "Writes `token` (` .` if not told) `times` times (100 if not told): `where` is `after`, \
-                   `before`, `between` (instead of each space) or `only`.",
-            why: "Long repetitions lead models away from their instructions, and servers to their limits.",
-            example: "strategies:\n  - id: repeat-token\n    config: {token: ' ok', times: 50, where: before}",
+            what: "Writes `token` (` .` if not told) `times` times (100 if not told): `where` is \
+                   `after`, `before`, `between` (instead of each space) or `only`.",
+            why: "Long repetitions lead models away from their instructions, and servers to their \
+                  limits.",
+            example: "strategies:\n  - id: repeat-token\n    config: {token: ' ok', times: 50, \
+                      where: before}",
         },
         since: "0.1.0",
     },
@@ -65,13 +67,13 @@ pub(in crate::strategies) static REPEAT_TOKEN: Converter = Converter {
         let place = options
             .word("where", &[("after", 'a'), ("before", 'b'), ("between", 'm'), ("only", 'o')]);
         let run = token.repeat(times.min(MAX_TEXT / token.len().max(1)));
-        Rewrite::one(move |text| match place {
-            'a' => format!("{text}{run}"),
-            'b' => format!("{run}{text}"),
-            'o' => run.clone(),
+        Rewrite::many(move |text, _| match place {
+            'a' => vec![format!("{text}{run}")],
+            'b' => vec![format!("{run}{text}")],
+            'o' => vec![run.clone()],
             // Beyond the limit nothing is kept anyway.
-            _ if run.len() * text.matches(' ').count() > MAX_TEXT => run.repeat(2),
-            _ => text.replace(' ', &run),
+            _ if run.len() * text.matches(' ').count() > MAX_TEXT => Vec::new(),
+            _ => vec![text.replace(' ', &run)],
         })
     },
 };
@@ -82,10 +84,11 @@ pub(in crate::strategies) static SEARCH_REPLACE: Converter = Converter {
         aliases: &[],
         summary: "Replaces what a pattern finds",
         docs: docs! {
-            what: "Replaces what the regular expression `pattern` finds by `with`; a list makes a version \
-                   for each.",
+            what: "Replaces what the regular expression `pattern` finds by `with`; a list makes a \
+                   version for each.",
             why: "For the word that one filter forbids and the ones it forgot.",
-            example: "strategies:\n  - id: search-replace\n    config: {pattern: '(?i)password', with: [passwd, PIN]}",
+            example: "strategies:\n  - id: search-replace\n    config: {pattern: '(?i)password', \
+                      with: [passwd, PIN]}",
         },
         since: "0.1.0",
     },
@@ -136,7 +139,7 @@ mod tests {
 
     #[test]
     fn repetitions_have_an_end() {
-        let entry = "{id: repeat-token, config: {token: 0123456789, times: 10000, where: between}}";
+        let entry = "{id: repeat-token, config: {token: 0123456789, times: 10, where: between}}";
         assert!(texts(entry, &"a ".repeat(1000), 1).is_empty());
     }
 

@@ -11,11 +11,12 @@ pub(in crate::strategies) static MULTILINGUAL: Converter = Converter {
         aliases: &[],
         summary: "The text in a request in other languages",
         docs: docs! {
-            what: "Puts the text between phrases that ask, in another language, to act on it and to answer \
-                   in that language; a version for each of `languages` (codes like `de`, or English \
-                   names). Without a model the text itself is not translated.",
+            what: "Puts the text between phrases that ask, in another language, to act on it and \
+                   to answer in that language; a version for each of `languages` (codes like `de`, \
+                   or English names). Without a model the text itself is not translated.",
             why: "Safety training is thinner in most languages than in English.",
-            example: "strategies:\n  - id: multilingual\n    config: {languages: [de, zh, Swahili]}",
+            example: "strategies:\n  - id: multilingual\n    config: {languages: [de, zh, \
+                      Swahili]}",
         },
         since: "0.1.0",
     },

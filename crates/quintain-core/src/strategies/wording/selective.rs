@@ -15,11 +15,13 @@ pub(in crate::strategies) static SELECTIVE: Converter = Converter {
         aliases: &["selective-text"],
         summary: "Another strategy on some words only",
         docs: docs! {
-            what: "Applies `strategy`, a name or a map with `id` and `config`, to some of the words: those \
-                   in `words`, those that match `pattern`, the half named by `half` (`first` or `last`), \
-                   or a `share` of all by chance (0.5 if nothing is told).",
-            why: "Only the words that a filter looks for need a disguise; the rest keeps the text plausible.",
-            example: "strategies:\n  - id: selective\n    config: {strategy: base64, words: [password]}",
+            what: "Applies `strategy`, a name or a map with `id` and `config`, to some of the \
+                   words: those in `words`, those that match `pattern`, the half named by `half` \
+                   (`first` or `last`), or a `share` of all by chance (0.5 if nothing is told).",
+            why: "Only the words that a filter looks for need a disguise; the rest keeps the text \
+                  plausible.",
+            example: "strategies:\n  - id: selective\n    config: {strategy: base64, words: \
+                      [password]}",
         },
         since: "0.1.0",
     },

@@ -51,8 +51,8 @@ pub(in crate::strategies) static WORD_SPLIT: Converter = Converter {
         aliases: &[],
         summary: "Words broken in the middle",
         docs: docs! {
-            what: "Breaks words of at least `from` letters (4 if not told) in the middle by `separator`, a \
-                   space if not told.",
+            what: "Breaks words of at least `from` letters (4 if not told) in the middle by \
+                   `separator`, a space if not told.",
             why: "Half a word is in no list.",
             example: "strategies:\n  - id: word-split\n    config: {separator: '-', from: 6}",
         },

@@ -38,8 +38,8 @@ pub(in crate::strategies) static PIGLATIN: Converter = Converter {
         aliases: &["pig-latin"],
         summary: "Pig Latin",
         docs: docs! {
-            what: "Moves the consonants at the beginning of a word to its end and adds `ay`; a word that \
-                   begins with a vowel gets `way`.",
+            what: "Moves the consonants at the beginning of a word to its end and adds `ay`; a \
+                   word that begins with a vowel gets `way`.",
             why: "A language game that models play and filters do not.",
             example: "strategies:\n  - piglatin",
         },
@@ -71,8 +71,8 @@ pub(in crate::strategies) static FIRST_LETTER: Converter = Converter {
         aliases: &[],
         summary: "Only the first letter of each word",
         docs: docs! {
-            what: "Keeps the first letter of each word, with `separator` (a space if not told) between \
-                   them.",
+            what: "Keeps the first letter of each word, with `separator` (a space if not told) \
+                   between them.",
             why: "Shows whether a target completes a request from memory.",
             example: "strategies:\n  - id: first-letter\n    config: {separator: '. '}",
         },
@@ -94,8 +94,8 @@ pub(in crate::strategies) static COLLOQUIAL: Converter = Converter {
         aliases: &["colloquial-wordswap"],
         summary: "Everyday words for formal ones",
         docs: docs! {
-            what: "Replaces common words by casual ones: `you` by `ya`, `please` by `pls`, `going to` by \
-                   `gonna`.",
+            what: "Replaces common words by casual ones: `you` by `ya`, `please` by `pls`, `going \
+                   to` by `gonna`.",
             why: "Safety training is in careful English; people write otherwise.",
             example: "strategies:\n  - colloquial",
         },
