@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::options::{Flaw, Options};
+use super::flaw::Flaw;
+use super::options::Options;
 use super::rewrite::Rewrite;
 use super::strategy::{Strategy, Suits, Way};
 use super::tactic::{self, Tactic};

@@ -26,7 +26,10 @@ impl Strategy for Missing {
 }
 
 macro_rules! missing {
-    ($id:literal, [$($alias:literal),*], $summary:literal, needs: $needs:literal, instead: $instead:expr) => {
+    (
+        $id:literal, [$($alias:literal),*], $summary:literal,
+        needs: $needs:literal, instead: $instead:expr
+    ) => {
         Missing {
             meta: &Meta {
                 id: $id,

@@ -4,44 +4,9 @@ use std::ops::RangeInclusive;
 
 use quintain_source::closest;
 use serde_json::{Map, Value};
-use thiserror::Error;
 
+use super::flaw::{Flaw, Mistake};
 use super::strategy::Suits;
-
-/// What is wrong with an entry of `strategies`, and where.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{flaw}")]
-pub struct Mistake {
-    /// JSON pointer from the entry, or from the list if a list was read.
-    pub pointer: String,
-    pub flaw: Flaw,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Flaw {
-    #[error("a strategy is a name or a map with `id`, not {found}")]
-    NotAnEntry { found: &'static str },
-    #[error("`{name}` is no strategy{}", meant(.closest))]
-    UnknownStrategy { name: String, closest: Option<&'static str> },
-    #[error("strategies from files are not available: `{name}`")]
-    File { name: String },
-    #[error("`{strategy}` has no option `{option}`{}", meant(.closest))]
-    UnknownOption { strategy: &'static str, option: String, closest: Option<&'static str> },
-    #[error("`{strategy}` lacks the option `{option}`")]
-    Missing { strategy: &'static str, option: &'static str },
-    #[error("`{option}` must be {wanted}, not {found}")]
-    WrongType { option: String, wanted: String, found: &'static str },
-    #[error("`{option}` must be one of {allowed}, not `{word}`{}", meant(.closest))]
-    UnknownWord { option: String, allowed: String, word: String, closest: Option<&'static str> },
-    #[error("`{option}` is no regular expression: {why}")]
-    Pattern { option: String, why: String },
-    #[error("`{step}` cannot be a step of `{strategy}`: {why}")]
-    NoStep { step: String, strategy: &'static str, why: &'static str },
-}
-
-fn meant(closest: &Option<&'static str>) -> String {
-    closest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
-}
 
 /// A reader over `config`. Wrong values are noted and count as absent.
 pub struct Options<'a> {

@@ -3,8 +3,9 @@
 use quintain_source::closest;
 use serde_json::{Map, Value};
 
+use super::flaw::{Flaw, Mistake};
 use super::lift::{self, Reach, Skipped};
-use super::options::{Flaw, Mistake, Options, describe};
+use super::options::{Options, describe};
 use super::strategy::{Receiver, Strategy, Suits, Way};
 use super::talk::{History, Next};
 use super::{all, find};

@@ -192,7 +192,12 @@ impl History {
                 })
             })
             .collect();
-        let criteria = json!({"strategy": strategy, "task": task, "objective": self.objective, "turns": turns});
+        let criteria = json!({
+            "strategy": strategy,
+            "task": task,
+            "objective": self.objective,
+            "turns": turns,
+        });
         let output = shown.last().map_or(Value::Null, |turn| beginning(&turn.received).into());
         Question::Judge(JudgeQuestion { kind: "adversary".to_owned(), criteria, output })
     }

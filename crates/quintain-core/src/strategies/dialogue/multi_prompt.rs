@@ -1,8 +1,8 @@
 //! Turns that the user wrote.
 
 use crate::registry::Meta;
+use crate::strategies::flaw::Flaw;
 use crate::strategies::framing::filled;
-use crate::strategies::options::Flaw;
 use crate::strategies::strategy::{Dialogue, Suits};
 use crate::strategies::talk::{Done, History, MAX_TURNS, Next, Script, Talk};
 

@@ -64,8 +64,8 @@ pub(in crate::strategies) static SHELL_OCTAL: Converter = Converter {
     suits: Suits::ARGUMENTS,
     compile: |_| {
         Rewrite::one(|text| {
-            let escaped: String = text.bytes().map(|byte| format!("\\{byte:03o}")).collect();
-            format!("$'{escaped}'")
+            let octal = text.bytes().map(|byte| format!("\\{byte:03o}")).collect::<Vec<_>>();
+            format!("$'{}'", octal.concat())
         })
     },
 };

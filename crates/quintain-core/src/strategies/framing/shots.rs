@@ -77,13 +77,9 @@ const BUILT_IN: [(&str, &str); 12] = [
 
 fn shots(options: &mut Options<'_>) -> Vec<(String, String)> {
     let wanted = "a list of maps with `user` and `assistant`";
-    let own = match options.get("shots") {
-        None => {
-            return BUILT_IN
-                .map(|(user, assistant)| (user.to_owned(), assistant.to_owned()))
-                .to_vec();
-        }
-        Some(own) => own,
+    let Some(own) = options.get("shots") else {
+        let owned = |(user, assistant): (&str, &str)| (user.to_owned(), assistant.to_owned());
+        return BUILT_IN.map(owned).to_vec();
     };
     let side = |shot: &Value, key: &str| shot.get(key).and_then(Value::as_str).map(str::to_owned);
     let read = |shot: &Value| Some((side(shot, "user")?, side(shot, "assistant")?));

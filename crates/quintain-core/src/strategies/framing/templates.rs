@@ -15,8 +15,9 @@ pub(in crate::strategies) static JAILBREAK_TEMPLATES: Converter = Converter {
         summary: "Known frames that ask to set rules aside",
         docs: docs! {
             what: "Puts the text into frames of well-known kinds: roles, test modes, hypothetical \
-                   cases, ended instructions. `sample` (1 if not told) are used; `templates` adds \
-                   your own, with `{objective}` for the text.",
+                   cases, ended instructions. `templates` are your own, with \
+                   `{objective}` for the text, and come first. `sample` is how many are used: one, \
+                   or your own, if not told.",
             why: "The oldest tricks are the first that anybody tries.",
             example: "strategies:\n  - id: jailbreak-templates\n    config: {sample: 5}",
         },
@@ -25,8 +26,8 @@ pub(in crate::strategies) static JAILBREAK_TEMPLATES: Converter = Converter {
     suits: Suits::MODELS,
     compile: |options| {
         options.without_effect(&["harmfulOnly"]);
-        let sample = options.whole("sample", 1..=MAX_VARIANTS, 1);
         let mut templates = own(options);
+        let sample = options.whole("sample", 1..=MAX_VARIANTS, templates.len().max(1));
         templates.extend(TEMPLATES.iter().map(|template| (*template).to_owned()));
         Rewrite::many(move |text, _| {
             templates.iter().take(sample).map(|template| filled(template, text)).collect()

@@ -30,7 +30,7 @@ pub(in crate::strategies) static BEST_OF_N: Converter = Converter {
 };
 
 fn augmented(text: &str, chance: &mut Chance) -> String {
-    // The shares are those of the method: 0.6 of the words, 0.6 of the letters, 0.06 of the characters.
+    // The shares of the method: 0.6 of the words and letters, 0.06 of the characters.
     let scrambled = each_word(text, |word| {
         let mut chars: Vec<char> = word.chars().collect();
         let inside = chars.len().saturating_sub(1);

@@ -136,7 +136,7 @@ pub fn revealed(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\u{e0000}'..='\u{e007e}' if c != '\u{e0001}' => {
-                bytes.push((u32::from(c) & 0x7f) as u8)
+                bytes.push((u32::from(c) & 0x7f) as u8);
             }
             '\u{fe00}'..='\u{fe0f}' => bytes.push((u32::from(c) & 0x0f) as u8),
             '\u{e0100}'..='\u{e01ef}' => bytes.push((u32::from(c) - 0xe0100 + 16) as u8),

@@ -3,7 +3,8 @@
 use regex::{Regex, RegexBuilder};
 
 use crate::registry::Meta;
-use crate::strategies::options::{Flaw, Options};
+use crate::strategies::flaw::Flaw;
+use crate::strategies::options::Options;
 use crate::strategies::rewrite::{MAX_TEXT, Rewrite};
 use crate::strategies::strategy::{Converter, Suits};
 

@@ -2,7 +2,8 @@
 
 use crate::chance::Chance;
 use crate::registry::Meta;
-use crate::strategies::options::{Flaw, Options};
+use crate::strategies::flaw::Flaw;
+use crate::strategies::options::Options;
 use crate::strategies::rewrite::{Rewrite, each_word};
 use crate::strategies::strategy::{Converter, Suits, Way};
 use crate::strategies::tactic;
@@ -82,7 +83,7 @@ fn choice(options: &mut Options<'_>) -> Choice {
         match pattern(&source) {
             Ok(pattern) => return Choice::Pattern(pattern),
             Err(why) => {
-                options.note("pattern", Flaw::Pattern { option: "pattern".to_owned(), why })
+                options.note("pattern", Flaw::Pattern { option: "pattern".to_owned(), why });
             }
         }
     }
