@@ -50,8 +50,8 @@ pub(in crate::strategies) static MATH_OBFUSCATION: Converter = Converter {
         aliases: &[],
         summary: "Letters as sums and differences",
         docs: docs! {
-            what: "Writes each letter of long words as a small equation over letters that cancel \
-                   out, like `p = p + x - x`.",
+            what: "Writes each word as a sum of its letters, after a list of equations in which \
+                   the other letters cancel out, like `p = x + p - x`.",
             why: "What looks like algebra is spelled out by a model that solves it.",
             example: "strategies:\n  - math-obfuscation",
         },

@@ -58,7 +58,7 @@ pub(in crate::strategies) static CHAR_SWAP: Converter = Converter {
 pub(in crate::strategies) static CHAR_NOISE: Converter = Converter {
     meta: &Meta {
         id: "char-noise",
-        aliases: &["noise"],
+        aliases: &[],
         summary: "Characters replaced by their neighbours in ASCII",
         docs: docs! {
             what: "Replaces a share of the visible ASCII characters, `share` (0.06 if not told), \

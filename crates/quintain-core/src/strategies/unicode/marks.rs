@@ -70,7 +70,7 @@ pub(in crate::strategies) static DIACRITICS: Converter = Converter {
 pub(in crate::strategies) static STRIKETHROUGH: Converter = Converter {
     meta: &Meta {
         id: "strikethrough",
-        aliases: &["underline"],
+        aliases: &[],
         summary: "A line through or under every character",
         docs: docs! {
             what: "Adds a combining line to every character: `line` is `through`, `under` or \

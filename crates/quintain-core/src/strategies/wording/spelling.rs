@@ -94,8 +94,8 @@ pub(in crate::strategies) static COLLOQUIAL: Converter = Converter {
         aliases: &["colloquial-wordswap"],
         summary: "Everyday words for formal ones",
         docs: docs! {
-            what: "Replaces common words by casual ones: `you` by `ya`, `please` by `pls`, `going \
-                   to` by `gonna`.",
+            what: "Replaces common words by casual ones: `you` by `ya`, `please` by `pls`, `because` \
+                   by `cuz`.",
             why: "Safety training is in careful English; people write otherwise.",
             example: "strategies:\n  - colloquial",
         },
