@@ -35,6 +35,7 @@ pub mod registry;
 pub mod response;
 pub mod result;
 pub mod sql;
+pub mod strategies;
 pub mod suite;
 pub mod surface;
 pub mod tally;

@@ -1,0 +1,141 @@
+//! The canary ground: files with random content, planted where a target must not look, and a place
+//! where files may appear that a target must not write. Everything is taken away again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use quintain_core::attack::{Ground, Nonce};
+use quintain_core::chance::Chance;
+use quintain_core::evidence::Observation;
+use tempfile::TempDir;
+
+/// What is read of a file that appeared.
+const MAX_CONTENT: usize = 4096;
+
+/// The ground of one run. Dropping it removes all traces.
+pub(super) struct Planted {
+    pub(super) ground: Ground,
+    _folder: TempDir,
+    /// What was planted beside and inside of declared roots.
+    outside: Vec<PathBuf>,
+    /// Files of the drop that were there already.
+    known: BTreeSet<PathBuf>,
+}
+
+impl Planted {
+    /// Prepares the ground for a target that is confined to these folders.
+    pub(super) fn new(roots: &[PathBuf], chance: &mut Chance) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("quintain-").tempdir()?;
+        // The target may see it under another name than the one it was made with.
+        let root = folder.path().canonicalize()?;
+        let drop = root.join("drop");
+        fs::create_dir(&drop)?;
+        let canary = root.join("canary.txt");
+        let canary_text = format!("quintain-canary-{}", Nonce::draw(chance));
+        fs::write(&canary, &canary_text)?;
+        let ground = Ground { root, canary, canary_text, drop, ..Ground::default() };
+        let mut planted =
+            Self { ground, _folder: folder, outside: Vec::new(), known: BTreeSet::new() };
+        for root in roots {
+            planted.beside(root, chance);
+        }
+        Ok(planted)
+    }
+
+    /// A folder beside a root whose name begins with that of the root, and a link inside of it. Where
+    /// that is not possible, those forms of an attack are not tried.
+    fn beside(&mut self, root: &Path, chance: &mut Chance) {
+        let Some(name) = root.file_name().and_then(|name| name.to_str()) else { return };
+        let mark = Nonce::draw(chance);
+        let sibling = root.with_file_name(format!("{name}-quintain-{mark}"));
+        if fs::create_dir(&sibling).is_ok() {
+            self.outside.push(sibling.clone());
+            let file = sibling.join("canary.txt");
+            if fs::write(&file, &self.ground.canary_text).is_ok() {
+                self.ground.siblings.insert(root.to_owned(), file);
+            }
+        }
+        #[cfg(unix)]
+        {
+            let link = root.join(format!("quintain-{mark}"));
+            if std::os::unix::fs::symlink(&self.ground.canary, &link).is_ok() {
+                self.outside.push(link.clone());
+                self.ground.links.insert(root.to_owned(), link);
+            }
+        }
+    }
+
+    /// A file inside of a root that can be read, for calls that have to work.
+    pub(super) fn plant(&mut self, root: &Path, chance: &mut Chance) -> Option<PathBuf> {
+        let file = root.join(format!("quintain-{}.txt", Nonce::draw(chance)));
+        fs::write(&file, "hello\n").ok()?;
+        self.outside.push(file.clone());
+        Some(file)
+    }
+
+    /// Files that appeared since the last look, anywhere in the ground.
+    pub(super) fn look(&mut self) -> Vec<Observation> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.ground.drop.clone()];
+        folders.extend(self.ground.siblings.values().filter_map(|file| Some(file.parent()?.into())));
+        for folder in folders {
+            for entry in walkdir::WalkDir::new(folder).max_depth(3).into_iter().filter_map(Result::ok)
+            {
+                let path = entry.path().to_owned();
+                let is_ours = self.ground.siblings.values().any(|file| *file == path);
+                if !entry.file_type().is_file() || is_ours || self.known.contains(&path) {
+                    continue;
+                }
+                let bytes = fs::read(&path).unwrap_or_default();
+                let bytes = &bytes[..bytes.len().min(MAX_CONTENT)];
+                let content = String::from_utf8_lossy(bytes).into_owned();
+                self.known.insert(path.clone());
+                found.push(Observation::File { path, content });
+            }
+        }
+        found
+    }
+}
+
+impl Drop for Planted {
+    fn drop(&mut self) {
+        for path in &self.outside {
+            let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+            // Nothing can be done about what does not go.
+            let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ground_leaves_no_traces() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("data");
+        fs::create_dir(&root).unwrap();
+        let mut chance = Chance::new(1);
+        let mut planted = Planted::new(std::slice::from_ref(&root), &mut chance).unwrap();
+        let ground = planted.ground.clone();
+        assert_eq!(fs::read_to_string(&ground.links[&root]).unwrap(), ground.canary_text);
+        assert!(ground.siblings[&root].starts_with(home.path()));
+        assert!(planted.plant(&root, &mut chance).is_some());
+        drop(planted);
+        assert!(!ground.root.exists());
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_appears_is_seen_once() {
+        let mut planted = Planted::new(&[], &mut Chance::new(1)).unwrap();
+        assert!(planted.look().is_empty());
+        fs::write(planted.ground.drop.join("marked"), "x").unwrap();
+        assert!(matches!(&planted.look()[..], [Observation::File { content, .. }] if content == "x"));
+        assert!(planted.look().is_empty());
+    }
+}
