@@ -31,6 +31,7 @@ pub mod plan;
 pub mod prepare;
 pub mod probe;
 pub mod question;
+pub mod redteam;
 pub mod registry;
 pub mod response;
 pub mod result;

@@ -1,0 +1,11 @@
+//! A red-team run: what the user orders, and what came of it.
+
+mod orders;
+mod plugins;
+mod report;
+mod risk;
+
+pub use orders::{IdentityOrder, Orders, PluginOrder};
+pub use plugins::{Unavailable, collections, known_names, unavailable};
+pub use report::{AttackReport, NotRun, PhaseTime, RedteamReport, ToolCoverage};
+pub use risk::{Level, Risk, interval, risk};
