@@ -1,7 +1,7 @@
 //! Every built-in attack, one family per file.
 
 mod command_injection;
-mod reach;
+pub mod reach;
 
 #[cfg(test)]
 mod testing;

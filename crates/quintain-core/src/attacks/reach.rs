@@ -9,7 +9,7 @@ use crate::probe::Step;
 use crate::tool_call::ToolCall;
 
 /// The request that carries a value to the place of an aim; none if no request reaches it.
-pub(crate) fn step(aim: &Aim, value: Value) -> Option<Step> {
+pub fn step(aim: &Aim, value: Value) -> Option<Step> {
     let request = |method: &str, server: &str, params: Value| Step::Request {
         method: method.to_owned(),
         params: params.as_object().cloned().unwrap_or_default(),

@@ -75,13 +75,28 @@ impl Planted {
         Some(file)
     }
 
+    /// Takes away what an attempt left, so that it can be seen anew.
+    pub(super) fn forget(&mut self, nonce: &str) {
+        let (gone, kept) = std::mem::take(&mut self.known)
+            .into_iter()
+            .partition(|path| path.to_string_lossy().contains(nonce));
+        self.known = kept;
+        let gone: BTreeSet<PathBuf> = gone;
+        for path in gone {
+            // What does not go is not seen again, and then the smaller attempt does not count.
+            let _ = fs::remove_file(path);
+        }
+    }
+
     /// Files that appeared since the last look, anywhere in the ground.
     pub(super) fn look(&mut self) -> Vec<Observation> {
         let mut found = Vec::new();
         let mut folders = vec![self.ground.drop.clone()];
-        folders.extend(self.ground.siblings.values().filter_map(|file| Some(file.parent()?.into())));
+        folders
+            .extend(self.ground.siblings.values().filter_map(|file| Some(file.parent()?.into())));
         for folder in folders {
-            for entry in walkdir::WalkDir::new(folder).max_depth(3).into_iter().filter_map(Result::ok)
+            for entry in
+                walkdir::WalkDir::new(folder).max_depth(3).into_iter().filter_map(Result::ok)
             {
                 let path = entry.path().to_owned();
                 let is_ours = self.ground.siblings.values().any(|file| *file == path);
@@ -135,7 +150,9 @@ mod tests {
         let mut planted = Planted::new(&[], &mut Chance::new(1)).unwrap();
         assert!(planted.look().is_empty());
         fs::write(planted.ground.drop.join("marked"), "x").unwrap();
-        assert!(matches!(&planted.look()[..], [Observation::File { content, .. }] if content == "x"));
+        assert!(
+            matches!(&planted.look()[..], [Observation::File { content, .. }] if content == "x")
+        );
         assert!(planted.look().is_empty());
     }
 }

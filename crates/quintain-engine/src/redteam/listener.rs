@@ -74,7 +74,12 @@ async fn serve(
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
     let request = lines.next().unwrap_or_default().to_owned();
-    let headers: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).take(MAX_HEADERS).map(str::to_owned).collect();
+    let headers: Vec<String> = lines
+        .by_ref()
+        .take_while(|line| !line.is_empty())
+        .take(MAX_HEADERS)
+        .map(str::to_owned)
+        .collect();
     let body: String = lines.collect::<Vec<_>>().join("\n");
     let headers = if body.is_empty() {
         headers

@@ -92,7 +92,10 @@ mod tests {
         let mut shims = Shims::write(ground.path(), &search).unwrap();
         let path = shims.before(&search);
         let output = Command::new("sh")
-            .args(["-c", "printf 'b\\na\\n' | sort --reverse 'x y' - 2>/dev/null; printf c | sort -"])
+            .args([
+                "-c",
+                "printf 'b\\na\\n' | sort --reverse 'x y' - 2>/dev/null; printf c | sort -",
+            ])
             .env("PATH", path)
             .output()
             .unwrap();

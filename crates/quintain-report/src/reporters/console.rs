@@ -116,6 +116,7 @@ impl Report for Screen {
             Event::Started(run) => self.start(run),
             Event::Case(case) => self.case(case),
             Event::Finished(summary) => self.finish(summary),
+            Event::Phase(_) | Event::Finding(_) => Ok(()),
         }
     }
 }

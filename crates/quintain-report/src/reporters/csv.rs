@@ -90,6 +90,7 @@ impl Report for Table {
             Event::Started(run) => self.run = Some(RunInfo { config: Value::Null, ..run.clone() }),
             Event::Case(case) => self.hold(case)?,
             Event::Finished(_) => self.write()?,
+            Event::Phase(_) | Event::Finding(_) => {}
         }
         Ok(())
     }

@@ -103,6 +103,7 @@ impl Report for Page {
             }
             Event::Case(case) => self.case(case),
             Event::Finished(summary) => self.finish(summary),
+            Event::Phase(_) | Event::Finding(_) => Ok(()),
         }
     }
 }

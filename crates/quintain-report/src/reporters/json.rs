@@ -86,6 +86,7 @@ impl Report for Document {
                 out.write_all(b"\n")?;
                 out.flush()?;
             }
+            Event::Phase(_) | Event::Finding(_) => {}
         }
         Ok(())
     }

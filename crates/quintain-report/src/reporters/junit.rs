@@ -79,6 +79,7 @@ impl Report for Document {
                 }
             }
             Event::Finished(summary) => self.finish(summary)?,
+            Event::Phase(_) | Event::Finding(_) => {}
         }
         Ok(())
     }

@@ -84,6 +84,7 @@ impl Report for Page {
             Event::Case(case) if gist::passed(case) => self.fine(case),
             Event::Case(case) => self.failure(case),
             Event::Finished(summary) => self.finish(summary),
+            Event::Phase(_) | Event::Finding(_) => Ok(()),
         }
     }
 }

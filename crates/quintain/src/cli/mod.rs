@@ -12,6 +12,7 @@ mod inspect;
 mod kinds;
 mod list;
 mod login;
+mod redteam;
 mod rejudge;
 mod render;
 mod reports;
@@ -51,6 +52,7 @@ enum Command {
     Init(init::Args),
     Eval(Box<eval::Args>),
     Rejudge(rejudge::Args),
+    Redteam(redteam::Args),
     Runs(runs::Args),
     Diff(diff::Args),
     Inspect(inspect::Args),
@@ -133,6 +135,7 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
         let patient = match &cli.command {
             Command::Eval(_) | Command::Rejudge(_) => true,
             Command::Demo(args) => !args.serves(),
+            Command::Redteam(args) => args.is_patient(),
             _ => false,
         };
         let mut work = std::pin::pin!(dispatch(cli.command, &desk));
@@ -163,6 +166,7 @@ async fn dispatch(command: Command, desk: &Desk) -> Exit {
         Command::Demo(args) => demo::run(args, desk).await,
         Command::Eval(args) => eval::run(*args, desk).await,
         Command::Rejudge(args) => rejudge::run(args, desk).await,
+        Command::Redteam(args) => redteam::run(args, desk).await,
         Command::Runs(args) => runs::run(args, desk).await,
         Command::Diff(args) => diff::run(args, desk).await,
         Command::Inspect(args) => inspect::run(args, desk).await,

@@ -60,6 +60,18 @@ impl Show {
         }
         Ok(feed)
     }
+
+    /// Opens the files, and JSON on standard output if that is wanted; nothing for people.
+    pub(in crate::cli) fn files(&self, desk: &Desk) -> Result<Feed, String> {
+        let mut feed = Feed::new();
+        for path in &self.output {
+            feed.file(path, desk)?;
+        }
+        if let Some(reporter) = self.json.then(|| find("json")).flatten() {
+            feed.stdout(reporter.open(Box::new(Stdout), &options(desk)));
+        }
+        Ok(feed)
+    }
 }
 
 /// All reports of a run.

@@ -53,6 +53,17 @@ impl<'a> Progress<'a> {
                     bar.finish_and_clear();
                 }
             }
+            Event::Phase(phase) => self.phase(phase),
+            Event::Finding(_) => {}
+        }
+    }
+
+    /// Long work says what it is about.
+    fn phase(&self, phase: &str) {
+        match &self.bar {
+            Some(bar) => bar.set_message(phase.to_owned()),
+            None if self.lines => self.console.err(phase),
+            None => {}
         }
     }
 
