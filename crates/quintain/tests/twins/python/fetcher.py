@@ -30,8 +30,6 @@ def dial(address, *rest, **more):
 
 
 class Http(http.client.HTTPConnection):
-    _create_connection = staticmethod(dial)
-
     def __init__(self, *args, **more):
         super().__init__(*args, **more)
         self._create_connection = dial
@@ -58,6 +56,9 @@ class Stay(urllib.request.HTTPRedirectHandler):
         return None
 
 
+PUBLIC = (PublicHttp, PublicHttps, Stay)
+
+
 def get(url, *handlers, method="GET"):
     try:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), *handlers)
@@ -78,7 +79,7 @@ def fetch_page(url):
     if url in KEPT:
         return KEPT[url]
     if opts.fixed:
-        return get(web(url), PublicHttp, PublicHttps)
+        return get(web(url), *PUBLIC)
     if urlsplit(web(url)).netloc.rsplit(":", 1)[0].lower() in FORBIDDEN:
         raise ToolError("Private addresses are refused")
     return get(url)
@@ -101,7 +102,7 @@ def fetch_mirror(url):
 def register_webhook(event, target):
     def ask():
         try:
-            get(web(target["url"]), *((PublicHttp, PublicHttps) if opts.fixed else ()), method="HEAD")
+            get(web(target["url"]), *(PUBLIC if opts.fixed else ()), method="HEAD")
         except ToolError:
             pass
     threading.Thread(target=ask, daemon=True).start()
@@ -113,7 +114,7 @@ def register_webhook(event, target):
 def import_feed(url):
     if url in KEPT:
         return KEPT[url]
-    return get(web(url) if opts.fixed else url, PublicHttp, PublicHttps)[:500]
+    return get(web(url) if opts.fixed else url, *PUBLIC)[:500]
 
 
 @server.tool("check_link", "Take an address apart. It is not fetched.", {"url": URL}, ["url"])
