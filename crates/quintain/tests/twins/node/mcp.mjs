@@ -136,6 +136,7 @@ export class Server {
   prompts = new Map()
   sessions = new Map()
   completion = null
+  metadata = null // of the protected resource (RFC 9728)
 
   constructor(name, { version = '1.0.0', strict = false, instructions } = {}) {
     this.info = { name, version }
@@ -186,6 +187,7 @@ export class Server {
       if (!isObject(params)) throw new RpcError(-32602, 'params must be an object')
       return { jsonrpc: '2.0', id, result: await this.dispatch(method, params, request) }
     } catch (error) {
+      if (error instanceof HttpError) throw error
       const code = error instanceof RpcError ? error.code : -32603
       return { jsonrpc: '2.0', id, error: { code, message: code === -32603 ? 'Internal error' : error.message } }
     }
@@ -234,6 +236,7 @@ export class Server {
     try {
       return content(await tool.handler(given, request))
     } catch (error) {
+      if (error instanceof RpcError || error instanceof HttpError) throw error
       return error instanceof ToolError ? failure(error.message) : this.crashed(error)
     }
   }
@@ -326,6 +329,9 @@ export class Server {
   async exchange(req, port) {
     const target = new URL(req.url, 'http://127.0.0.1')
     const body = await readBody(req)
+    if (this.metadata && target.pathname.startsWith('/.well-known/oauth-protected-resource')) {
+      return { status: 200, body: { resource: this.url, ...this.metadata } }
+    }
     if (target.pathname !== '/mcp') throw new HttpError(404, 'not found')
     const own = [`127.0.0.1:${port}`, `localhost:${port}`]
     if (this.checkHost && !own.includes(req.headers.host)) throw new HttpError(403, 'forbidden host')

@@ -165,6 +165,7 @@ class Server:
     check_origin = True
     bind_session = True
     enforce_visible = True
+    metadata = None  # of the protected resource (RFC 9728)
 
     def __init__(self, name, version="1.0.0", strict=False, instructions=None):
         self.info = {"name": name, "version": version}
@@ -239,6 +240,8 @@ class Server:
             return {"jsonrpc": "2.0", "id": identity, "result": self.dispatch(method, params)}
         except RpcError as error:
             return {"jsonrpc": "2.0", "id": identity, "error": {"code": error.code, "message": str(error)}}
+        except HttpError:
+            raise
         except Exception:
             return {"jsonrpc": "2.0", "id": identity, "error": {"code": -32603, "message": "Internal error"}}
 
@@ -292,6 +295,8 @@ class Server:
             return content(handler(**arguments))
         except ToolError as error:
             return failure(str(error))
+        except (RpcError, HttpError):
+            raise
         except Exception as error:
             return self.crashed(error)
 
@@ -462,6 +467,8 @@ class Exchange(BaseHTTPRequestHandler):
         self.send(200)
 
     def get(self, _):
+        if self.server.mcp.metadata and self.path.startswith("/.well-known/oauth-protected-resource"):
+            return self.send(200, {"resource": self.server.mcp.url, **self.server.mcp.metadata})
         self.enter()
         raise HttpError(405, "no stream", {"Allow": "POST, DELETE"})
 
