@@ -51,6 +51,8 @@ server.authenticate = (headers) => {
 
 const demand = ({ caller }, scope) => caller.split(' ').includes(scope) || refuse(403, 'insufficient_scope')
 
+server.tool('whoami', 'Whose token this is.', {}, [], (_, { caller }) => ({ user: caller.split(' ')[0] }))
+
 server.tool('list_rooms', 'List the rooms.', {}, [], (_, request) => {
   demand(request, 'rooms:read')
   return { rooms: [...ROOMS.keys()] }

@@ -58,6 +58,11 @@ def demand(scope):
         refuse(403, "insufficient_scope")
 
 
+@server.tool("whoami", "Whose token this is.", annotations={"readOnlyHint": True})
+def whoami():
+    return {"user": server.caller}
+
+
 @server.tool("list_entries", "List the names of the entries.", annotations={"readOnlyHint": True})
 def list_entries():
     demand("vault:read")
