@@ -105,7 +105,8 @@ def faults(schema, value, at=""):
     if "enum" in schema and value not in schema["enum"]:
         found.append(f"{at} must be one of {', '.join(map(str, schema['enum']))}")
     if isinstance(value, str):
-        if "pattern" in schema and not re.search(schema["pattern"], value):
+        # In JSON Schema `$` is the very end, in Python it may be before a last newline.
+        if "pattern" in schema and not re.search(re.sub(r"\$$", r"\\Z", schema["pattern"]), value):
             found.append(f"{at} must match {schema['pattern']}")
         if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", 1 << 20):
             found.append(f"{at} has the wrong length")
