@@ -1,7 +1,7 @@
 // Documents over HTTP, a bearer token for each user. Weak: ids without owners, hidden tools, roles that nobody asks for, a shared cache.
 
 import { createHash } from 'node:crypto'
-import { HttpError, Server, ToolError, options, string } from './mcp.mjs'
+import { HttpError, RpcError, Server, ToolError, options, string } from './mcp.mjs'
 
 const opts = { ...options(), http: true }
 const server = new Server('docs', { version: '7.0.0', strict: true })
@@ -25,6 +25,10 @@ server.authenticate = (headers) => {
   const user = USERS.get(token)
   if (kind.toLowerCase() !== 'bearer' || !user) throw new HttpError(401, 'unauthorized', { 'WWW-Authenticate': 'Bearer' })
   return user
+}
+
+server.unknownTool = (name) => {
+  throw new RpcError(-32602, opts.fixed ? 'Unknown tool' : `Unknown tool ${name}, there are: ${[...server.tools.keys()].join(', ')}`)
 }
 
 function own(id, caller) {

@@ -44,12 +44,18 @@ export function options(...more) {
     },
   })
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => process.exit(0))
-  if (!values.root) {
-    values.root = fs.mkdtempSync(path.join(os.tmpdir(), 'twin-'))
-    process.on('exit', () => fs.rmSync(values.root, { recursive: true, force: true }))
-  }
-  values.root = fs.realpathSync(values.root)
-  return values
+  // The given root, or a temporary one that is deleted at the end.
+  let root = values.root
+  return Object.defineProperty(values, 'root', {
+    enumerable: false,
+    get() {
+      if (!root) {
+        root = fs.mkdtempSync(path.join(os.tmpdir(), 'twin-'))
+        process.on('exit', () => fs.rmSync(root, { recursive: true, force: true }))
+      }
+      return fs.realpathSync(root)
+    },
+  })
 }
 
 // Writes sample files below the root unless they exist.
@@ -80,6 +86,8 @@ const TYPES = {
   null: (v) => v === null,
 }
 
+const FORMATS = { uri: /^[A-Za-z][A-Za-z0-9+.-]*:\S*$/, date: /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/ }
+
 // What is wrong with a value: the part of JSON Schema that the twins use.
 export function faults(schema, value, at = '') {
   if (schema.type && !TYPES[schema.type](value)) return [`${at || '/'} must be of type ${schema.type}`]
@@ -87,10 +95,12 @@ export function faults(schema, value, at = '') {
   if (schema.enum && !schema.enum.includes(value)) found.push(`${at} must be one of ${schema.enum.join(', ')}`)
   if (typeof value === 'string') {
     if (schema.pattern && !new RegExp(schema.pattern, 'u').test(value)) found.push(`${at} must match ${schema.pattern}`)
+    if (schema.format && !FORMATS[schema.format].test(value)) found.push(`${at} must be of the format ${schema.format}`)
     if (value.length < (schema.minLength ?? 0) || value.length > (schema.maxLength ?? 1 << 20)) found.push(`${at} has the wrong length`)
   } else if (typeof value === 'number') {
     if (value < (schema.minimum ?? value) || value > (schema.maximum ?? value)) found.push(`${at} is out of range`)
   } else if (Array.isArray(value)) {
+    if (schema.format && !FORMATS[schema.format].test(value)) found.push(`${at} must be of the format ${schema.format}`)
     if (value.length < (schema.minItems ?? 0) || value.length > (schema.maxItems ?? 1 << 20)) found.push(`${at} has the wrong number of items`)
     value.forEach((item, index) => found.push(...faults(schema.items ?? {}, item, `${at}/${index}`)))
   } else if (isObject(value)) {

@@ -18,7 +18,7 @@ function token(prefix, length) {
   let text = prefix
   while (text.length < prefix.length + length) {
     state = (state * 1103515245 + 12345) % 2147483648
-    text += 'ABCDEFGHJKLMNPQRSTUVWXYZ234567'[state % 30]
+    text += 'ABCDEFGHJKLMNPQRSTUVWXYZ234567'[(state >> 16) % 30]
   }
   return text
 }

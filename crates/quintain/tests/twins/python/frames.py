@@ -9,7 +9,6 @@ from mcp import Server, integer, options, string
 opts = options()
 server = Server("frames", "0.5.0", strict=True)
 careful = server.reply
-resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20))
 
 
 def careless(line):
@@ -26,6 +25,8 @@ def careless(line):
 
 if not opts.fixed:
     server.reply = careless
+    # As in a small container: who asks for too much memory is ended.
+    resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20))
 
 
 @server.tool("repeat_word", "Repeat a word.", {
@@ -39,7 +40,6 @@ def repeat_word(word, times):
     "columns": integer("Columns", minimum=1, **({"maximum": 20} if opts.fixed else {}), examples=[3]),
 }, ["columns"])
 def make_table(columns):
-    # As under the limits of a container: who asks for too much memory is ended.
     try:
         return "|" + " |" * int(columns)
     except (MemoryError, OverflowError):

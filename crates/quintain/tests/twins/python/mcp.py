@@ -6,6 +6,7 @@ It speaks the protocol correctly and survives malformed input. It checks argumen
 
 import argparse
 import atexit
+import functools
 import json
 import math
 import os
@@ -41,23 +42,28 @@ class HttpError(Exception):
         self.headers = headers or {}
 
 
+class Options(argparse.Namespace):
+    @functools.cached_property
+    def root(self):
+        """The given root, or a temporary one that is deleted at the end."""
+        if self.given is None:
+            self.given = tempfile.mkdtemp(prefix="twin-")
+            atexit.register(shutil.rmtree, self.given, ignore_errors=True)
+        return os.path.realpath(self.given)
+
+
 def options(*more, **defaults):
     """The command line that all twins share; `more` are further option names."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--fixed", action="store_true")
-    parser.add_argument("--root")
+    parser.add_argument("--root", dest="given")
     parser.add_argument("--http", action="store_true")
     parser.add_argument("--port", type=int, default=0)
     for name in more:
         parser.add_argument(name)
     parser.set_defaults(**defaults)
-    opts = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    if opts.root is None:
-        opts.root = tempfile.mkdtemp(prefix="twin-")
-        atexit.register(shutil.rmtree, opts.root, ignore_errors=True)
-    opts.root = os.path.realpath(opts.root)
-    return opts
+    return parser.parse_args(namespace=Options())
 
 
 def seed(root, files):
@@ -96,6 +102,9 @@ TYPES = {
 }
 
 
+FORMATS = {"uri": r"[A-Za-z][A-Za-z0-9+.-]*:\S*", "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}"}
+
+
 def faults(schema, value, at=""):
     """What is wrong with a value: the part of JSON Schema that the twins use."""
     kind = schema.get("type")
@@ -108,6 +117,8 @@ def faults(schema, value, at=""):
         # In JSON Schema `$` is the very end, in Python it may be before a last newline.
         if "pattern" in schema and not re.search(re.sub(r"\$$", r"\\Z", schema["pattern"]), value):
             found.append(f"{at} must match {schema['pattern']}")
+        if "format" in schema and not re.fullmatch(FORMATS[schema["format"]], value):
+            found.append(f"{at} must be of the format {schema['format']}")
         if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", 1 << 20):
             found.append(f"{at} has the wrong length")
     elif isinstance(value, (int, float)):

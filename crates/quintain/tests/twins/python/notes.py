@@ -35,6 +35,9 @@ def save(notes):
         json.dump(notes, file)
 
 
+load()
+
+
 def own(note_id):
     note = load().get(note_id)
     if note is None or note["owner"] != ME:
@@ -63,10 +66,12 @@ def list_notes():
 
 
 @server.tool("create_note", "Create a note.", {
-    "title": string("Title", pattern="^[A-Za-z0-9 ]{1,40}$", examples=["Groceries"]),
-}, ["title"])
-def create_note(title):
-    notes, note_id = load(), identity(ME, title)
+    "kind": string("What it is about", enum=["Groceries", "Errands", "Ideas"]),
+}, ["kind"])
+def create_note(kind):
+    notes = load()
+    title = f"{kind} {len(notes)}"
+    note_id = identity(ME, title)
     notes[note_id] = {"owner": ME, "title": title, "public": False, "state": "open"}
     save(notes)
     return {"note_id": note_id}

@@ -79,7 +79,7 @@ def read_entry(name):
 
 @server.tool("rename_entry", "Rename an entry. Needs the scope vault:write.", {
     "name": string("Name, from list_entries", pattern="^[a-z]{1,20}$", examples=["door"]),
-    "new_name": string("New name", pattern="^[a-z]{1,20}$", examples=["gate"]),
+    "new_name": string("New name", enum=["gate", "hall", "yard"]),
 }, ["name", "new_name"])
 def rename_entry(name, new_name):
     demand("vault:write" if opts.fixed else "vault:read")
