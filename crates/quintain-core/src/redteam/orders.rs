@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::plugins::{collections, known_names, unavailable};
 use super::report::NotRun;
+use super::suppress::Suppression;
 use crate::attack::Attack;
 use crate::attacks;
 use crate::finding::Severity;
@@ -55,6 +56,9 @@ pub struct Orders {
     pub allow_remote: bool,
     /// How often a hit is tried again.
     pub confirmations: usize,
+    /// Findings that are accepted, and the day on which that is asked.
+    pub suppressions: Vec<Suppression>,
+    pub today: String,
     /// What was asked for and cannot be done.
     pub not_run: Vec<NotRun>,
 }
@@ -93,6 +97,8 @@ impl Default for Orders {
             destructive: false,
             allow_remote: false,
             confirmations: 2,
+            suppressions: Vec::new(),
+            today: String::new(),
             not_run: Vec::new(),
         }
     }

@@ -1,15 +1,11 @@
 //! Sends attempts, watches what happens, and tries again what hit.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use quintain_core::attack::{
-    Action, Aim, Attempt, Bout, Brief, Field, Ground, Hit, HttpRequest, Listener, Tried,
-};
+use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, HttpRequest, Tried};
 use quintain_core::attacks::reach;
-use quintain_core::chance::Chance;
 use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_core::finding::Confidence;
 use quintain_core::probe::Step;
@@ -18,6 +14,7 @@ use quintain_wire::transport::RawHttp;
 use serde_json::{Map, Value, json};
 
 use super::budget::Budget;
+use super::drill::Drill;
 use super::learn::ping;
 use super::party::{Party, send};
 use super::witness::Witness;
@@ -41,9 +38,7 @@ pub(super) struct Arena<'a> {
     pub(super) orders: &'a Orders,
     pub(super) field: Field<'a>,
     pub(super) witness: &'a Witness,
-    pub(super) ground: Option<Ground>,
-    pub(super) listener: Option<Listener>,
-    pub(super) roots: Vec<PathBuf>,
+    pub(super) drill: Drill<'a>,
     pub(super) budget: &'a Budget,
     /// Tools that are left alone.
     pub(super) forbidden: Vec<String>,
@@ -70,22 +65,10 @@ pub(super) struct Struck {
 }
 
 impl Arena<'_> {
-    fn brief(&self, plugin: &PluginOrder, aim: &Aim, turn: usize) -> Brief<'_> {
-        let name = format!("{}/{}/{turn}", plugin.attack.meta().id, aim.place.key());
-        let chance = Chance::of(self.orders.seed, &name);
-        Brief::new(
-            self.ground.as_ref(),
-            self.listener.as_ref(),
-            self.parties.len(),
-            &self.roots,
-            chance,
-        )
-    }
-
     /// Attacks one place with everything an attack has.
     pub(super) async fn bout(&self, at: usize, aim: Arc<Aim>) -> Fought {
         let plugin = &self.orders.plugins[at];
-        let attempts = plugin.attack.attempts(&aim, &self.brief(plugin, &aim, 0));
+        let attempts = self.drill.attempts(plugin, &aim, 0);
         self.remember(at, &aim, &attempts);
         let mut deadly = None;
         let tried = self.all(attempts, &mut deadly).await;
@@ -146,7 +129,7 @@ impl Arena<'_> {
         let mut late = Vec::new();
         for (at, aim, set) in marked {
             let plugin = &self.orders.plugins[at];
-            let mut attempts = plugin.attack.attempts(&aim, &self.brief(plugin, &aim, 9));
+            let mut attempts = self.drill.attempts(plugin, &aim, 9);
             attempts.retain(|attempt| attempt.set == set);
             let mut deadly = None;
             let tried = self.settled(attempts, SETTLE_LATE, &mut deadly).await;
@@ -165,7 +148,7 @@ impl Arena<'_> {
     /// Whether a hit comes again, as often as it has to.
     async fn again(&self, plugin: &PluginOrder, aim: &Aim, hit: &Hit, settle: Duration) -> bool {
         for turn in 1..=self.orders.confirmations {
-            let mut attempts = plugin.attack.attempts(aim, &self.brief(plugin, aim, turn));
+            let mut attempts = self.drill.attempts(plugin, aim, turn);
             attempts.retain(|attempt| Some(attempt.set) == hit.set);
             let tried = self.settled(attempts, settle, &mut None).await;
             let bout = Bout { field: &self.field, aim, tried: &tried };
@@ -272,7 +255,7 @@ impl Arena<'_> {
             }
             tried.push(one);
         }
-        if self.ground.is_some() || self.listener.is_some() {
+        if self.drill.ground.is_some() || self.drill.listener.is_some() {
             tokio::time::sleep(settle).await;
             self.witness.look();
             for one in &mut tried {

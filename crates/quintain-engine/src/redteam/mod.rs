@@ -2,6 +2,7 @@
 
 mod arena;
 mod budget;
+mod drill;
 mod findings;
 mod ground;
 mod learn;
@@ -26,7 +27,7 @@ use quintain_core::finding::Severity;
 use quintain_core::knowledge::{Hints, Knowledge, aims};
 use quintain_core::redteam::{
     AttackReport, IdentityOrder, NotRun, Orders, PhaseTime, RedteamReport, ToolCoverage, interval,
-    risk,
+    part_suppressed, risk,
 };
 use quintain_core::suite::McpTarget;
 use quintain_core::surface::Surface;
@@ -38,6 +39,7 @@ use crate::store::Writer;
 use crate::world::World;
 use arena::{Arena, Fought, Struck};
 use budget::Budget;
+use drill::Drill;
 use findings::Findings;
 use ground::Planted;
 use learn::{destroys, learn};
@@ -114,6 +116,7 @@ pub async fn execute(
     };
     let forbidden = if campaign.orders.destructive { Vec::new() } else { destructive(&surfaces) };
     let mut not_run = campaign.orders.not_run.clone();
+    not_run.extend(drill::skipped(campaign.orders));
     let bouts = bouts(campaign.orders, &field, &mut not_run);
     let statics = statics(campaign.orders, &field);
     let info = info(bouts.len() + statics.len());
@@ -130,9 +133,13 @@ pub async fn execute(
         orders: campaign.orders,
         field,
         witness: &siege.witness,
-        ground: siege.witness.with_ground(|planted| planted.ground.clone()),
-        listener: siege.witness.listener.as_ref().map(|listener| listener.address.clone()),
-        roots: knowledge.roots.clone(),
+        drill: Drill {
+            orders: campaign.orders,
+            ground: siege.witness.with_ground(|planted| planted.ground.clone()),
+            listener: siege.witness.listener.as_ref().map(|listener| listener.address.clone()),
+            identities: parties.len(),
+            roots: knowledge.roots.clone(),
+        },
         budget: &siege.budget,
         forbidden,
         marks: Mutex::new(HashMap::new()),
@@ -184,14 +191,16 @@ pub async fn execute(
         party.sessions.close().await;
     }
     let mut summary = tally.finish(started.elapsed(), interrupted);
-    let findings = findings.sorted();
+    let orders = campaign.orders;
+    let (findings, suppressed) =
+        part_suppressed(findings.sorted(), &orders.suppressions, &orders.today);
     findings.iter().for_each(|finding| listen(Event::Finding(finding)));
     let attacks = finished(campaign.orders, reports);
     let silent = knowledge.silent.clone();
     summary.redteam = Some(Box::new(RedteamReport {
         risk: Some(risk(&findings, &attacks)),
         findings,
-        suppressed: Vec::new(),
+        suppressed,
         attacks,
         not_run,
         tools: tools(&surfaces, &knowledge, coverage),
