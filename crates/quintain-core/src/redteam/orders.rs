@@ -54,6 +54,8 @@ pub struct Orders {
     pub destructive: bool,
     /// Targets that are not on this machine may be attacked.
     pub allow_remote: bool,
+    /// Only the place with this key is attacked.
+    pub only: Option<String>,
     /// How often a hit is tried again.
     pub confirmations: usize,
     /// Findings that are accepted, and the day on which that is asked.
@@ -96,6 +98,7 @@ impl Default for Orders {
             concurrency: 4,
             destructive: false,
             allow_remote: false,
+            only: None,
             confirmations: 2,
             suppressions: Vec::new(),
             today: String::new(),

@@ -23,7 +23,7 @@ use quintain_core::attack::{Aim, Field, Hit, Need, Powers, Tried};
 use quintain_core::chance::Chance;
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::evidence::Evidence;
-use quintain_core::finding::Severity;
+use quintain_core::finding::{Finding, Severity};
 use quintain_core::knowledge::{Hints, Knowledge, aims};
 use quintain_core::redteam::{
     AttackReport, IdentityOrder, NotRun, Orders, PhaseTime, RedteamReport, ToolCoverage, interval,
@@ -32,8 +32,9 @@ use quintain_core::redteam::{
 use quintain_core::suite::McpTarget;
 use quintain_core::surface::Surface;
 use quintain_core::tally::{Summary, Tally};
+use quintain_wire::redact::Redactor;
 
-use crate::run::Stop;
+use crate::run::{Stop, mask};
 use crate::sessions::OpenError;
 use crate::store::Writer;
 use crate::world::World;
@@ -54,7 +55,7 @@ pub use findings::Reproduce;
 /// A call of an attack that takes longer proves nothing more.
 const CALL_TIME: Duration = Duration::from_secs(8);
 /// A variable of the environment of every target that is started, with a value nobody knows.
-pub const ENV_CANARY: &str = "QUINTAIN_CANARY_TOKEN";
+pub const ENV_CANARY: &str = "QUINTAIN_CANARY";
 
 /// Who is attacked, and how.
 pub struct Campaign<'a> {
@@ -148,7 +149,8 @@ pub async fn execute(
     let mut interrupted = false;
     for (at, hit) in statics {
         let plugin = &campaign.orders.plugins[at];
-        let row = rows.of_static(plugin, &hit);
+        let mut row = rows.of_static(plugin, &hit);
+        mask(&mut row, &campaign.world.redactor);
         keep(&row, writer.as_ref(), &mut tally, listen).await;
         let report = reports.entry(at).or_default();
         report.bouts += 1;
@@ -175,7 +177,8 @@ pub async fn execute(
             };
             let Some(fought) = fought else { break };
             let plugin = &campaign.orders.plugins[fought.plugin];
-            let row = rows.of_bout(plugin, &fought);
+            let mut row = rows.of_bout(plugin, &fought);
+            mask(&mut row, &campaign.world.redactor);
             keep(&row, writer.as_ref(), &mut tally, listen).await;
             settle(campaign, fought, &mut findings, &mut reports, &mut coverage);
         }
@@ -192,8 +195,9 @@ pub async fn execute(
     }
     let mut summary = tally.finish(started.elapsed(), interrupted);
     let orders = campaign.orders;
+    let findings = findings.sorted().into_iter().map(|one| masked(one, &campaign.world.redactor));
     let (findings, suppressed) =
-        part_suppressed(findings.sorted(), &orders.suppressions, &orders.today);
+        part_suppressed(findings.collect(), &orders.suppressions, &orders.today);
     findings.iter().for_each(|finding| listen(Event::Finding(finding)));
     let attacks = finished(campaign.orders, reports);
     let silent = knowledge.silent.clone();
@@ -229,6 +233,13 @@ async fn keep(
     }
     tally.add(row);
     listen(Event::Case(row));
+}
+
+/// A finding without secrets.
+fn masked(finding: Finding, redactor: &Redactor) -> Finding {
+    let text = serde_json::to_string(&finding).unwrap_or_default();
+    // A mask is plain text; what was JSON stays JSON.
+    serde_json::from_str(&redactor.text(&text)).unwrap_or(finding)
 }
 
 /// Puts what came of a bout where it belongs.
@@ -447,6 +458,7 @@ fn bouts(orders: &Orders, field: &Field<'_>, not_run: &mut Vec<NotRun>) -> Vec<(
             continue;
         }
         let mut aims = plugin.attack.aims(field);
+        aims.retain(|aim| orders.only.as_ref().is_none_or(|only| *only == aim.place.key()));
         aims.truncate(plugin.num_tests.unwrap_or(usize::MAX));
         bouts.extend(aims.into_iter().map(|aim| (at, Arc::new(aim))));
     }

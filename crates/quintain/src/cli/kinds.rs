@@ -10,10 +10,15 @@ pub(super) enum Kind {
     Reporters,
     /// What finds personal data and secrets in answers
     Detectors,
+    /// What `redteam` and `scan` look for
+    Attacks,
+    /// How attacks are rewritten
+    Strategies,
 }
 
 impl Kind {
-    pub(super) const EVERY: [Self; 3] = [Self::Assertions, Self::Reporters, Self::Detectors];
+    pub(super) const EVERY: [Self; 5] =
+        [Self::Assertions, Self::Reporters, Self::Detectors, Self::Attacks, Self::Strategies];
 
     pub(super) fn all(self) -> Vec<&'static Meta> {
         match self {
@@ -23,6 +28,12 @@ impl Kind {
             Self::Reporters => quintain_report::all().iter().map(|entry| entry.meta()).collect(),
             Self::Detectors => {
                 quintain_core::detect::all().iter().map(|entry| entry.meta()).collect()
+            }
+            Self::Attacks => {
+                quintain_core::attacks::all().iter().map(|entry| entry.meta()).collect()
+            }
+            Self::Strategies => {
+                quintain_core::strategies::all().iter().map(|entry| entry.meta()).collect()
             }
         }
     }

@@ -15,6 +15,7 @@ mod login;
 mod redteam;
 mod rejudge;
 mod render;
+mod replay;
 mod reports;
 mod runs;
 mod schema;
@@ -52,6 +53,7 @@ enum Command {
     Init(init::Args),
     Eval(Box<eval::Args>),
     Rejudge(rejudge::Args),
+    Replay(replay::Args),
     Redteam(redteam::Args),
     Runs(runs::Args),
     Diff(diff::Args),
@@ -166,6 +168,7 @@ async fn dispatch(command: Command, desk: &Desk) -> Exit {
         Command::Demo(args) => demo::run(args, desk).await,
         Command::Eval(args) => eval::run(*args, desk).await,
         Command::Rejudge(args) => rejudge::run(args, desk).await,
+        Command::Replay(args) => replay::run(args, desk).await,
         Command::Redteam(args) => redteam::run(args, desk).await,
         Command::Runs(args) => runs::run(args, desk).await,
         Command::Diff(args) => diff::run(args, desk).await,

@@ -1,9 +1,12 @@
 //! `quintain redteam`: attacks with proofs.
 
 mod plugins;
+mod report;
 mod run;
 mod screen;
 mod strategies;
+
+pub(super) use run::{failed, info, reproduction};
 
 use clap::Subcommand;
 
@@ -26,6 +29,7 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<run::Args>),
+    Report(report::Args),
     Plugins(plugins::Args),
     Strategies(strategies::Args),
 }
@@ -40,6 +44,7 @@ impl Args {
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     match args.command {
         Command::Run(args) => run::run(*args, desk).await,
+        Command::Report(args) => report::run(args, desk).await,
         Command::Plugins(args) => plugins::run(&args, desk),
         Command::Strategies(args) => strategies::run(&args, desk),
     }

@@ -1,15 +1,16 @@
 //! `quintain redteam run`: one campaign, from the orders to an exit code.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use quintain_core::event::{Column, Event, RunInfo};
 use quintain_core::finding::{Confidence, Severity};
 use quintain_core::probe::Step;
-use quintain_core::redteam::Orders;
+use quintain_core::redteam::{Orders, Suppression, read_suppressions};
 use quintain_core::result::TargetName;
 use quintain_core::suite::Launch;
 use quintain_engine::redteam::{Campaign, RedteamError, execute};
-use quintain_source::{Diagnostics, Renderer, Severity as Weight};
+use quintain_source::{Diagnostics, Renderer, Severity as Weight, SourceFile, Sources};
 use serde_json::{Map, Value};
 
 use super::screen;
@@ -62,6 +63,9 @@ pub(super) struct Args {
     /// In the place of exit code 100
     #[arg(long, value_name = "CODE")]
     fail_exit_code: Option<u8>,
+    /// Findings that are accepted: a YAML or JSON list of `fingerprint`, `reason`, `expires`
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
     /// Keep nothing in the store
     #[arg(long)]
     no_write: bool,
@@ -149,7 +153,11 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     Exit::Passed
 }
 
-fn failed(error: &RedteamError, target: &quintain_core::suite::McpTarget, desk: &Desk) -> Exit {
+pub(in crate::cli) fn failed(
+    error: &RedteamError,
+    target: &quintain_core::suite::McpTarget,
+    desk: &Desk,
+) -> Exit {
     match error {
         RedteamError::Remote => {
             let help = "--allow-remote attacks it all the same; you must be allowed to";
@@ -207,10 +215,31 @@ fn orders(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, E
     orders.concurrency = args.jobs.unwrap_or(orders.concurrency);
     orders.destructive = args.include_destructive;
     orders.allow_remote = args.allow_remote;
+    if let Some(file) = &args.baseline {
+        orders.suppressions = suppressions(file, desk)?;
+        orders.today = desk.context.now().chars().take(10).collect();
+    }
     Ok(orders)
 }
 
-fn info(name: &str, orders: &Orders, planned: usize, desk: &Desk) -> RunInfo {
+/// The accepted findings of a file.
+fn suppressions(file: &Path, desk: &Desk) -> Result<Vec<Suppression>, Exit> {
+    let text = std::fs::read_to_string(desk.context.cwd.join(file)).map_err(|error| {
+        desk.console.error(&format!("cannot read `{}`: {error}", file.display()), None);
+        Exit::Usage
+    })?;
+    let (mut sources, mut dx) = (Sources::new(), Diagnostics::new());
+    let id = sources.add(SourceFile::new(file.display().to_string(), text));
+    let found = quintain_source::read(&sources, id, &mut dx)
+        .map(|node| read_suppressions(&node, &mut dx))
+        .unwrap_or_default();
+    if !dx.is_empty() {
+        desk.console.err(Renderer::plain().render_all(&sources, &dx).trim_end());
+    }
+    if dx.has_errors() { Err(Exit::Usage) } else { Ok(found) }
+}
+
+pub(in crate::cli) fn info(name: &str, orders: &Orders, planned: usize, desk: &Desk) -> RunInfo {
     let created = desk.context.now();
     let mut options = Map::new();
     options.insert("seed".into(), orders.seed.into());
@@ -237,7 +266,7 @@ fn info(name: &str, orders: &Orders, planned: usize, desk: &Desk) -> RunInfo {
 }
 
 /// A command line that sends a step again.
-fn reproduction(step: &Step, launch: &Launch) -> Option<String> {
+pub(in crate::cli) fn reproduction(step: &Step, launch: &Launch) -> Option<String> {
     let quoted = |text: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
         if !text.is_empty() && text.chars().all(plain) {
