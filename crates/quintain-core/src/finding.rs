@@ -247,7 +247,8 @@ pub struct Finding {
     pub tool: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
-    pub cwe: Vec<u32>,
+    /// `CWE-78`
+    pub cwe: String,
     pub owasp: Vec<String>,
     pub proofs: Vec<Proof>,
     /// A command line that shows it again.

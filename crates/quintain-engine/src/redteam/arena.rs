@@ -27,7 +27,7 @@ const SETTLE_LATE: Duration = Duration::from_millis(600);
 const MAX_SILENCE: usize = 3;
 /// So many forms of one fault are confirmed; the others add nothing.
 const MAX_FORMS: usize = 4;
-const MAX_SHRINKS: usize = 20;
+const MAX_SHRINKS: usize = 32;
 /// A server that was sent nonsense has so long to answer a ping.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -165,13 +165,13 @@ impl Arena<'_> {
         &self,
         plugin: &PluginOrder,
         aim: &Aim,
-        hit: &Hit,
+        hit: &mut Hit,
         mut set: Vec<Tried>,
     ) -> Vec<Tried> {
         let [tried] = &set[..] else { return set };
         let Some(Value::String(payload)) = tried.attempt.payload.clone() else { return set };
-        let (mut best, mut size, mut left) = (payload, 0, MAX_SHRINKS);
-        size = size.max(best.chars().count() / 2);
+        let (mut best, mut left) = (payload, MAX_SHRINKS);
+        let mut size = best.chars().count() / 2;
         while size > 0 && left > 0 {
             let mut start = 0;
             let mut cut = false;
@@ -184,9 +184,11 @@ impl Arena<'_> {
                         .collect()
                 };
                 match self.still(plugin, aim, hit, &set[0].attempt, &shorter).await {
-                    Some(again) => {
+                    Some((again, what)) => {
                         best = shorter;
                         set = vec![again];
+                        // A smaller attempt may prove it in another way.
+                        hit.what = what;
                         cut = true;
                     }
                     None => start += size,
@@ -207,7 +209,7 @@ impl Arena<'_> {
         hit: &Hit,
         attempt: &Attempt,
         payload: &str,
-    ) -> Option<Tried> {
+    ) -> Option<(Tried, String)> {
         let step = reach::step(aim, payload.into())?;
         self.witness.with_ground(|planted| planted.forget(attempt.nonce.as_str()));
         let action = match &attempt.action {
@@ -219,12 +221,12 @@ impl Arena<'_> {
         let attempt = Attempt { action, payload: Some(payload.into()), ..attempt.clone() };
         let tried = self.settled(vec![attempt], SETTLE, &mut None).await;
         let hits = plugin.attack.detect(&Bout { field: &self.field, aim, tried: &tried });
-        let same = hits.iter().any(|found| {
+        let same = hits.into_iter().find(|found| {
             found.fault == hit.fault
                 && found.confidence == hit.confidence
                 && found.title == hit.title
-        });
-        tried.into_iter().next().filter(|_| same)
+        })?;
+        Some((tried.into_iter().next()?, same.what))
     }
 
     async fn all(&self, attempts: Vec<Attempt>, deadly: &mut Option<Tried>) -> Vec<Tried> {
