@@ -96,7 +96,7 @@ impl Arena<'_> {
             let set: Vec<Tried> =
                 tried.iter().filter(|one| Some(one.attempt.set) == hit.set).cloned().collect();
             let set =
-                if *count == 1 { self.shrunk(plugin, &fought.aim, &hit, set).await } else { set };
+                if *count == 1 { self.shrunk(plugin, &fought.aim, &mut hit, set).await } else { set };
             fought.struck.push(Struck { hit, tried: set });
         }
         fought.last = tried.into_iter().next_back();
