@@ -34,7 +34,7 @@ mod vars;
 
 pub use assertion::{Assert, AssertReader, Rule};
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
-pub use files::{FileValue, Files, NoFiles};
+pub use files::{FileValue, Files, NoFiles, language_of};
 pub use http::HttpTarget;
 pub use load::{Loaded, SuiteFile, load};
 pub use program::{CodeTarget, ExecTarget};

@@ -20,12 +20,14 @@ mod schema;
 mod store;
 mod suite;
 mod target;
+mod touched;
 
 use clap::error::ErrorKind;
 use clap::{ArgAction, Parser, Subcommand};
 use quintain_wire::redact::Redactor;
 use tokio::sync::watch;
 
+use self::touched::Touched;
 use crate::console::Console;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -67,6 +69,8 @@ struct Desk {
     context: Context,
     console: Console,
     redactor: Redactor,
+    /// What suites are read from.
+    files: Touched,
     verbosity: u8,
     quiet: bool,
     /// True once somebody pressed Ctrl-C, for commands that bring something home first.
@@ -112,7 +116,9 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
     let redactor = Redactor::default();
     let console = Console::new(&context, cli.quiet, redactor.clone());
     let (stop_now, stop) = watch::channel(false);
-    let desk = Desk { context, console, redactor, verbosity: cli.verbose, quiet: cli.quiet, stop };
+    let (verbosity, quiet) = (cli.verbose, cli.quiet);
+    let files = Touched::default();
+    let desk = Desk { context, console, redactor, files, verbosity, quiet, stop };
     match &cli.command {
         Command::Completions(args) => return completions::run(args, &desk),
         Command::Init(args) => return init::run(args, &desk),

@@ -94,6 +94,7 @@ impl Feed {
             ));
         };
         let full = desk.context.cwd.join(path);
+        desk.files.wrote(&full);
         let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
         let file = made.and_then(|()| File::create(&full));
         let file = file.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;

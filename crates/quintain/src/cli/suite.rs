@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use quintain_core::event::Column;
 use quintain_core::suite::{Loaded, Suite, SuiteFile, load};
-use quintain_engine::Disk;
 use quintain_engine::store::SuiteText;
 use quintain_source::{Renderer, Sources};
 use quintain_wire::redact::Redactor;
@@ -55,7 +54,12 @@ impl Wrong {
 pub(super) fn find(named: &[PathBuf], desk: &Desk) -> Vec<PathBuf> {
     let default = || {
         let files = DEFAULT_FILES.iter().map(PathBuf::from);
-        files.into_iter().find(|file| desk.context.cwd.join(file).is_file())
+        let is_there = |file: &PathBuf| {
+            let path = desk.context.cwd.join(file);
+            desk.files.looked_at(&path);
+            path.is_file()
+        };
+        files.into_iter().find(is_there)
     };
     match named {
         [] => default().into_iter().collect(),
@@ -76,7 +80,9 @@ pub(super) fn open(
     let mut texts = Vec::new();
     for file in files {
         let path = desk.context.cwd.join(file);
-        let text = std::fs::read_to_string(&path)
+        let text = desk
+            .files
+            .text(&path)
             .map_err(|error| say(format!("cannot read `{}`: {error}", file.display()), None))?;
         let base_dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         texts.push(SuiteFile { name: file.display().to_string(), text, base_dir });
@@ -97,7 +103,7 @@ pub(super) fn understand(
     env: &BTreeMap<String, String>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
-    let Loaded { suite, diagnostics, sources } = load(files.clone(), env, &Disk);
+    let Loaded { suite, diagnostics, sources } = load(files.clone(), env, &desk.files);
     if !diagnostics.is_empty() {
         let renderer =
             if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
