@@ -21,6 +21,7 @@ mod program;
 mod prompts;
 mod provider;
 mod reader;
+mod referred;
 mod refs;
 mod respond;
 mod row;
