@@ -119,14 +119,18 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
     let (verbosity, quiet) = (cli.verbose, cli.quiet);
     let files = Touched::default();
     let desk = Desk { context, console, redactor, files, verbosity, quiet, stop };
-    match &cli.command {
-        Command::Completions(args) => return completions::run(args, &desk),
-        Command::Init(args) => return init::run(args, &desk),
-        Command::List(args) => return list::run(args, &desk),
-        Command::Explain(args) => return explain::run(args, &desk),
-        Command::Schema(args) => return schema::run(args, &desk),
-        _ => {}
-    }
+    let exit = match &cli.command {
+        Command::Completions(args) => completions::run(args, &desk),
+        Command::Init(args) => init::run(args, &desk),
+        Command::List(args) => list::run(args, &desk),
+        Command::Explain(args) => explain::run(args, &desk),
+        Command::Schema(args) => schema::run(args, &desk),
+        _ => run_async(cli.command, &desk, &stop_now),
+    };
+    if desk.console.is_complete() || exit != Exit::Passed { exit } else { Exit::Usage }
+}
+
+fn run_async(command: Command, desk: &Desk, stop_now: &watch::Sender<bool>) -> Exit {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -136,12 +140,12 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
     };
     let exit = runtime.block_on(async {
         // What they have done so far is worth telling.
-        let patient = match &cli.command {
+        let patient = match &command {
             Command::Eval(_) | Command::Rejudge(_) => true,
             Command::Demo(args) => !args.serves(),
             _ => false,
         };
-        let mut work = std::pin::pin!(dispatch(cli.command, &desk));
+        let mut work = std::pin::pin!(dispatch(command, desk));
         if patient {
             tokio::select! {
                 exit = &mut work => return exit,

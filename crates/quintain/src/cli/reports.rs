@@ -125,8 +125,8 @@ impl Feed {
                     complete = false;
                     console.error(&format!("cannot write `{}`: {error}", path.display()), None);
                 }
-                // A reader that went away is no error.
-                (None, _) => {}
+                (None, Some(error)) => console.lose(error),
+                (None, None) => {}
             }
         }
         complete
