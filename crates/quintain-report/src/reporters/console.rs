@@ -286,8 +286,10 @@ impl Screen {
         if summary.missing > 0 {
             parts.push(self.tinted(summary.missing, Tone::Yellow, "not run"));
         }
-        let took = duration(summary.duration_ms);
-        writeln!(self.out, "{}{} in {took}", self.label("Results"), parts.join(", "))?;
+        // Of a run that was killed nobody knows how long it took.
+        let known = (summary.duration_ms > 0.0).then(|| duration(summary.duration_ms));
+        let took = known.map(|took| format!(" in {took}")).unwrap_or_default();
+        writeln!(self.out, "{}{}{took}", self.label("Results"), parts.join(", "))?;
         if let Some(latency) = &summary.latency {
             let [p50, p90, p99, max] =
                 [latency.p50, latency.p90, latency.p99, latency.max].map(duration);
