@@ -56,7 +56,7 @@ impl Reporter for Console {
 pub(super) fn open(out: Box<dyn Write + Send>, options: Options) -> Box<dyn Report> {
     Box::new(Screen {
         out: BufWriter::new(out),
-        width: options.width.clamp(60, 400),
+        width: options.width.clamp(40, 400),
         options,
         columns: Columns::default(),
         rows: 0,
@@ -287,13 +287,19 @@ impl Screen {
         if summary.missing > 0 {
             parts.push(self.tinted(summary.missing, Tone::Yellow, "not run"));
         }
-        let took = duration(summary.duration_ms);
-        writeln!(self.out, "{}{} in {took}", self.label("Results"), parts.join(", "))?;
+        // Of a run that was killed nobody knows how long it took.
+        let known = (summary.duration_ms > 0.0).then(|| duration(summary.duration_ms));
+        let took = known.map(|took| format!(" in {took}")).unwrap_or_default();
+        writeln!(self.out, "{}{}{took}", self.label("Results"), parts.join(", "))?;
         if let Some(latency) = &summary.latency {
             let [p50, p90, p99, max] =
                 [latency.p50, latency.p90, latency.p99, latency.max].map(duration);
-            let label = self.label("Latency");
-            writeln!(self.out, "{label}p50 {p50}, p90 {p90}, p99 {p99}, max {max}")?;
+            let text = format!("p50 {p50}, p90 {p90}, p99 {p99}, max {max}");
+            let mut label = self.label("Latency");
+            for text in wrap(&text, self.width - 9, 4) {
+                writeln!(self.out, "{label}{text}")?;
+                label = cell("", 9);
+            }
         }
         if summary.interrupted {
             let text = self.paint(Tone::Yellow, "interrupted; what is above is not all");

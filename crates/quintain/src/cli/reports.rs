@@ -106,6 +106,7 @@ impl Feed {
             ));
         };
         let full = desk.context.cwd.join(path);
+        desk.files.wrote(&full);
         let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
         let file = made.and_then(|()| File::create(&full));
         let file = file.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
@@ -136,8 +137,8 @@ impl Feed {
                     complete = false;
                     console.error(&format!("cannot write `{}`: {error}", path.display()), None);
                 }
-                // A reader that went away is no error.
-                (None, _) => {}
+                (None, Some(error)) => console.lose(error),
+                (None, None) => {}
             }
         }
         complete

@@ -113,8 +113,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         desk.stop.clone(),
         |info| store.as_ref().map(|store| store.start(info, &[])),
         &mut |event: Event<'_>| {
-            progress.event(event);
-            feed.event(event);
+            progress.event(event, || feed.event(event));
         },
     )
     .await;
