@@ -1,6 +1,11 @@
 //! Every built-in attack, one family per file.
 
+mod accepted;
 mod command_injection;
+mod path_traversal;
+mod path_write;
+mod paths;
+mod purpose;
 mod reach;
 
 #[cfg(test)]
@@ -10,7 +15,8 @@ mod tests;
 
 use crate::attack::Attack;
 
-static ALL: &[&dyn Attack] = &[&command_injection::CommandInjection];
+static ALL: &[&dyn Attack] =
+    &[&command_injection::CommandInjection, &path_traversal::PathTraversal, &path_write::PathWrite];
 
 pub fn all() -> &'static [&'static dyn Attack] {
     ALL
