@@ -2,11 +2,14 @@
 
 mod accepted;
 mod command_injection;
+mod data_exfil;
 mod path_traversal;
 mod path_write;
 mod paths;
 mod purpose;
 mod reach;
+mod ssrf;
+mod unsafe_url_scheme;
 
 #[cfg(test)]
 mod testing;
@@ -15,8 +18,14 @@ mod tests;
 
 use crate::attack::Attack;
 
-static ALL: &[&dyn Attack] =
-    &[&command_injection::CommandInjection, &path_traversal::PathTraversal, &path_write::PathWrite];
+static ALL: &[&dyn Attack] = &[
+    &command_injection::CommandInjection,
+    &data_exfil::DataExfil,
+    &path_traversal::PathTraversal,
+    &path_write::PathWrite,
+    &ssrf::Ssrf,
+    &unsafe_url_scheme::UnsafeUrlScheme,
+];
 
 pub fn all() -> &'static [&'static dyn Attack] {
     ALL
