@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{purpose, reach};
+use super::{deeds, reach};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Need, Nonce, Tried,
 };
@@ -65,7 +65,7 @@ impl Attack for DataExfil {
         let mut aims = field.texts(&[Kind::Url, Kind::Host, Kind::Path], true);
         aims.retain(|aim| {
             let Place::Argument { pointer, .. } = &aim.place else { return false };
-            let to = aim.is(Kind::Url) || aim.is(Kind::Host) || purpose::is_output(aim);
+            let to = aim.is(Kind::Url) || aim.is(Kind::Host) || deeds::is_output(aim);
             let Some(Step::Call(call)) = aim.baseline.as_ref().map(|known| &known.step) else {
                 return false;
             };

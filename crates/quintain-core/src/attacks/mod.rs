@@ -3,11 +3,13 @@
 mod accepted;
 mod command_injection;
 mod data_exfil;
+mod deeds;
+mod error_leak;
 mod path_traversal;
 mod path_write;
 mod paths;
-mod purpose;
 mod reach;
+mod schema_bypass;
 mod ssrf;
 mod unsafe_url_scheme;
 
@@ -21,8 +23,10 @@ use crate::attack::Attack;
 static ALL: &[&dyn Attack] = &[
     &command_injection::CommandInjection,
     &data_exfil::DataExfil,
+    &error_leak::ErrorLeak,
     &path_traversal::PathTraversal,
     &path_write::PathWrite,
+    &schema_bypass::SchemaBypass,
     &ssrf::Ssrf,
     &unsafe_url_scheme::UnsafeUrlScheme,
 ];

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::accepted::accepted;
 use super::paths::{self, PLAIN};
-use super::{purpose, reach};
+use super::{deeds, reach};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Ground, Hit, Kind, Tried};
 use crate::finding::{Place, Severity};
 use crate::knowledge::words;
@@ -127,8 +127,8 @@ impl Attack for PathTraversal {
 /// Whether an argument may be the path of something that is read. What writes must not meet the canary.
 fn is_worth_it(field: &Field<'_>, aim: &Aim) -> bool {
     if matches!(aim.place, Place::Argument { .. }) {
-        let Some(tool) = purpose::tool_of(field, aim) else { return false };
-        if purpose::writes(tool) || purpose::is_output(aim) {
+        let Some(tool) = deeds::tool_of(field, aim) else { return false };
+        if deeds::writes(tool) || deeds::is_output(aim) {
             return false;
         }
     }
@@ -341,8 +341,8 @@ fn stem(ground: &Ground, target: &Path, folder: bool) -> Option<PathBuf> {
 fn is_folder(brief: &Brief<'_>, aim: &Aim) -> bool {
     let of_folder = |word: &String| FOLDERS.contains(&word.as_str());
     matches!(aim.place, Place::Completion { .. })
-        || words(&purpose::last_name(aim)).iter().any(of_folder)
-        || brief.field.and_then(|field| purpose::tool_of(field, aim)).is_some_and(purpose::lists)
+        || words(&deeds::last_name(aim)).iter().any(of_folder)
+        || brief.field.and_then(|field| deeds::tool_of(field, aim)).is_some_and(deeds::lists)
 }
 
 /// The same place, one item further in its list.

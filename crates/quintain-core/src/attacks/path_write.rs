@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::paths::{self, PLAIN};
-use super::{purpose, reach};
+use super::{deeds, reach};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Ground, Hit, Kind, Need, Nonce, Tried,
 };
@@ -74,11 +74,11 @@ impl Attack for PathWrite {
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, false);
         aims.retain(|aim| {
-            let Some(tool) = purpose::tool_of(field, aim) else { return false };
-            let name = words(&purpose::last_name(aim));
+            let Some(tool) = deeds::tool_of(field, aim) else { return false };
+            let name = words(&deeds::last_name(aim));
             let is_content = name.last().is_some_and(|word| CONTENTS.contains(&word.as_str()));
             let is_source = name.iter().any(|word| SOURCES.contains(&word.as_str()));
-            let may = purpose::may_write(tool) || purpose::is_output(aim);
+            let may = deeds::may_write(tool) || deeds::is_output(aim);
             let likely = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
             may && !is_source && !is_content && (aim.is(Kind::Path) || likely)
         });
@@ -234,9 +234,7 @@ fn create(field: &Field<'_>, server: &str, mark: &str) -> Option<(Step, String)>
     baselines.into_iter().find_map(|known| {
         let Step::Call(call) = &known.step else { return None };
         let tool = field.tool(server, &call.tool)?;
-        if !purpose::writes(tool)
-            || !purpose::may_call(field, tool)
-            || source(&call.args, "").is_some()
+        if !deeds::writes(tool) || !deeds::may_call(field, tool) || source(&call.args, "").is_some()
         {
             return None;
         }

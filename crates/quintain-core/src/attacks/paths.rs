@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::purpose;
+use super::deeds;
 use crate::attack::{Aim, Field, Hit};
 use crate::finding::Place;
 use crate::knowledge::words;
@@ -99,10 +99,10 @@ pub(super) fn fault(form: &str) -> &'static str {
 
 /// Whether nothing is said of a folder that this place is confined to.
 pub(super) fn is_free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> bool {
-    let named = words(&purpose::last_name(aim)).iter().any(|word| FREE.contains(&word.as_str()))
+    let named = words(&deeds::last_name(aim)).iter().any(|word| FREE.contains(&word.as_str()))
         || matches!(aim.place, Place::Uri { .. });
-    let tool = purpose::tool_of(field, aim);
-    roots.is_empty() && named && !purpose::claims_limits(tool, &aim.schema)
+    let tool = deeds::tool_of(field, aim);
+    roots.is_empty() && named && !deeds::claims_limits(tool, &aim.schema)
 }
 
 /// Where nothing is checked, other spellings say nothing new; a link is a matter of its own.

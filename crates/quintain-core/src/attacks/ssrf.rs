@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{purpose, reach};
+use super::{deeds, reach};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, HttpRequest, Kind, Listener,
     Need, Nonce, Tried,
@@ -125,7 +125,7 @@ impl Attack for Ssrf {
 }
 
 fn is_markup(aim: &Aim) -> bool {
-    words(&purpose::last_name(aim)).iter().any(|word| MARKUP.contains(&word.as_str()))
+    words(&deeds::last_name(aim)).iter().any(|word| MARKUP.contains(&word.as_str()))
 }
 
 /// All addresses for one mark, in the same order for every mark.
@@ -181,7 +181,7 @@ fn headers(server: &str, brief: &Brief<'_>, listener: &Listener) -> Vec<Attempt>
     let calls = calls.filter_map(|known| match &known.step {
         Step::Call(call) => {
             let tool = field.tool(server, &call.tool)?;
-            purpose::may_call(field, tool).then_some(call)
+            deeds::may_call(field, tool).then_some(call)
         }
         Step::Request { .. } => None,
     });
@@ -272,9 +272,9 @@ fn hit(bout: &Bout<'_>, tried: &Tried, request: &str) -> Hit {
     };
     let title = format!("{place} makes the server connect to its own machine ({form})");
     let hit = Hit::confirmed(title, what).by(tried).fault(fault);
-    let tool = purpose::tool_of(bout.field, bout.aim);
-    let fetches = tool.is_some_and(purpose::fetches) && bout.aim.is(Kind::Url);
-    if fault == "unfiltered" && fetches && !purpose::claims_limits(tool, &bout.aim.schema) {
+    let tool = deeds::tool_of(bout.field, bout.aim);
+    let fetches = tool.is_some_and(deeds::fetches) && bout.aim.is(Kind::Url);
+    if fault == "unfiltered" && fetches && !deeds::claims_limits(tool, &bout.aim.schema) {
         let note = "to fetch what it is given is the stated purpose of the tool, and it claims no limits: by design";
         return hit.severity(Severity::Low).note(note);
     }

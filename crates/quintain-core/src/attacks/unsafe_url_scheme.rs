@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::accepted::accepted;
-use super::{purpose, reach};
+use super::{deeds, reach};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
 use crate::evidence::Observation;
 use crate::finding::Severity;
@@ -68,7 +68,7 @@ impl Attack for UnsafeUrlScheme {
         aims.retain(|aim| {
             let wants_files = aim.schema.to_string().contains("file:")
                 || reach::innocent(aim).is_some_and(|text| text.starts_with("file:"))
-                || purpose::tool_of(field, aim)
+                || deeds::tool_of(field, aim)
                     .and_then(|tool| tool.description())
                     .is_some_and(|text| text.contains("file:"));
             !wants_files
