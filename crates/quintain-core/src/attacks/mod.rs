@@ -3,8 +3,11 @@
 mod accepted;
 mod command_injection;
 mod data_exfil;
+mod debug_access;
 mod deeds;
+mod dos_malformed;
 mod error_leak;
+mod output_injection;
 mod path_traversal;
 mod path_write;
 mod paths;
@@ -23,7 +26,10 @@ use crate::attack::Attack;
 static ALL: &[&dyn Attack] = &[
     &command_injection::CommandInjection,
     &data_exfil::DataExfil,
+    &debug_access::DebugAccess,
+    &dos_malformed::DosMalformed,
     &error_leak::ErrorLeak,
+    &output_injection::OutputInjection,
     &path_traversal::PathTraversal,
     &path_write::PathWrite,
     &schema_bypass::SchemaBypass,
