@@ -97,6 +97,12 @@ pub enum Place {
         server: String,
         prompt: String,
     },
+    /// What is completed for an argument; `of` is a prompt or a resource template.
+    Completion {
+        server: String,
+        of: String,
+        argument: String,
+    },
     /// A header of HTTP requests.
     Header {
         server: String,
@@ -132,6 +138,7 @@ impl Place {
             | Self::Uri { server }
             | Self::PromptArgument { server, .. }
             | Self::Prompt { server, .. }
+            | Self::Completion { server, .. }
             | Self::Header { server, .. }
             | Self::Http { server, .. }
             | Self::Message { server, .. }
@@ -152,7 +159,9 @@ impl Place {
         match self {
             Self::Argument { pointer, .. } => Some(argument_name(pointer)),
             Self::Variable { variable, .. } => Some(variable.clone()),
-            Self::PromptArgument { argument, .. } => Some(argument.clone()),
+            Self::PromptArgument { argument, .. } | Self::Completion { argument, .. } => {
+                Some(argument.clone())
+            }
             Self::Header { header, .. } => Some(header.clone()),
             _ => None,
         }
@@ -168,6 +177,7 @@ impl Place {
             Self::Uri { .. } => "resources/read".to_owned(),
             Self::PromptArgument { prompt, argument, .. } => format!("prompt:{prompt}:{argument}"),
             Self::Prompt { prompt, .. } => format!("prompt:{prompt}"),
+            Self::Completion { of, argument, .. } => format!("completion:{of}:{argument}"),
             Self::Header { header, .. } => format!("header:{}", header.to_ascii_lowercase()),
             Self::Http { aspect, .. } => format!("http:{aspect}"),
             Self::Message { message, .. } => format!("message:{message}"),
@@ -200,6 +210,7 @@ impl fmt::Display for Place {
                 write!(f, "prompt {prompt}.{argument}")
             }
             Self::Prompt { prompt, .. } => write!(f, "prompt {prompt}"),
+            Self::Completion { of, argument, .. } => write!(f, "completion {of}.{argument}"),
             Self::Header { header, .. } => write!(f, "header {header}"),
             Self::Http { aspect, .. } => write!(f, "HTTP {aspect}"),
             Self::Message { message, .. } => write!(f, "message {message}"),

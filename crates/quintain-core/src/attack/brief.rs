@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::field::Field;
 use crate::chance::Chance;
 
 /// Random letters that occur nowhere by themselves.
@@ -39,10 +40,20 @@ pub struct Ground {
     /// A file outside every declared root, and what stands in it.
     pub canary: PathBuf,
     pub canary_text: String,
+    /// Endings under which copies of the canary stand beside it: `md`, `json`, and `` for none.
+    #[serde(default)]
+    pub endings: Vec<String>,
     /// For each declared root: a file in a folder beside it whose name begins with that of the root.
     pub siblings: BTreeMap<PathBuf, PathBuf>,
     /// For each declared root: a link inside of it that leads to the canary.
     pub links: BTreeMap<PathBuf, PathBuf>,
+    /// For each declared root: a link inside of it that leads to the folder `drop`.
+    #[serde(default)]
+    pub doors: BTreeMap<PathBuf, PathBuf>,
+    /// For each declared root: a link inside of it that leads to a file in `drop`, to be written
+    /// through.
+    #[serde(default)]
+    pub sinks: BTreeMap<PathBuf, PathBuf>,
     /// Where files may appear if somebody makes the target write them.
     pub drop: PathBuf,
 }
@@ -76,6 +87,8 @@ pub struct Brief<'a> {
     pub identities: usize,
     /// Roots that the target declares, as far as they are known.
     pub roots: &'a [PathBuf],
+    /// What else is known of the target, for attempts that go through several of its tools.
+    pub field: Option<&'a Field<'a>>,
     chance: RefCell<Chance>,
 }
 
@@ -87,7 +100,14 @@ impl<'a> Brief<'a> {
         roots: &'a [PathBuf],
         chance: Chance,
     ) -> Self {
-        Self { ground, listener, identities, roots, chance: RefCell::new(chance) }
+        Self { ground, listener, identities, roots, field: None, chance: RefCell::new(chance) }
+    }
+
+    /// The same brief with all that is known of the target.
+    #[must_use]
+    pub fn on(mut self, field: &'a Field<'a>) -> Self {
+        self.field = Some(field);
+        self
     }
 
     pub fn nonce(&self) -> Nonce {

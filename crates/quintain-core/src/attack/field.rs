@@ -33,6 +33,9 @@ pub struct Powers {
     pub identities: Vec<Identity>,
     /// Tools that destroy may be called.
     pub destructive: bool,
+    /// A random text that stands in the environment of the target and nowhere else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env_canary: Option<String>,
 }
 
 /// Somebody with credentials.

@@ -36,6 +36,16 @@ pub fn step(aim: &Aim, value: Value) -> Option<Step> {
             let params = serde_json::json!({"name": prompt, "arguments": {argument: value}});
             Some(request("prompts/get", server, params))
         }
+        Place::Completion { server, of, argument } => {
+            let of = if of.contains("://") {
+                serde_json::json!({"type": "ref/resource", "uri": of})
+            } else {
+                serde_json::json!({"type": "ref/prompt", "name": of})
+            };
+            let argument = serde_json::json!({"name": argument, "value": value});
+            let params = serde_json::json!({"ref": of, "argument": argument});
+            Some(request("completion/complete", server, params))
+        }
         _ => None,
     }
 }

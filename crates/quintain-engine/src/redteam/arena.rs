@@ -36,7 +36,7 @@ pub(super) struct Arena<'a> {
     pub(super) parties: &'a [Party],
     pub(super) world: &'a World,
     pub(super) orders: &'a Orders,
-    pub(super) field: Field<'a>,
+    pub(super) field: &'a Field<'a>,
     pub(super) witness: &'a Witness,
     pub(super) drill: Drill<'a>,
     pub(super) budget: &'a Budget,
@@ -80,7 +80,7 @@ impl Arena<'_> {
             last: None,
             deadly,
         };
-        let bout = Bout { field: &self.field, aim: &fought.aim, tried: &tried };
+        let bout = Bout { field: self.field, aim: &fought.aim, tried: &tried };
         let mut hits = plugin.attack.detect(&bout);
         hits.sort_by_key(|hit| hit.set);
         let mut forms: HashMap<&'static str, usize> = HashMap::new();
@@ -95,8 +95,11 @@ impl Arena<'_> {
             }
             let set: Vec<Tried> =
                 tried.iter().filter(|one| Some(one.attempt.set) == hit.set).cloned().collect();
-            let set =
-                if *count == 1 { self.shrunk(plugin, &fought.aim, &mut hit, set).await } else { set };
+            let set = if *count == 1 {
+                self.shrunk(plugin, &fought.aim, &mut hit, set).await
+            } else {
+                set
+            };
             fought.struck.push(Struck { hit, tried: set });
         }
         fought.last = tried.into_iter().next_back();
@@ -133,7 +136,7 @@ impl Arena<'_> {
             attempts.retain(|attempt| attempt.set == set);
             let mut deadly = None;
             let tried = self.settled(attempts, SETTLE_LATE, &mut deadly).await;
-            let hits = plugin.attack.detect(&Bout { field: &self.field, aim: &aim, tried: &tried });
+            let hits = plugin.attack.detect(&Bout { field: self.field, aim: &aim, tried: &tried });
             let Some(mut hit) = hits.into_iter().next() else { continue };
             if !self.again(plugin, &aim, &hit, SETTLE_LATE).await {
                 hit.confidence = Confidence::Suspected;
@@ -151,7 +154,7 @@ impl Arena<'_> {
             let mut attempts = self.drill.attempts(plugin, aim, turn);
             attempts.retain(|attempt| Some(attempt.set) == hit.set);
             let tried = self.settled(attempts, settle, &mut None).await;
-            let bout = Bout { field: &self.field, aim, tried: &tried };
+            let bout = Bout { field: self.field, aim, tried: &tried };
             let hits = plugin.attack.detect(&bout);
             if !hits.iter().any(|found| found.fault == hit.fault) {
                 return false;
@@ -220,7 +223,7 @@ impl Arena<'_> {
         };
         let attempt = Attempt { action, payload: Some(payload.into()), ..attempt.clone() };
         let tried = self.settled(vec![attempt], SETTLE, &mut None).await;
-        let hits = plugin.attack.detect(&Bout { field: &self.field, aim, tried: &tried });
+        let hits = plugin.attack.detect(&Bout { field: self.field, aim, tried: &tried });
         let same = hits.into_iter().find(|found| {
             found.fault == hit.fault
                 && found.confidence == hit.confidence

@@ -1,6 +1,6 @@
 //! The attempts at one place: as the attack writes them, and rewritten by the strategies.
 
-use quintain_core::attack::{Action, Aim, Attempt, Brief, Ground, Listener};
+use quintain_core::attack::{Action, Aim, Attempt, Brief, Field, Ground, Listener};
 use quintain_core::chance::Chance;
 use quintain_core::finding::Place;
 use quintain_core::probe::{PlannedStep, Probe};
@@ -20,6 +20,7 @@ pub(super) struct Drill<'a> {
     pub(super) listener: Option<Listener>,
     pub(super) identities: usize,
     pub(super) roots: Vec<PathBuf>,
+    pub(super) field: &'a Field<'a>,
 }
 
 /// Strategies that make no sense for the arguments of tools, and why.
@@ -71,6 +72,7 @@ impl Drill<'_> {
             &self.roots,
             Chance::of(self.orders.seed, &name),
         )
+        .on(self.field)
     }
 
     fn rewritten(&self, plain: &Attempt, aim: &Aim, tactic: &Tactic, at: usize) -> Vec<Attempt> {

@@ -11,6 +11,8 @@ use quintain_core::chance::Chance;
 use quintain_core::evidence::Observation;
 use tempfile::TempDir;
 
+/// Endings of the canary and its copies; the first is that of the canary itself.
+const ENDINGS: [&str; 7] = ["txt", "md", "json", "csv", "log", "html", ""];
 /// What is read of a file that appeared.
 const MAX_CONTENT: usize = 4096;
 
@@ -34,8 +36,12 @@ impl Planted {
         fs::create_dir(&drop)?;
         let canary = root.join("canary.txt");
         let canary_text = format!("quintain-canary-{}", Nonce::draw(chance));
-        fs::write(&canary, &canary_text)?;
-        let ground = Ground { root, canary, canary_text, drop, ..Ground::default() };
+        // Some servers add an ending to what they are given, some insist on one.
+        let endings: Vec<String> = ENDINGS.map(str::to_owned).to_vec();
+        for ending in ENDINGS {
+            fs::write(canary.with_extension(ending), &canary_text)?;
+        }
+        let ground = Ground { root, canary, canary_text, drop, endings, ..Ground::default() };
         let mut planted =
             Self { ground, _folder: folder, outside: Vec::new(), known: BTreeSet::new() };
         for root in roots {
@@ -59,11 +65,24 @@ impl Planted {
         }
         #[cfg(unix)]
         {
-            let link = root.join(format!("quintain-{mark}"));
-            if std::os::unix::fs::symlink(&self.ground.canary, &link).is_ok() {
-                self.outside.push(link.clone());
-                self.ground.links.insert(root.to_owned(), link);
-            }
+            let mut link = |name: &str, to: &Path| {
+                let link = root.join(format!("quintain-{mark}{name}"));
+                let made = std::os::unix::fs::symlink(to, &link).is_ok();
+                made.then(|| {
+                    self.outside.push(link.clone());
+                    link
+                })
+            };
+            let sink = self.ground.drop.join(format!("{mark}-sink.txt"));
+            let links = (
+                link("", &self.ground.canary),
+                link("-door", &self.ground.drop),
+                link("-sink.txt", &sink),
+            );
+            let root = root.to_owned();
+            self.ground.links.extend(links.0.map(|link| (root.clone(), link)));
+            self.ground.doors.extend(links.1.map(|link| (root.clone(), link)));
+            self.ground.sinks.extend(links.2.map(|link| (root, link)));
         }
     }
 

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt as _};
-use quintain_core::attack::{Aim, Field, Hit, Need, Powers, Tried};
+use quintain_core::attack::{Aim, Field, Hit, Need, Nonce, Powers, Tried};
 use quintain_core::chance::Chance;
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::evidence::Evidence;
@@ -132,7 +132,7 @@ pub async fn execute(
         parties: &parties,
         world: campaign.world,
         orders: campaign.orders,
-        field,
+        field: &field,
         witness: &siege.witness,
         drill: Drill {
             orders: campaign.orders,
@@ -140,6 +140,7 @@ pub async fn execute(
             listener: siege.witness.listener.as_ref().map(|listener| listener.address.clone()),
             identities: parties.len(),
             roots: knowledge.roots.clone(),
+            field: &field,
         },
         budget: &siege.budget,
         forbidden,
@@ -298,6 +299,7 @@ struct Siege {
     roots: Vec<PathBuf>,
     http: bool,
     here: bool,
+    env_canary: Option<String>,
 }
 
 impl Siege {
@@ -319,15 +321,12 @@ impl Siege {
         let search = campaign.world.env.get("PATH").cloned().unwrap_or_default();
         let shims =
             planted.as_ref().and_then(|planted| Shims::write(&planted.ground.root, &search).ok());
+        let mut env_canary = None;
         if let Some(shims) = &shims {
-            let canary = planted.as_ref().map(|planted| planted.ground.canary_text.clone());
-            with_env(
-                &mut target,
-                &[
-                    ("PATH".to_owned(), shims.before(&search)),
-                    (ENV_CANARY.to_owned(), canary.unwrap_or_default()),
-                ],
-            );
+            let canary = format!("quintain-canary-{}", Nonce::draw(&mut chance));
+            let path = ("PATH".to_owned(), shims.before(&search));
+            with_env(&mut target, &[path, (ENV_CANARY.to_owned(), canary.clone())]);
+            env_canary = Some(canary).filter(|_| !whereabouts.http);
         }
         let listener = match &campaign.orders.listener {
             Some((host, port)) => Listener::open(host, *port).await.ok(),
@@ -342,6 +341,7 @@ impl Siege {
             roots,
             http: whereabouts.http,
             here: whereabouts.here,
+            env_canary,
         })
     }
 
@@ -424,6 +424,7 @@ impl Siege {
             credentials: has_auth || identities.iter().any(|one| !one.headers.is_empty()),
             identities: parties.iter().map(|party| party.identity.clone()).collect(),
             destructive: campaign.orders.destructive,
+            env_canary: self.env_canary.clone(),
         }
     }
 }
