@@ -282,6 +282,10 @@ impl Arena<'_> {
 
     async fn make(&self, attempt: &Attempt) -> Evidence {
         let mut evidence = Evidence::default();
+        if let Action::Steps { steps, .. } | Action::Alone { steps, .. } = &attempt.action {
+            let sent = serde_json::to_value(steps).unwrap_or_default();
+            self.witness.with_ground(|planted| planted.sent(&sent));
+        }
         match &attempt.action {
             Action::Steps { steps, identity } => {
                 let Some(party) = self.parties.get(*identity) else { return evidence };

@@ -1,7 +1,7 @@
 //! The canary ground: files with random content, planted where a target must not look, and a place
 //! where files may appear that a target must not write. Everything is taken away again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,13 @@ use std::path::{Path, PathBuf};
 use quintain_core::attack::{Ground, Nonce};
 use quintain_core::chance::Chance;
 use quintain_core::evidence::Observation;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// Endings of the canary and its copies; the first is that of the canary itself.
 const ENDINGS: [&str; 7] = ["txt", "md", "json", "csv", "log", "html", ""];
+const MAX_NAMES: usize = 100_000;
+const MAX_ENTRIES: usize = 20_000;
 /// What is read of a file that appeared.
 const MAX_CONTENT: usize = 4096;
 
@@ -24,6 +27,10 @@ pub(super) struct Planted {
     outside: Vec<PathBuf>,
     /// Files of the drop that were there already.
     known: BTreeSet<PathBuf>,
+    /// What stood in the declared roots before.
+    before: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// Names that were sent, which a target may have given to files of its own.
+    names: HashSet<String>,
 }
 
 impl Planted {
@@ -42,9 +49,16 @@ impl Planted {
             fs::write(canary.with_extension(ending), &canary_text)?;
         }
         let ground = Ground { root, canary, canary_text, drop, endings, ..Ground::default() };
-        let mut planted =
-            Self { ground, _folder: folder, outside: Vec::new(), known: BTreeSet::new() };
+        let mut planted = Self {
+            ground,
+            _folder: folder,
+            outside: Vec::new(),
+            known: BTreeSet::new(),
+            before: BTreeMap::new(),
+            names: HashSet::new(),
+        };
         for root in roots {
+            planted.before.insert(root.clone(), entries(root));
             planted.beside(root, chance);
         }
         Ok(planted)
@@ -94,6 +108,21 @@ impl Planted {
         Some(file)
     }
 
+    /// Notes what a target is asked for: it may make files of these names in its own folders.
+    pub(super) fn sent(&mut self, value: &Value) {
+        match value {
+            Value::String(text) if self.names.len() < MAX_NAMES => {
+                let parts =
+                    text.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
+                self.names.extend(parts.map(str::to_owned));
+                self.names.insert(text.clone());
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.sent(item)),
+            Value::Object(entries) => entries.values().for_each(|entry| self.sent(entry)),
+            _ => {}
+        }
+    }
+
     /// Takes away what an attempt left, so that it can be seen anew.
     pub(super) fn forget(&mut self, nonce: &str) {
         let (gone, kept) = std::mem::take(&mut self.known)
@@ -133,8 +162,26 @@ impl Planted {
     }
 }
 
+/// What stands in a folder and below it.
+fn entries(root: &Path) -> BTreeSet<PathBuf> {
+    let walk = walkdir::WalkDir::new(root).min_depth(1).max_depth(4).into_iter();
+    walk.filter_map(Result::ok).take(MAX_ENTRIES).map(walkdir::DirEntry::into_path).collect()
+}
+
 impl Drop for Planted {
     fn drop(&mut self) {
+        for (root, before) in &self.before {
+            // A folder that could not be seen whole is left as it is.
+            if before.len() >= MAX_ENTRIES {
+                continue;
+            }
+            let is_ours = |path: &PathBuf| {
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+                name.is_some_and(|name| self.names.contains(&name))
+            };
+            let fresh = entries(root).into_iter().filter(|path| !before.contains(path));
+            self.outside.extend(fresh.filter(is_ours));
+        }
         for path in &self.outside {
             let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
             // Nothing can be done about what does not go.
@@ -162,6 +209,23 @@ mod tests {
         assert!(!ground.root.exists());
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
         assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_target_made_of_our_words_goes_and_everything_else_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().to_owned();
+        fs::write(root.join("old"), "x").unwrap();
+        let mut planted = Planted::new(std::slice::from_ref(&root), &mut Chance::new(1)).unwrap();
+        planted.sent(&serde_json::json!({"path": "a/b.txt", "other": ["old"]}));
+        fs::create_dir(root.join("a")).unwrap();
+        fs::write(root.join("a/b.txt"), "y").unwrap();
+        fs::write(root.join("their-own"), "z").unwrap();
+        drop(planted);
+        let mut left: Vec<_> =
+            fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["old", "their-own"]);
     }
 
     #[test]
