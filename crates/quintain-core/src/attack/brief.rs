@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::field::Field;
 use crate::chance::Chance;
 
 /// Random letters that occur nowhere by themselves.
@@ -76,6 +77,8 @@ pub struct Brief<'a> {
     pub identities: usize,
     /// Roots that the target declares, as far as they are known.
     pub roots: &'a [PathBuf],
+    /// What else is known of the target, for attempts that go through several of its tools.
+    pub field: Option<&'a Field<'a>>,
     chance: RefCell<Chance>,
 }
 
@@ -87,7 +90,14 @@ impl<'a> Brief<'a> {
         roots: &'a [PathBuf],
         chance: Chance,
     ) -> Self {
-        Self { ground, listener, identities, roots, chance: RefCell::new(chance) }
+        Self { ground, listener, identities, roots, field: None, chance: RefCell::new(chance) }
+    }
+
+    /// The same brief with all that is known of the target.
+    #[must_use]
+    pub fn on(mut self, field: &'a Field<'a>) -> Self {
+        self.field = Some(field);
+        self
     }
 
     pub fn nonce(&self) -> Nonce {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::aim::{Aim, Kind};
+use super::token::Given;
 use crate::finding::Place;
 use crate::knowledge::Knowledge;
 use crate::surface::{Surface, Tool};
@@ -33,6 +34,9 @@ pub struct Powers {
     pub identities: Vec<Identity>,
     /// Tools that destroy may be called.
     pub destructive: bool,
+    /// Tokens that the user gave to be refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<Given>,
 }
 
 /// Somebody with credentials.

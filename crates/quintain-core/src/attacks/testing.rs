@@ -106,7 +106,7 @@ impl Room {
         let field = self.field();
         let mut hits = attack.inspect(&field);
         for aim in attack.aims(&field) {
-            let attempts = attack.attempts(&aim, &self.brief());
+            let attempts = attack.attempts(&aim, &self.brief().on(&field));
             let tried: Vec<Tried> = attempts
                 .into_iter()
                 .map(|attempt| Tried { evidence: answer(&attempt), attempt })
