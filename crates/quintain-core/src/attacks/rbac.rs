@@ -208,7 +208,7 @@ fn without(args: &Map<String, Value>, claim: &Claim) -> Map<String, Value> {
 /// The value of an argument that claims the most.
 fn greatest(schema: &Value) -> Option<Value> {
     if let Some(items) = schema.get("enum").and_then(Value::as_array) {
-        let known = |word: &&str| items.iter().any(|item| item.as_str() == Some(word));
+        let known = |word: &&&str| items.iter().any(|item| item.as_str() == Some(**word));
         return GREATEST.iter().find(known).map(|word| Value::from(*word));
     }
     match schema.get("type").and_then(Value::as_str) {
