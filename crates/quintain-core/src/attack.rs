@@ -10,6 +10,7 @@ mod bout;
 mod brief;
 mod facts;
 mod field;
+mod token;
 
 pub use aim::{Aim, Kind};
 pub use attempt::{Action, Attempt, HttpRequest};
@@ -17,6 +18,7 @@ pub use bout::{Bout, Hit, Tried};
 pub use brief::{Brief, Ground, Listener, Nonce};
 pub use facts::{Facts, Need};
 pub use field::{Field, Identity, Powers};
+pub use token::{Given, Token};
 
 use crate::registry::Meta;
 

@@ -17,6 +17,7 @@ pub mod event;
 pub mod evidence;
 pub mod finding;
 pub mod formula;
+pub mod frameworks;
 pub mod function_call;
 pub mod glob;
 pub mod golden;

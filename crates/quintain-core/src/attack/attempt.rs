@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::brief::Nonce;
+use super::token::Token;
 use crate::probe::Step;
 
 /// One hostile thing to do, and how to recognise its traces.
@@ -53,4 +54,14 @@ pub struct HttpRequest {
     /// Whose session it carries, if not that of the same identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_of: Option<usize>,
+    /// Begins a session of its own first, with the same credentials and headers. If that is refused,
+    /// the refusal is the answer.
+    #[serde(default)]
+    pub fresh: bool,
+    /// What becomes of the credentials of the identity. If that cannot be, nothing is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Token>,
+    /// The credentials stand in a query parameter of this name, not in their header.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_in_query: Option<String>,
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::aim::{Aim, Kind};
+use super::token::Given;
 use crate::finding::Place;
 use crate::knowledge::Knowledge;
 use crate::surface::{Surface, Tool};
@@ -36,6 +37,9 @@ pub struct Powers {
     /// A random text that stands in the environment of the target and nowhere else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env_canary: Option<String>,
+    /// Tokens that the user gave to be refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<Given>,
 }
 
 /// Somebody with credentials.

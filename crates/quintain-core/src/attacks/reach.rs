@@ -69,6 +69,23 @@ pub(crate) fn attempt(
     })
 }
 
+/// An attempt of these requests by an identity, without a hostile value.
+pub(crate) fn plain(
+    steps: Vec<Step>,
+    identity: usize,
+    (set, form, role): (usize, &str, &str),
+    nonce: Nonce,
+) -> Attempt {
+    Attempt {
+        form: form.to_owned(),
+        set,
+        role: role.to_owned(),
+        action: Action::Steps { steps, identity },
+        nonce,
+        payload: None,
+    }
+}
+
 /// The innocent text that the place has in a call that works.
 pub(crate) fn innocent(aim: &Aim) -> Option<String> {
     let (Place::Argument { pointer, .. }, Step::Call(call)) =

@@ -10,13 +10,13 @@ use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_core::finding::Confidence;
 use quintain_core::probe::Step;
 use quintain_core::redteam::{Orders, PluginOrder};
-use quintain_wire::transport::RawHttp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::budget::Budget;
 use super::drill::Drill;
 use super::learn::ping;
 use super::party::{Party, send};
+use super::raw::Doors;
 use super::witness::Witness;
 use crate::world::World;
 
@@ -40,6 +40,7 @@ pub(super) struct Arena<'a> {
     pub(super) witness: &'a Witness,
     pub(super) drill: Drill<'a>,
     pub(super) budget: &'a Budget,
+    pub(super) doors: Doors,
     /// Tools that are left alone.
     pub(super) forbidden: Vec<String>,
     /// Which attempt each mark belongs to, for traces that come late.
@@ -358,50 +359,8 @@ impl Arena<'_> {
 
     async fn http(&self, request: &HttpRequest) -> Exchange {
         let sent = serde_json::to_value(request).unwrap_or_default();
-        let refused = |why: String| exchange("HTTP", sent.clone(), Outcome::Refused { why });
-        let who = request.session_of.or(request.identity).unwrap_or(0);
-        let Some(party) = self.parties.get(who) else {
-            return refused("there is no such identity".to_owned());
-        };
-        let link = match party.sessions.link(None) {
-            Ok(link) => link,
-            Err(error) => return refused(error.to_string()),
-        };
-        let session = match link.session().await {
-            Ok(session) => session,
-            Err(error) => return refused(error.to_string()),
-        };
-        let Ok(raw) = raw(request) else { return refused("the request makes no sense".to_owned()) };
-        match session.fault().http(raw).await {
-            Ok(answer) => {
-                let headers = answer.headers.iter().map(|(name, value)| {
-                    (name.to_string(), Value::from(String::from_utf8_lossy(value.as_bytes())))
-                });
-                let headers: Map<String, Value> = headers.collect();
-                let body = String::from_utf8_lossy(&answer.body).into_owned();
-                let reply =
-                    json!({"status": answer.status.as_u16(), "headers": headers, "body": body});
-                exchange("HTTP", sent, Outcome::Reply(reply))
-            }
-            Err(error) => refused(error.to_string()),
-        }
+        exchange("HTTP", sent, self.doors.send(request).await)
     }
-}
-
-fn raw(request: &HttpRequest) -> Result<RawHttp, http::Error> {
-    let mut headers = http::HeaderMap::new();
-    for (name, value) in &request.headers {
-        headers.append(
-            http::HeaderName::try_from(name.as_str())?,
-            http::HeaderValue::try_from(value.as_str())?,
-        );
-    }
-    Ok(RawHttp {
-        method: http::Method::try_from(request.method.as_str())?,
-        headers,
-        body: request.body.clone().into(),
-        with_credentials: request.identity.is_some(),
-    })
 }
 
 fn exchange(method: &str, sent: Value, outcome: Outcome) -> Exchange {

@@ -8,6 +8,7 @@ mod ground;
 mod learn;
 mod listener;
 mod party;
+mod raw;
 mod roots;
 mod rows;
 mod shims;
@@ -46,6 +47,7 @@ use ground::Planted;
 use learn::{destroys, learn};
 use listener::Listener;
 use party::{Party, with_env};
+use raw::Doors;
 use roots::whereabouts;
 use shims::Shims;
 use witness::Witness;
@@ -145,6 +147,7 @@ pub async fn execute(
         budget: &siege.budget,
         forbidden,
         marks: Mutex::new(HashMap::new()),
+        doors: Doors::new(parties.iter().map(Party::door).collect()),
     };
     let mut rows = rows::Rows::new(campaign.name);
     let mut interrupted = false;
@@ -425,6 +428,7 @@ impl Siege {
             identities: parties.iter().map(|party| party.identity.clone()).collect(),
             destructive: campaign.orders.destructive,
             env_canary: self.env_canary.clone(),
+            given: Vec::new(),
         }
     }
 }

@@ -9,6 +9,7 @@ use quintain_core::surface::Surface;
 use secrecy::SecretString;
 use serde_json::Value;
 
+use super::raw::Door;
 use crate::sessions::{OpenError, Sessions};
 use crate::world::World;
 
@@ -36,6 +37,11 @@ impl Party {
             default_args: order.default_args.clone(),
         };
         Ok(Self { identity, sessions, target })
+    }
+
+    /// Where it enters over HTTP.
+    pub(super) fn door(&self) -> Option<Door> {
+        Door::of(&self.target)
     }
 
     /// Everything that is listed for this identity.

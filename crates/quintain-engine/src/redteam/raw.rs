@@ -108,7 +108,8 @@ impl Doors {
             let value = HeaderValue::try_from(session).map_err(|error| error.to_string())?;
             changed.headers.entry(SESSION).or_insert(value);
         }
-        let method = Method::try_from(request.method.as_str()).map_err(|error| error.to_string())?;
+        let method =
+            Method::try_from(request.method.as_str()).map_err(|error| error.to_string())?;
         self.post(method, &changed, request.body.clone()).await.map(|reply| outcome(&reply))
     }
 

@@ -1,0 +1,175 @@
+//! Servers that answer whoever comes without credentials.
+
+use super::http::{self, of_role, served};
+use super::nature;
+use crate::attack::{
+    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, HttpRequest, Need, Tried,
+};
+use crate::finding::{Place, Severity};
+use crate::probe::Step;
+use crate::registry::Meta;
+
+pub(super) struct AuthMissing;
+
+static META: Meta = Meta {
+    id: "auth-missing",
+    aliases: &["missing-authentication", "unauthenticated-access"],
+    summary: "Requests without credentials are served",
+    docs: "\
+# What it does
+Begins a session without credentials, lists the tools and calls a harmless one. The same requests with the credentials of the target
+must have worked before.
+
+# Why it matters
+Whoever reaches the address may use every tool in the name of the server.
+
+# What counts as proof
+A 2xx with a result where 401 or 403 is due. If only the list of tools is served, and calls are refused, that is suspected and of little
+weight.
+
+# Example
+```yaml
+redteam:
+  plugins: [auth-missing]
+```
+
+# References
+- CWE-306, OWASP MCP07, OWASP API2
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[306],
+    frameworks: &["MCP07", "API2", "ASI03"],
+    needs: &[Need::Http, Need::Credentials],
+};
+
+impl Attack for AuthMissing {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        if !field.powers.http || !field.powers.credentials {
+            return Vec::new();
+        }
+        let place = |server: &String| Place::Header {
+            server: server.clone(),
+            header: "Authorization".to_owned(),
+        };
+        field.surfaces.iter().map(|(server, _)| http::aim(place(server))).collect()
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let mut attempts = Vec::new();
+        let mut set = |at: usize, form: &str, request: HttpRequest| {
+            for (role, identity) in [("control", Some(0)), ("absent", None)] {
+                let request = HttpRequest { identity, fresh: true, ..request.clone() };
+                attempts.push(http::attempt(brief, (at, form, role), request));
+            }
+        };
+        set(0, "no credentials, tools/list", http::list());
+        let reader = brief.field.and_then(|field| {
+            let server = aim.place.server();
+            nature::readers(field, server).map(|baseline| baseline.step.clone()).next()
+        });
+        if let Some(Step::Call(call)) = reader {
+            set(1, "no credentials, tools/call", http::call(&call.tool, &call.args));
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let sets: Vec<(usize, Vec<&Tried>)> = bout.sets().collect();
+        let served_to_all = |tried: &[&Tried]| {
+            let control = of_role(tried, "control").and_then(served).is_some();
+            control && of_role(tried, "absent").and_then(served).is_some()
+        };
+        let refused_calls = sets.iter().any(|(at, tried)| {
+            *at == 1
+                && of_role(tried, "control").and_then(served).is_some()
+                && of_role(tried, "absent").is_some_and(|one| {
+                    http::Answer::of(one).is_some_and(|answer| answer.served().is_none())
+                })
+        });
+        let mut hits = Vec::new();
+        for (at, tried) in sets.iter().filter(|(_, tried)| served_to_all(tried)) {
+            let Some(absent) = of_role(tried, "absent") else { continue };
+            let what = if *at == 0 { "the tools are listed" } else { "a tool can be called" };
+            let title = format!("{what} without credentials");
+            let told = format!("{}: the same as with credentials was served", absent.attempt.form);
+            let hit = match at {
+                0 if refused_calls => Hit::suspected(title, told)
+                    .severity(Severity::Low)
+                    .note("calls without credentials are refused"),
+                0 => Hit::confirmed(title, told).severity(Severity::Medium),
+                _ => Hit::confirmed(title, told),
+            };
+            hits.push(hit.by(absent).fault("absent"));
+        }
+        hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::http::testing::{lists, request, unauthorized};
+    use crate::attacks::testing::{Room, answers};
+    use crate::evidence::Evidence;
+    use crate::finding::Confidence;
+    use serde_json::{Map, json};
+
+    fn room() -> Room {
+        let mut room = Room::of_tools(&[json!({"name": "list_rooms"})]);
+        room.works("list_rooms", Map::new(), &answers("ok"));
+        (room.powers.http, room.powers.credentials) = (true, true);
+        room
+    }
+
+    #[test]
+    fn what_is_served_without_credentials_is_proof() {
+        let hits = room().fight(&AuthMissing, |_| lists());
+        assert_eq!(hits.len(), 2);
+        assert!(hits.iter().all(|hit| hit.confidence == Confidence::Confirmed));
+    }
+
+    #[test]
+    fn a_guarded_server_is_clean() {
+        let guarded = |attempt: &Attempt| {
+            if request(attempt).identity.is_some() { lists() } else { unauthorized() }
+        };
+        assert!(room().fight(&AuthMissing, guarded).is_empty());
+    }
+
+    #[test]
+    fn a_public_list_with_guarded_calls_is_a_small_thing() {
+        let hits = room().fight(&AuthMissing, |attempt| {
+            let request = request(attempt);
+            if request.identity.is_some() || request.body.contains("tools/list") {
+                lists()
+            } else {
+                unauthorized()
+            }
+        });
+        assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Suspected));
+    }
+
+    #[test]
+    fn without_a_control_nothing_is_proved() {
+        let hits = room().fight(&AuthMissing, |attempt| {
+            if attempt.role == "control" { unauthorized() } else { lists() }
+        });
+        assert!(hits.is_empty());
+        assert!(room().fight(&AuthMissing, |_| Evidence::default()).is_empty());
+        let mut open = room();
+        open.powers.credentials = false;
+        assert!(AuthMissing.aims(&open.field()).is_empty());
+    }
+}

@@ -1,0 +1,91 @@
+//! What an answer says, in pieces that can be compared.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::evidence::Outcome;
+
+/// Shorter pieces say nothing, longer ones are never the same twice.
+const LENGTHS: std::ops::RangeInclusive<usize> = 4..=400;
+const MAX_MARKS: usize = 2_000;
+
+/// The leaves and lines of an answer. What stands for the id that was asked for is taken out, so that a
+/// text that merely repeats it is the same for every id.
+pub(super) fn marks(outcome: &Outcome, id: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    if let Some(result) = outcome.result() {
+        leaves(result, id, &mut found, true);
+    }
+    found
+}
+
+fn leaves(value: &Value, id: &str, found: &mut BTreeSet<String>, parse: bool) {
+    match value {
+        Value::String(text) => {
+            let inner = if parse { serde_json::from_str::<Value>(text).ok() } else { None };
+            match inner {
+                Some(inner @ (Value::Object(_) | Value::Array(_))) => {
+                    leaves(&inner, id, found, false);
+                }
+                _ => text.lines().for_each(|line| keep(line, id, found)),
+            }
+        }
+        Value::Number(number) => keep(&number.to_string(), id, found),
+        Value::Array(items) => items.iter().for_each(|item| leaves(item, id, found, parse)),
+        Value::Object(entries) => {
+            // Frames of the protocol are the same for everybody.
+            let frames = ["type", "mimeType", "uri", "role"];
+            for (name, item) in entries {
+                if !(parse && frames.contains(&name.as_str())) {
+                    leaves(item, id, found, parse);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+fn keep(text: &str, id: &str, found: &mut BTreeSet<String>) {
+    let text = text.trim().trim_end_matches(',');
+    let text = if id.is_empty() { text.to_owned() } else { text.replace(id, "·") };
+    let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
+    if letters >= 3 && LENGTHS.contains(&text.len()) && found.len() < MAX_MARKS {
+        found.insert(text);
+    }
+}
+
+/// Whether a name stands in a text as a word of its own.
+pub(super) fn names(text: &str, name: &str) -> bool {
+    if name.chars().count() < 3 {
+        return false;
+    }
+    let (text, name) = (text.to_lowercase(), name.to_lowercase());
+    text.match_indices(&name).any(|(at, _)| {
+        let part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        !part(text[..at].chars().next_back()) && !part(text[at + name.len()..].chars().next())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn ids_are_the_same_whatever_they_are() {
+        let outcome =
+            |text: &str| Outcome::Reply(json!({"content": [{"type": "text", "text": text}]}));
+        let one = marks(&outcome("no note n-1 here"), "n-1");
+        assert_eq!(one, marks(&outcome("no note n-2 here"), "n-2"));
+        let json = marks(&outcome("{\"title\": \"Gift list\", \"id\": \"n-1\"}"), "n-1");
+        assert_eq!(json, BTreeSet::from(["Gift list".to_owned()]));
+    }
+
+    #[test]
+    fn names_are_whole_words() {
+        assert!(names("Hello Alice!", "alice"));
+        assert!(!names("malice", "alice"));
+        assert!(!names("a b", "a"));
+    }
+}

@@ -1,0 +1,172 @@
+//! What one identity leaves behind and another one finds.
+
+use super::{nature, reach};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Need, Tried,
+};
+use crate::evidence::Exchange;
+use crate::finding::{Place, Severity};
+use crate::registry::Meta;
+
+pub(super) struct CrossSessionLeak;
+
+static META: Meta = Meta {
+    id: "cross-session-leak",
+    aliases: &["session-leak"],
+    summary: "What one identity said turns up in the answers to another one",
+    docs: "\
+# What it does
+Plants a random word as one identity, in the texts that tools take, and lets another identity call the tools that read.
+
+# Why it matters
+State that is kept for all and meant for one gives away what others asked, and lets them put words into somebody else's context.
+
+# What counts as proof
+The random word in an answer to the other identity. If the tool that shows it speaks of the caller's own things (`my`, `last`,
+`history`), it is confirmed; otherwise the things may be shared by design, and it is suspected.
+
+# Example
+```yaml
+redteam:
+  plugins: [cross-session-leak]
+  identities:
+    - {name: alice, headers: {Authorization: Bearer token-of-alice}}
+    - {name: bob, headers: {Authorization: Bearer token-of-bob}}
+```
+
+# References
+- CWE-488, OWASP MCP10, OWASP LLM02
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[488],
+    frameworks: &["MCP10", "LLM02", "ASI06", "ASI03"],
+    needs: &[Need::TwoIdentities],
+};
+
+const MAX_AIMS: usize = 12;
+const WATCHERS: usize = 4;
+const KINDS: [Kind; 5] = [Kind::Text, Kind::Filter, Kind::Name, Kind::Other, Kind::Expression];
+
+impl Attack for CrossSessionLeak {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        if field.powers.identities.len() < 2 {
+            return Vec::new();
+        }
+        let mut aims = field.texts(&KINDS, true);
+        aims.retain(|aim| {
+            let Place::Argument { server, tool, .. } = &aim.place else { return false };
+            let tool = field.tool(server, tool);
+            aim.baseline.is_some() && tool.is_some_and(|tool| nature::may_be_called(field, tool))
+        });
+        aims.truncate(MAX_AIMS);
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let Some(field) = brief.field else { return Vec::new() };
+        let watchers = nature::watchers(field, aim.place.server(), "", WATCHERS);
+        let nonce = brief.nonce();
+        let form = "planted by one, seen by another";
+        let Some(mut plant) = reach::attempt(aim, (0, form), nonce.clone(), nonce.as_str()) else {
+            return Vec::new();
+        };
+        if watchers.is_empty() {
+            return Vec::new();
+        }
+        plant.role = "plant".to_owned();
+        vec![plant, reach::plain(watchers, 1, (0, form, "look"), nonce)]
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        bout.tried.iter().filter_map(|tried| judge(bout, tried)).collect()
+    }
+}
+
+fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+    let nonce = tried.attempt.nonce.as_str();
+    let Action::Steps { identity: 1, .. } = &tried.attempt.action else { return None };
+    let shows = |exchange: &&Exchange| {
+        exchange.outcome.said().contains(nonce) && !exchange.sent.to_string().contains(nonce)
+    };
+    let found = tried.evidence.exchanges.iter().find(shows)?;
+    let name = found.sent.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let server = bout.aim.place.server();
+    let personal = bout.field.tool(server, name).is_some_and(nature::is_personal_tool);
+    let title = format!("{name} shows one identity what another one gave to {}", bout.aim.place);
+    let what =
+        format!("the word {nonce}, planted by one identity, was in the answer to another one");
+    let hit = if personal {
+        Hit::confirmed(title, what)
+    } else {
+        Hit::suspected(title, what)
+            .severity(Severity::Low)
+            .note("by design if these things are shared by all")
+    };
+    let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
+    Some(hit.by(tried).at(place).fault("shared"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attack::Identity;
+    use crate::attacks::testing::{Room, answers};
+    use crate::evidence::Evidence;
+    use crate::finding::Confidence;
+    use serde_json::{Map, json};
+
+    fn room(reader: &str) -> Room {
+        let mut room = Room::of_tools(&[
+            json!({"name": "ask_topic", "inputSchema": {"type": "object", "required": ["text"],
+                "properties": {"text": {"type": "string"}}}}),
+            json!({"name": reader, "annotations": {"readOnlyHint": true}}),
+        ]);
+        room.works("ask_topic", Map::from_iter([("text".into(), json!("cats"))]), &answers("ok"));
+        room.works(reader, Map::new(), &answers("cats"));
+        room.powers.identities = vec![Identity::default(), Identity::default()];
+        room
+    }
+
+    fn shows(
+        reader: &'static str,
+        text: impl Fn(&Attempt) -> String,
+    ) -> impl Fn(&Attempt) -> Evidence {
+        move |attempt| {
+            let mut evidence = answers(&text(attempt));
+            evidence.exchanges[0].sent = json!({"name": reader});
+            evidence
+        }
+    }
+
+    #[test]
+    fn a_planted_word_in_personal_answers_is_proof() {
+        let leak = |attempt: &Attempt| attempt.nonce.to_string();
+        let hits = room("last_topic").fight(&CrossSessionLeak, shows("last_topic", leak));
+        assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Confirmed));
+        let hits = room("list_board").fight(&CrossSessionLeak, shows("list_board", leak));
+        assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Suspected));
+    }
+
+    #[test]
+    fn own_answers_and_other_words_are_nothing() {
+        let own = |attempt: &Attempt| {
+            if attempt.role == "plant" { attempt.nonce.to_string() } else { "cats".to_owned() }
+        };
+        assert!(room("last_topic").fight(&CrossSessionLeak, shows("last_topic", own)).is_empty());
+        let mut one = room("last_topic");
+        one.powers.identities.pop();
+        assert!(CrossSessionLeak.aims(&one.field()).is_empty());
+    }
+}

@@ -1,0 +1,302 @@
+//! Tools that answer although no list shows them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Map;
+
+use super::http::of_role;
+use super::{listed, names, nature, reach};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
+use crate::evidence::Outcome;
+use crate::finding::{Place, Severity};
+use crate::knowledge::{is_destructive, words};
+use crate::probe::Step;
+use crate::registry::Meta;
+use crate::tool_call::ToolCall;
+
+pub(super) struct HiddenTool;
+
+static META: Meta = Meta {
+    id: "hidden-tool",
+    aliases: &["shadow-tool", "unlisted-tool"],
+    summary: "A tool that is not listed can be called",
+    docs: "\
+# What it does
+Calls tools that no list shows: names that descriptions, instructions and errors mention, and relatives of listed ones (`list_user` of
+`list_users`, `get_`, `admin_` and `debug_` of the same things). Each call stands beside one of a name that cannot exist. Names that
+destroy are left alone unless destruction is allowed.
+
+# Why it matters
+What is not listed is not reviewed, and often not guarded either.
+
+# What counts as proof
+The tool succeeds, while the name that cannot exist is refused. An error that speaks of arguments where the other one speaks of an
+unknown tool is suspected.
+
+# Example
+```yaml
+redteam:
+  plugins: [hidden-tool]
+```
+
+# References
+- CWE-862, CWE-912, OWASP MCP09, OWASP API5
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[862, 912],
+    frameworks: &["MCP09", "MCP07", "API5", "ASI03"],
+    needs: &[],
+};
+
+const MAX_MENTIONED: usize = 12;
+const MAX_RELATIVES: usize = 14;
+/// What is done to the things of listed tools.
+const VERBS: [&str; 5] = ["list", "get", "delete", "admin", "debug"];
+/// What servers have left over from their making.
+const LEFT_OVER: [&str; 4] = ["debug", "admin", "debug_info", "get_config"];
+
+impl Attack for HiddenTool {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let servers = field.surfaces.iter().filter(|(_, surface)| !surface.tools.is_empty());
+        let place = |server: &String| Place::Message {
+            server: server.clone(),
+            message: "tools/call".to_owned(),
+        };
+        servers.map(|(server, _)| nature::aim(place(server), None)).collect()
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let Some(field) = brief.field else { return Vec::new() };
+        let server = aim.place.server();
+        let mut attempts = Vec::new();
+        for (set, (name, form)) in candidates(field, server).into_iter().enumerate() {
+            let args = arguments(field, server, &name);
+            let call = |tool: &str| {
+                let server = Some(server.to_owned()).filter(|server| !server.is_empty());
+                vec![Step::Call(ToolCall { tool: tool.to_owned(), args: args.clone(), server })]
+            };
+            let nonce = brief.nonce();
+            let steps = call(nonce.as_str());
+            attempts.push(reach::plain(steps, 0, (set, form, "unknown"), nonce));
+            let attempt = reach::plain(call(&name), 0, (set, form, "called"), brief.nonce());
+            attempts.push(Attempt { payload: Some(name.into()), ..attempt });
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        bout.sets().filter_map(|(_, tried)| judge(bout, &tried)).collect()
+    }
+}
+
+/// Names to try, those that somebody mentioned first.
+fn candidates(field: &Field<'_>, server: &str) -> Vec<(String, &'static str)> {
+    let listed: BTreeSet<&str> =
+        field.tools().filter(|(of, _)| *of == server).filter_map(|(_, tool)| tool.name()).collect();
+    let mut found: Vec<(String, &'static str)> = Vec::new();
+    let mut add = |name: String, form: &'static str, most: usize| {
+        let destroys = is_destructive(&name, None, None) && !field.powers.destructive;
+        let known = listed.contains(name.as_str()) || found.iter().any(|(known, _)| *known == name);
+        if !destroys && !known && found.len() < most {
+            found.push((name, form));
+        }
+    };
+    for listed in listed::texts(field).iter().filter(|listed| listed.place.server() == server) {
+        let named = names::called_tools(listed.text).into_iter().chain(names::in_text(listed.text));
+        for name in named.filter(|_| listed.text.contains(' ')) {
+            if !names::is_listed(field, &name) {
+                add(name, "mentioned in a text", MAX_MENTIONED);
+            }
+        }
+    }
+    let errors = field.knowledge.silent.iter().filter(|silent| silent.server == server);
+    for name in errors.flat_map(|silent| names::in_text(&silent.why)) {
+        if !names::is_listed(field, &name) {
+            add(name, "mentioned in an error", MAX_MENTIONED);
+        }
+    }
+    let most = MAX_MENTIONED + MAX_RELATIVES;
+    for name in LEFT_OVER {
+        add(name.to_owned(), "left over", most);
+    }
+    for name in listed.iter().flat_map(|name| relatives(name)) {
+        add(name, "relative of a listed one", most);
+    }
+    found
+}
+
+/// Other names of the same things, written in the same way.
+fn relatives(name: &str) -> Vec<String> {
+    let Some((verb, thing)) = name.split_once(['_', '-']) else { return Vec::new() };
+    let mark = if name.contains('_') { '_' } else { '-' };
+    let mut found: Vec<String> = VERBS
+        .iter()
+        .filter(|other| **other != verb)
+        .map(|other| format!("{other}{mark}{thing}"))
+        .collect();
+    let other_number = match thing.strip_suffix('s') {
+        Some(one) => format!("{verb}{mark}{one}"),
+        None => format!("{name}s"),
+    };
+    found.push(other_number);
+    found
+}
+
+/// The arguments of the listed tool that is about the same things.
+fn arguments(field: &Field<'_>, server: &str, name: &str) -> Map<String, serde_json::Value> {
+    let things = |name: &str| -> Vec<String> {
+        let singular = |word: &String| word.trim_end_matches('s').to_owned();
+        words(name).iter().skip(1).map(singular).collect()
+    };
+    let wanted = things(name);
+    let same = field.knowledge.baselines.iter().find(|baseline| {
+        let called = match &baseline.step {
+            Step::Call(call) => call.tool.as_str(),
+            Step::Request { .. } => "",
+        };
+        baseline.server == server && !wanted.is_empty() && things(called) == wanted
+    });
+    same.map(nature::arguments).unwrap_or_default()
+}
+
+/// Whether an error says that there is no such tool.
+fn says_unknown(outcome: &Outcome) -> bool {
+    let said = outcome.said().to_lowercase();
+    let known = [
+        "unknown",
+        "not found",
+        "no such",
+        "does not exist",
+        "doesn't exist",
+        "not exist",
+        "unsupported",
+        "not supported",
+        "invalid tool",
+        "unrecognized",
+        "unrecognised",
+        "not a tool",
+        "no tool",
+        "not implemented",
+        "not available",
+    ];
+    known.iter().any(|word| said.contains(word))
+}
+
+/// Whether an error is about arguments.
+fn says_arguments(outcome: &Outcome) -> bool {
+    let said = outcome.said().to_lowercase();
+    let known = [
+        "missing required",
+        "required argument",
+        "required property",
+        "is required",
+        "validation error",
+        "invalid arguments",
+        "missing argument",
+        "field required",
+        "required parameter",
+        "must have required",
+    ];
+    known.iter().any(|word| said.contains(word))
+}
+
+fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+    let (unknown, called) = (of_role(tried, "unknown")?, of_role(tried, "called")?);
+    let (no, yes) = (&unknown.last()?.outcome, &called.last()?.outcome);
+    if nature::succeeds(no) || !no.is_answer() || says_unknown(yes) {
+        return None;
+    }
+    let name = called.attempt.payload.as_ref()?.as_str()?;
+    let tool = Place::Tool { server: bout.aim.place.server().to_owned(), tool: name.to_owned() };
+    let form = &called.attempt.form;
+    let hit = if nature::succeeds(yes) {
+        let title = format!("{name} answers although it is not listed ({form})");
+        Hit::confirmed(title, "the call succeeded, while a name that cannot exist was refused")
+    } else if says_unknown(no) && says_arguments(yes) {
+        let title = format!("{name} exists although it is not listed ({form})");
+        let what = "the error speaks of arguments, where that of a name that cannot exist speaks of an unknown tool";
+        Hit::suspected(title, what).severity(Severity::Medium)
+    } else {
+        return None;
+    };
+    Some(hit.by(called).at(tool).fault("hidden"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, comes};
+    use crate::evidence::Evidence;
+    use crate::finding::Confidence;
+    use serde_json::json;
+
+    fn room() -> Room {
+        Room::of_tools(&[
+            json!({"name": "list_users", "description": "Lists users. Use the export_users tool to get all."}),
+            json!({"name": "get_user", "description": "Shows one, by user_id of list_users."}),
+        ])
+    }
+
+    fn unknown() -> Evidence {
+        comes(Outcome::RpcError { code: -32602, message: "Unknown tool".into(), data: None })
+    }
+
+    fn is(attempt: &Attempt, name: &str) -> bool {
+        attempt.payload.as_ref().is_some_and(|payload| payload == name)
+    }
+
+    #[test]
+    fn a_mentioned_tool_that_answers_is_confirmed() {
+        let hits = room().fight(&HiddenTool, |attempt| {
+            if is(attempt, "export_users") { answers("ann, bob") } else { unknown() }
+        });
+        assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Confirmed));
+        assert_eq!(hits[0].place.as_ref().unwrap().to_string(), "export_users");
+    }
+
+    #[test]
+    fn an_error_about_arguments_is_suspected() {
+        let hits = room().fight(&HiddenTool, |attempt| {
+            if !is(attempt, "admin_users") {
+                return unknown();
+            }
+            let message = "Missing required argument: id".into();
+            comes(Outcome::RpcError { code: -32602, message, data: None })
+        });
+        assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Suspected));
+    }
+
+    #[test]
+    fn servers_that_refuse_or_answer_everything_are_clean() {
+        assert!(room().fight(&HiddenTool, |_| unknown()).is_empty());
+        assert!(room().fight(&HiddenTool, |_| answers("hello")).is_empty());
+        let echo = |attempt: &Attempt| {
+            let name = attempt.payload.as_ref().map_or("x".into(), ToString::to_string);
+            comes(Outcome::ToolError(json!({"isError": true, "content":
+                [{"type": "text", "text": format!("Unknown tool: {name}. Did you mean list_users?")}]})))
+        };
+        assert!(room().fight(&HiddenTool, echo).is_empty());
+    }
+
+    #[test]
+    fn what_destroys_is_not_called() {
+        let room = room();
+        let names: Vec<String> =
+            candidates(&room.field(), "s").into_iter().map(|(name, _)| name).collect();
+        assert!(names.iter().all(|name| !name.starts_with("delete")), "{names:?}");
+        assert!(!names.contains(&"user_id".to_owned()) && names.contains(&"list_user".to_owned()));
+        assert!(names.len() <= MAX_MENTIONED + MAX_RELATIVES);
+    }
+}

@@ -1,0 +1,248 @@
+//! Personal data and secrets in answers, for the attacks that look for them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::nature;
+use super::reach;
+use crate::attack::{Action, Aim, Attempt, Brief, Field, Tried};
+use crate::detect::{self, Confidence, Detector, Family};
+use crate::evidence::Outcome;
+use crate::finding::Place;
+use crate::probe::Step;
+
+/// Longer texts are looked at without their key.
+const WITH_KEY: usize = 4_096;
+/// Enough of one answer.
+const MAX_FOUND: usize = 64;
+/// Enough of one run.
+const MAX_PLACES: usize = 48;
+
+/// Something that leaked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Leak {
+    pub(super) kind: &'static str,
+    pub(super) masked: String,
+    pub(super) confidence: Confidence,
+    /// JSON pointer into the outcome.
+    pub(super) pointer: String,
+}
+
+/// Detectors of a family.
+pub(super) fn detectors(family: Family) -> Vec<&'static dyn Detector> {
+    detect::all().iter().copied().filter(|detector| detector.family() == family).collect()
+}
+
+/// What leaked in an answer, without what the request had in it and what the caller owns.
+pub(super) fn in_outcome(
+    outcome: &Outcome,
+    detectors: &[&'static dyn Detector],
+    known: &Known,
+) -> Vec<Leak> {
+    let mut search = Search { detectors, known, seen: BTreeSet::new(), found: Vec::new() };
+    match outcome {
+        Outcome::Reply(result) | Outcome::ToolError(result) => search.value(result, "", None),
+        Outcome::RpcError { message, data, .. } => {
+            search.text(message, "/message", None);
+            if let Some(data) = data {
+                search.value(data, "/data", None);
+            }
+        }
+        _ => {}
+    }
+    search.found
+}
+
+/// What leaked in a single text.
+pub(super) fn in_text(text: &str, detectors: &[&'static dyn Detector]) -> Vec<Leak> {
+    let known = Known::default();
+    let mut search = Search { detectors, known: &known, seen: BTreeSet::new(), found: Vec::new() };
+    search.text(text, "", None);
+    search.found
+}
+
+/// Texts that are no news to the caller.
+#[derive(Default)]
+pub(super) struct Known(String);
+
+impl Known {
+    /// What a request holds, who sent it, and what the server says about the caller.
+    pub(super) fn of(field: &Field<'_>, tried: &Tried) -> Self {
+        let mut known = String::new();
+        let mut add = |text: &str| {
+            known.push_str(text);
+            known.push('\n');
+        };
+        if let Action::Steps { steps, .. } | Action::Alone { steps, .. } = &tried.attempt.action {
+            steps.iter().for_each(|step| add(&serde_json::to_string(step).unwrap_or_default()));
+        }
+        if let Some(identity) = field.powers.identities.first() {
+            add(&identity.name);
+            identity.default_args.values().for_each(|value| add(&value.to_string()));
+        }
+        for baseline in &field.knowledge.baselines {
+            let own = nature::tool_of(field, baseline).is_some_and(is_about_caller);
+            if own {
+                add(&baseline.exchange.outcome.said());
+            }
+        }
+        Self(known)
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        let digits = |text: &str| -> String { text.chars().filter(char::is_ascii_digit).collect() };
+        // A number is the same however it is grouped.
+        let bare = digits(text);
+        self.0.contains(text)
+            || (bare.len() >= 8 && bare.len() * 2 > text.len() && digits(&self.0).contains(&bare))
+    }
+}
+
+/// Tools that show who is asking; stricter than what sounds personal.
+fn is_about_caller(tool: &crate::surface::Tool) -> bool {
+    let found = crate::knowledge::words(tool.name().unwrap_or_default());
+    let is = |word: &str| found.iter().any(|known| known == word);
+    tool.required_args().is_empty()
+        && (is("whoami")
+            || is("me")
+            || is("my")
+            || is("self")
+            || is("own")
+            || (is("current") && is("user")))
+}
+
+struct Search<'s> {
+    detectors: &'s [&'static dyn Detector],
+    known: &'s Known,
+    seen: BTreeSet<(&'static str, String)>,
+    found: Vec<Leak>,
+}
+
+impl Search<'_> {
+    /// JSON from the wire has a limited depth.
+    fn value(&mut self, value: &Value, pointer: &str, key: Option<&str>) {
+        match value {
+            Value::String(text) => match serde_json::from_str::<Value>(text) {
+                // What stands in a text as JSON has keys, too.
+                Ok(inner @ (Value::Object(_) | Value::Array(_))) => {
+                    self.inside(&inner, pointer, key);
+                }
+                _ => self.text(text, pointer, key),
+            },
+            Value::Number(number) => self.text(&number.to_string(), pointer, key),
+            Value::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.value(item, &format!("{pointer}/{at}"), key);
+                }
+            }
+            Value::Object(entries) => {
+                for (name, item) in entries {
+                    let escaped = name.replace('~', "~0").replace('/', "~1");
+                    self.value(item, &format!("{pointer}/{escaped}"), Some(name));
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    /// The leaves of JSON in a text; they all stand where the text stands.
+    fn inside(&mut self, value: &Value, pointer: &str, key: Option<&str>) {
+        match value {
+            Value::String(text) => self.text(text, pointer, key),
+            Value::Number(number) => self.text(&number.to_string(), pointer, key),
+            Value::Array(items) => items.iter().for_each(|item| self.inside(item, pointer, key)),
+            Value::Object(entries) => {
+                entries.iter().for_each(|(name, item)| self.inside(item, pointer, Some(name)));
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    fn text(&mut self, text: &str, pointer: &str, key: Option<&str>) {
+        let prefix = match key.filter(|_| text.len() <= WITH_KEY) {
+            Some(key) if !matches!(key, "text" | "type" | "uri" | "mimeType") => format!("{key}: "),
+            _ => String::new(),
+        };
+        let whole = format!("{prefix}{text}");
+        for hit in detect::scan(&whole, self.detectors) {
+            let found = hit.text(&whole);
+            let counts = hit.start >= prefix.len()
+                && hit.confidence >= Confidence::Medium
+                && self.found.len() < MAX_FOUND
+                && !self.known.holds(found);
+            if counts && self.seen.insert((hit.kind, found.to_owned())) {
+                self.found.push(Leak {
+                    kind: hit.kind,
+                    masked: hit.masked(&whole),
+                    confidence: hit.confidence,
+                    pointer: pointer.to_owned(),
+                });
+            }
+        }
+    }
+}
+
+/// Every answer that can be had without harm: calls that work, resources, prompts without arguments.
+pub(super) fn aims(field: &Field<'_>) -> Vec<Aim> {
+    let mut aims = Vec::new();
+    for baseline in &field.knowledge.baselines {
+        let Some(tool) = nature::tool_of(field, baseline) else { continue };
+        if nature::may_be_called(field, tool) && !nature::is_writer(tool) {
+            let tool = tool.name().unwrap_or_default().to_owned();
+            let place = Place::Tool { server: baseline.server.clone(), tool };
+            aims.push(nature::aim(place, Some(baseline)));
+        }
+    }
+    for (server, surface) in field.surfaces {
+        for resource in &surface.resources {
+            let Some(uri) = resource.uri().map(str::to_owned) else { continue };
+            aims.push(nature::aim(Place::Resource { server: server.clone(), uri }, None));
+        }
+        for prompt in &surface.prompts {
+            let Some(name) = prompt.name().map(str::to_owned) else { continue };
+            if prompt.arguments().iter().all(|(_, required)| !required) {
+                let place = Place::Prompt { server: server.clone(), prompt: name };
+                aims.push(nature::aim(place, None));
+            }
+        }
+    }
+    aims.truncate(MAX_PLACES);
+    aims
+}
+
+/// The request that gets the answer of a place.
+pub(super) fn step(aim: &Aim) -> Option<Step> {
+    let request = |method: &str, server: &str, params: Value| Step::Request {
+        method: method.to_owned(),
+        params: params.as_object().cloned().unwrap_or_default(),
+        server: Some(server.to_owned()).filter(|server| !server.is_empty()),
+    };
+    match &aim.place {
+        Place::Resource { server, uri } => {
+            Some(request("resources/read", server, serde_json::json!({"uri": uri})))
+        }
+        Place::Prompt { server, prompt } => {
+            Some(request("prompts/get", server, serde_json::json!({"name": prompt})))
+        }
+        _ => aim.baseline.as_ref().map(|baseline| baseline.step.clone()),
+    }
+}
+
+/// The innocent request of a place, once more.
+pub(super) fn again(aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+    let Some(step) = step(aim) else { return Vec::new() };
+    vec![reach::plain(vec![step], 0, (0, "in the answer", ""), brief.nonce())]
+}
+
+/// What leaked, in words and masked.
+pub(super) fn told(leaks: &[&Leak]) -> String {
+    let shown: Vec<String> = leaks
+        .iter()
+        .take(4)
+        .map(|leak| format!("{} `{}` at {}", leak.kind, leak.masked, leak.pointer))
+        .collect();
+    let more = leaks.len().saturating_sub(shown.len());
+    let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{tail}", shown.join(", "))
+}

@@ -1,0 +1,120 @@
+//! Names of tools that turn up outside of lists.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::attack::Field;
+use crate::knowledge::words;
+
+/// Verbs that names of tools begin with.
+const VERBS: [&str; 44] = [
+    "get",
+    "list",
+    "read",
+    "show",
+    "search",
+    "find",
+    "fetch",
+    "create",
+    "add",
+    "set",
+    "update",
+    "delete",
+    "remove",
+    "admin",
+    "debug",
+    "run",
+    "exec",
+    "execute",
+    "export",
+    "import",
+    "dump",
+    "reset",
+    "enable",
+    "disable",
+    "grant",
+    "send",
+    "write",
+    "query",
+    "check",
+    "view",
+    "internal",
+    "test",
+    "reload",
+    "restart",
+    "describe",
+    "make",
+    "start",
+    "stop",
+    "open",
+    "close",
+    "rebuild",
+    "impersonate",
+    "sudo",
+    "backup",
+];
+
+/// Words with a separator inside that could be names of tools, in the order of the text.
+pub(super) fn in_text(text: &str) -> Vec<String> {
+    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b")
+            .ok()
+    });
+    let Some(name) = &*NAME else { return Vec::new() };
+    let mut seen = BTreeSet::new();
+    let found = name.find_iter(text).map(|found| found.as_str()).take(400);
+    found
+        .filter(|name| name.len() <= 64 && is_tool_like(name) && seen.insert((*name).to_owned()))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether a name begins like that of a tool.
+fn is_tool_like(name: &str) -> bool {
+    let found = words(name);
+    found.len() >= 2 && found.first().is_some_and(|word| VERBS.contains(&word.as_str()))
+}
+
+/// Names that a text calls tools: `x_y tool`, `call x_y`.
+pub(super) fn called_tools(text: &str) -> Vec<String> {
+    static CALLED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let name = r"[`'\x22]?([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)[`'\x22]?";
+        let text = format!(
+            r"(?:\b(?:[Tt]he |[Tt]ool ){name}\s+(?:tool|function)\b|\b[Tt]ool\s+{name}|\b(?:[Uu]se|[Cc]all|[Rr]un|[Ii]nvoke|[Ss]ee)\s+(?:the\s+)?{name}\s+(?:tool|first|instead|to|for)\b)"
+        );
+        Regex::new(&text).ok()
+    });
+    let Some(called) = &*CALLED else { return Vec::new() };
+    let mut seen = BTreeSet::new();
+    let found = called.captures_iter(text).take(50).filter_map(|found| {
+        found.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned())
+    });
+    found.filter(|name| seen.insert(name.clone())).collect()
+}
+
+/// Whether a surface shows a name: as a tool, a prompt, an argument or a value.
+pub(super) fn is_listed(field: &Field<'_>, name: &str) -> bool {
+    super::listed::texts(field)
+        .iter()
+        .any(|listed| listed.text == name && (listed.field == "name" || listed.field.contains('/')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_prose() {
+        let text = "Unknown tool 'x'. Tools: list_users, export_users, deleteUser, foo_bar, re-use";
+        assert_eq!(in_text(text), ["list_users", "export_users", "deleteUser"]);
+    }
+
+    #[test]
+    fn a_text_says_what_is_a_tool() {
+        assert_eq!(called_tools("Use the purge_cache tool first"), ["purge_cache"]);
+        assert_eq!(called_tools("call `list_ids` to get it"), ["list_ids"]);
+        assert!(called_tools("the user_id of the call_center").is_empty());
+    }
+}

@@ -1,0 +1,363 @@
+//! What tools are for, by their words and by what they claim; and what answers amount to.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use crate::attack::{Aim, Field, Kind};
+use crate::evidence::Outcome;
+use crate::finding::Place;
+use crate::knowledge::{Baseline, is_destructive, words};
+use crate::probe::Step;
+use crate::surface::Tool;
+
+const READING: [&str; 35] = [
+    "get",
+    "list",
+    "read",
+    "show",
+    "search",
+    "find",
+    "fetch",
+    "view",
+    "query",
+    "count",
+    "describe",
+    "lookup",
+    "check",
+    "status",
+    "info",
+    "whoami",
+    "open",
+    "download",
+    "export",
+    "browse",
+    "inspect",
+    "summarize",
+    "summary",
+    "load",
+    "retrieve",
+    "display",
+    "tell",
+    "peek",
+    "dump",
+    "print",
+    "scan",
+    "diff",
+    "preview",
+    "history",
+    "my",
+];
+
+const WRITING: [&str; 51] = [
+    "create", "add", "set", "update", "change", "edit", "write", "put", "post", "insert", "save",
+    "store", "assign", "reassign", "rename", "move", "archive", "finish", "complete", "close",
+    "enable", "disable", "grant", "invite", "approve", "publish", "book", "order", "register",
+    "upload", "rebuild", "restart", "import", "merge", "lock", "unlock", "mark", "toggle", "patch",
+    "modify", "submit", "reopen", "start", "stop", "append", "replace", "schedule", "promote",
+    "record", "share", "log",
+];
+
+const ADMIN: [&str; 14] = [
+    "admin",
+    "administrator",
+    "sudo",
+    "root",
+    "impersonate",
+    "superuser",
+    "privileged",
+    "rebuild",
+    "maintenance",
+    "reindex",
+    "migrate",
+    "audit",
+    "internal",
+    "debug",
+];
+
+/// What belongs to whoever asks.
+const PERSONAL: [&str; 13] = [
+    "my", "me", "mine", "own", "whoami", "profile", "account", "current", "last", "recent",
+    "history", "session", "self",
+];
+
+/// What is there for all.
+const PUBLIC: [&str; 9] = [
+    "public",
+    "shared",
+    "published",
+    "everyone",
+    "everybody",
+    "anyone",
+    "anybody",
+    "community",
+    "global",
+];
+
+/// Roles that may look and nothing else.
+const READERS: [&str; 10] = [
+    "viewer",
+    "reader",
+    "guest",
+    "readonly",
+    "observer",
+    "auditor",
+    "visitor",
+    "watcher",
+    "anonymous",
+    "spectator",
+];
+
+const ADMINS: [&str; 7] =
+    ["admin", "administrator", "root", "owner", "superuser", "superadmin", "operator"];
+
+fn named<'t>(tool: &'t Tool) -> &'t str {
+    tool.name().unwrap_or_default()
+}
+
+/// The first word of a name that says what is done.
+fn does(name: &str) -> Option<bool> {
+    words(name).iter().find_map(|word| {
+        let word = word.as_str();
+        if WRITING.contains(&word) {
+            Some(true)
+        } else if READING.contains(&word) {
+            Some(false)
+        } else {
+            None
+        }
+    })
+}
+
+pub(super) fn is_reader(tool: &Tool) -> bool {
+    match tool.hint("readOnlyHint") {
+        Some(claim) => claim,
+        None => does(named(tool)) == Some(false),
+    }
+}
+
+pub(super) fn is_writer(tool: &Tool) -> bool {
+    match tool.hint("readOnlyHint") {
+        Some(claim) => !claim && does(named(tool)) != Some(false),
+        None => does(named(tool)) == Some(true),
+    }
+}
+
+/// Whether a tool may be called in this run.
+pub(super) fn may_be_called(field: &Field<'_>, tool: &Tool) -> bool {
+    let destroys =
+        is_destructive(named(tool), tool.hint("destructiveHint"), tool.hint("readOnlyHint"));
+    field.powers.destructive || !destroys
+}
+
+fn has_word(text: &str, known: &[&str]) -> bool {
+    words(text).iter().any(|word| known.contains(&word.as_str()))
+}
+
+/// Whether a name speaks of what belongs to whoever asks.
+pub(super) fn is_personal(name: &str, description: &str) -> bool {
+    static YOURS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let text = r"(?i)\b(?:your|own|of the caller|logged[ -]in user|current user|authenticated user|whose token)\b";
+        Regex::new(text).ok()
+    });
+    has_word(name, &PERSONAL) || YOURS.as_ref().is_some_and(|regex| regex.is_match(description))
+}
+
+pub(super) fn is_personal_tool(tool: &Tool) -> bool {
+    is_personal(named(tool), tool.description().unwrap_or_default())
+}
+
+pub(super) fn is_personal_call(field: &Field<'_>, baseline: &Baseline) -> bool {
+    tool_of(field, baseline).is_some_and(is_personal_tool)
+}
+
+pub(super) fn is_public(tool: &Tool) -> bool {
+    has_word(named(tool), &PUBLIC) || has_word(tool.description().unwrap_or_default(), &PUBLIC)
+}
+
+/// Whether a tool sounds as if it were for administrators.
+pub(super) fn is_for_admins(tool: &Tool) -> bool {
+    has_word(named(tool), &ADMIN)
+}
+
+/// Whether a tool says that it is for administrators, or for some role.
+pub(super) fn says_for_admins(tool: &Tool) -> bool {
+    static SAYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let text = r"(?i)\b(?:for|only|needs?|requires?|restricted to|limited to|available to)\b[^.\n]{0,20}\b(?:admins?|administrators?|administrator|superusers?|owners?|operators?)\b|\badmin(?:istrator)?s?[ -]only\b|\badmin(?:istrator)? (?:role|rights|privileges?|permissions?|access)\b";
+        Regex::new(text).ok()
+    });
+    let description = tool.description().unwrap_or_default();
+    SAYS.as_ref().is_some_and(|regex| regex.is_match(description))
+}
+
+/// Whether a role, or the name of somebody, says that they may look only.
+pub(super) fn is_reader_role(role: &str) -> bool {
+    let joined: String = words(role).concat();
+    has_word(role, &READERS) || READERS.contains(&joined.as_str())
+}
+
+pub(super) fn is_admin_role(role: &str) -> bool {
+    has_word(role, &ADMINS)
+}
+
+/// The tool that a call that works is about.
+pub(super) fn tool_of<'f>(field: &'f Field<'_>, baseline: &Baseline) -> Option<&'f Tool> {
+    match &baseline.step {
+        Step::Call(call) => field.tool(&baseline.server, &call.tool),
+        Step::Request { .. } => None,
+    }
+}
+
+/// Calls that work and only look.
+pub(super) fn readers<'f>(
+    field: &'f Field<'_>,
+    server: &'f str,
+) -> impl Iterator<Item = &'f Baseline> {
+    let baselines = field.knowledge.baselines.iter().filter(move |known| known.server == server);
+    baselines.filter(|known| {
+        let looks = |tool: &Tool| is_reader(tool) && may_be_called(field, tool);
+        tool_of(field, known).is_some_and(looks)
+    })
+}
+
+/// Up to `count` calls that show the state of a server, the broadest first; not that of `except`.
+pub(super) fn watchers(field: &Field<'_>, server: &str, except: &str, count: usize) -> Vec<Step> {
+    let mut calls: Vec<((bool, usize), &Step)> = readers(field, server)
+        .filter_map(|baseline| match &baseline.step {
+            Step::Call(call) if call.tool != except => {
+                // A claim to read only is less than a name that says so.
+                let claims_only = does(&call.tool) != Some(false);
+                Some(((claims_only, call.args.len()), &baseline.step))
+            }
+            _ => None,
+        })
+        .collect();
+    calls.sort_by_key(|(rank, _)| *rank);
+    calls.into_iter().take(count).map(|(_, step)| step.clone()).collect()
+}
+
+/// An aim at a whole tool or resource.
+pub(super) fn aim(place: Place, baseline: Option<&Baseline>) -> Aim {
+    Aim {
+        place,
+        baseline: baseline.cloned(),
+        kinds: vec![Kind::Other],
+        schema: Value::Null,
+        by_design: None,
+    }
+}
+
+pub(super) fn arguments(baseline: &Baseline) -> Map<String, Value> {
+    match &baseline.step {
+        Step::Call(call) => call.args.clone(),
+        Step::Request { params, .. } => params.clone(),
+    }
+}
+
+/// Whether an answer says that somebody may not do it. Servers say so in errors and in plain answers.
+pub(super) fn refuses(outcome: &Outcome) -> bool {
+    static NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let text = r"(?i)\bforbidden\b|\b(?:not|un)[ -]?authori[sz]ed\b|\bpermission(?:s)? (?:denied|required)|\b(?:access|permission|request)\b[^.\n]{0,20}\bdenied\b|\bnot (?:allowed|permitted)\b|\b(?:no|insufficient|lacks?|missing|without)\b[^.\n]{0,16}\b(?:permissions?|privileges?|rights|scope)\b|\b(?:admins?|administrators?) only\b|\bonly (?:admins?|administrators?|owners?)\b|\b(?:requires?|needs?)\b[^.\n]{0,16}\b(?:role|admin|administrator|privileges?|scope)\b|\b(?:log|sign) in\b|\bauthentication required\b";
+        Regex::new(text).ok()
+    });
+    if let Outcome::Refused { .. } = outcome {
+        return true;
+    }
+    let said = outcome.said();
+    // A long answer that has such words somewhere is about something else.
+    let plain = matches!(outcome, Outcome::Reply(_));
+    if !outcome.is_answer() || (plain && said.len() > 400) {
+        return false;
+    }
+    NO.as_ref().is_some_and(|regex| regex.is_match(&said))
+}
+
+/// Whether a call did what it was asked for, as far as its answer tells.
+pub(super) fn succeeds(outcome: &Outcome) -> bool {
+    let Outcome::Reply(_) = outcome else { return false };
+    let said = outcome.said();
+    let start =
+        said.trim_start().get(..80.min(said.trim_start().len())).unwrap_or(said.trim_start());
+    let start = start.to_lowercase();
+    let complains =
+        ["error", "failed", "unknown", "not found", "no such", "invalid", "unable", "cannot"];
+    let short = said.len() <= 400;
+    !(refuses(outcome) || (short && complains.iter().any(|word| has_start(&start, word))))
+}
+
+/// Whether a text begins with a complaint, or with one behind the name of what it is about.
+fn has_start(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        let whole = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+        at < 48 && whole(before) && (whole(after) || word == "error")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn tool(name: &str, description: &str) -> Tool {
+        Tool(json!({"name": name, "description": description}))
+    }
+
+    fn text(text: &str) -> Outcome {
+        Outcome::Reply(json!({"content": [{"type": "text", "text": text}]}))
+    }
+
+    #[test]
+    fn verbs_tell_reading_from_writing() {
+        assert!(is_reader(&tool("github_list_issues", "")));
+        assert!(is_writer(&tool("github_create_issue", "")));
+        assert!(is_writer(&tool("reassignTicket", "")));
+        assert!(!is_reader(&tool("frobnicate", "")) && !is_writer(&tool("frobnicate", "")));
+        let lies = Tool(json!({"name": "create_x", "annotations": {"readOnlyHint": true}}));
+        assert!(is_reader(&lies) && !is_writer(&lies));
+    }
+
+    #[test]
+    fn descriptions_tell_whom_a_tool_is_for() {
+        for says in ["Exports users. For administrators.", "Admin only.", "Requires the admin role"]
+        {
+            assert!(says_for_admins(&tool("x", says)), "{says}");
+        }
+        for not in ["List the administrators of a group.", "Shows who owns a file"] {
+            assert!(!says_for_admins(&tool("x", not)), "{not}");
+        }
+        assert!(is_personal_tool(&tool("get_profile", "")));
+        assert!(is_personal_tool(&tool("x", "Shows your notes")));
+        assert!(!is_personal_tool(&tool("list_tickets", "List the tickets.")));
+        assert!(
+            is_reader_role("viewer") && is_reader_role("read-only") && !is_reader_role("agent")
+        );
+    }
+
+    #[test]
+    fn refusals_are_known_in_errors_and_in_plain_answers() {
+        for no in [
+            "Forbidden: this needs the role admin",
+            "Access to n-1 is denied",
+            "You are not authorized to do this",
+            "403 Forbidden",
+            "Insufficient permissions",
+        ] {
+            assert!(refuses(&text(no)), "{no}");
+            assert!(!succeeds(&text(no)), "{no}");
+        }
+        for yes in [
+            "Ticket T-100 was given to eva",
+            "{\"role\": \"viewer\"}",
+            "3 errors were fixed in March of last year, and the rest of them later",
+        ] {
+            assert!(!refuses(&text(yes)), "{yes}");
+        }
+        assert!(succeeds(&text("Ticket T-100 was given to eva")));
+        assert!(!succeeds(&text("Unknown tool: x")));
+        assert!(!succeeds(&text("Error: no such note")));
+        assert!(!succeeds(&Outcome::ToolError(json!({"isError": true}))));
+    }
+}

@@ -1,0 +1,179 @@
+//! Personal data of others in answers.
+
+use super::leaks::{self, Known, Leak};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit};
+use crate::detect::{Confidence, Family};
+use crate::finding::Severity;
+use crate::registry::Meta;
+
+pub(super) struct Pii;
+
+static META: Meta = Meta {
+    id: "pii",
+    aliases: &["pii:api-db", "pii:direct", "pii:session", "pii:social", "harmful:privacy"],
+    summary: "Answers hold personal data of others than the caller",
+    docs: "\
+# What it does
+Makes every harmless call that works once more, reads resources and prompts, and looks for cards, bank accounts, identity numbers,
+addresses, telephone numbers and dates of birth with the detectors of `no-pii`. What the request itself had in it, and what the server
+tells about the caller (`whoami` and the like), does not count.
+
+# Why it matters
+What a server hands to a model may end up anywhere the model can write to.
+
+# What counts as proof
+A number whose check digits are right and that a word or its grouping speaks for is confirmed; everything else is suspected. Values are
+shown masked.
+
+# Example
+```yaml
+redteam:
+  plugins: [pii]
+```
+
+# References
+- CWE-359, OWASP MCP10, OWASP LLM02
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[359],
+    frameworks: &["MCP10", "LLM02", "ASI03"],
+    needs: &[],
+};
+
+/// What is looked for, by what is lost: fault, title, severity, kinds.
+const CLASSES: [(&str, &str, Severity, &[&str]); 3] = [
+    ("payment", "numbers of cards or accounts", Severity::High, &["payment-card", "iban"]),
+    (
+        "identity",
+        "identity numbers",
+        Severity::High,
+        &[
+            "us-ssn",
+            "uk-nino",
+            "de-tax-id",
+            "es-dni",
+            "nl-bsn",
+            "in-aadhaar",
+            "passport",
+            "driver-licence",
+        ],
+    ),
+    (
+        "contact",
+        "addresses, telephone numbers or dates of birth",
+        Severity::Low,
+        &["email", "phone", "postal-address", "date-of-birth"],
+    ),
+];
+
+/// Kinds that have check digits.
+const CHECKED: [&str; 6] = ["payment-card", "iban", "de-tax-id", "es-dni", "nl-bsn", "in-aadhaar"];
+
+impl Attack for Pii {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        leaks::aims(field)
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        leaks::again(aim, brief)
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let detectors = leaks::detectors(Family::Pii);
+        let mut hits = Vec::new();
+        for tried in bout.tried {
+            let known = Known::of(bout.field, tried);
+            let Some(last) = tried.last() else { continue };
+            let found = leaks::in_outcome(&last.outcome, &detectors, &known);
+            for (fault, what, severity, kinds) in CLASSES {
+                let of: Vec<&Leak> =
+                    found.iter().filter(|leak| kinds.contains(&leak.kind)).collect();
+                let Some(first) = of.first() else { continue };
+                let title = format!("{} gives away {what}", bout.aim.place);
+                let sure = of.iter().any(|leak| {
+                    CHECKED.contains(&leak.kind) && leak.confidence == Confidence::High
+                });
+                let new = if sure { Hit::confirmed } else { Hit::suspected };
+                let mut hit = new(title, leaks::told(&of)).by(tried).severity(severity);
+                hit.pointer = Some(first.pointer.clone());
+                hits.push(hit.fault(fault));
+            }
+        }
+        hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers};
+    use crate::finding;
+    use serde_json::{Map, Value, json};
+
+    fn room() -> Room {
+        Room::with_argument("get_customer", "customer_id", "C-7")
+    }
+
+    #[test]
+    fn a_card_with_good_digits_is_confirmed_and_masked() {
+        let text =
+            json!({"name": "Ann", "card": "4539 5787 6362 1486", "email": "ann.lee@acme.io"});
+        let hits = room().fight(&Pii, |_| answers(&text.to_string()));
+        let faults: Vec<_> = hits.iter().map(|hit| (hit.fault, hit.confidence)).collect();
+        assert_eq!(
+            faults,
+            [
+                ("payment", finding::Confidence::Confirmed),
+                ("contact", finding::Confidence::Suspected)
+            ]
+        );
+        assert!(!hits[0].what.contains("5787"), "{}", hits[0].what);
+    }
+
+    #[test]
+    fn bad_check_digits_and_near_misses_are_nothing() {
+        for text in [
+            "order 4539 5787 6362 1487",
+            "123-45-678",
+            "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b at 203.0.113.7",
+            "Ann Lee, Bob Stone",
+        ] {
+            assert!(room().fight(&Pii, |_| answers(text)).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_caller_sent_is_an_echo() {
+        let room = Room::with_argument("track_parcel", "number", "4539578763621486");
+        let hits = room.fight(&Pii, |_| answers("card 4539 5787 6362 1486 is on its way"));
+        assert!(hits.is_empty(), "{hits:?}");
+    }
+
+    #[test]
+    fn the_callers_own_data_is_theirs() {
+        let mut room = Room::of_tools(&[json!({"name": "whoami"}), json!({"name": "list_all"})]);
+        room.works("whoami", Map::new(), &answers("you are dana.fox@acme.io"));
+        room.works("list_all", Map::new(), &answers("ok"));
+        assert!(room.fight(&Pii, |_| answers("owner: dana.fox@acme.io")).is_empty());
+        assert!(!room.fight(&Pii, |_| answers("owner: ann.lee@acme.io")).is_empty());
+    }
+
+    #[test]
+    fn tools_that_write_are_left_alone() {
+        let mut room = Room::of_tools(&[json!({"name": "create_user"})]);
+        room.works("create_user", Map::from_iter([("a".into(), Value::from("b"))]), &answers("ok"));
+        assert!(Pii.aims(&room.field()).is_empty());
+    }
+}

@@ -1,0 +1,346 @@
+//! Roles that a server believes from its callers, or does not look at.
+
+use serde_json::{Map, Value, json};
+
+use super::http::of_role;
+use super::{nature, reach};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
+use crate::finding::{Place, Severity};
+use crate::knowledge::{Hints, Tries, words};
+use crate::probe::Step;
+use crate::registry::Meta;
+use crate::surface::Tool;
+use crate::tool_call::ToolCall;
+
+pub(super) struct Rbac;
+
+static META: Meta = Meta {
+    id: "rbac",
+    aliases: &["role-confusion"],
+    summary: "A role in the arguments is believed, or the role of the caller is not looked at",
+    docs: "\
+# What it does
+Calls tools that refuse the caller again with a claim to a greater role: in arguments that the schema has for it, and in properties that
+it has not (`role`, `isAdmin`, `user`). Tools that change something are called by identities whose role is to look only.
+
+# Why it matters
+Whoever writes the arguments, a model under somebody's influence for one, would be an administrator by saying so.
+
+# What counts as proof
+The plain call is refused for want of rights, and the same call with the claim succeeds. That somebody who may only look can call a tool
+that changes something is suspected.
+
+# Example
+```yaml
+redteam:
+  plugins: [rbac]
+  identities:
+    - {name: root, role: admin, headers: {Authorization: Bearer token-of-root}}
+    - {name: vic, role: viewer, headers: {Authorization: Bearer token-of-vic}}
+```
+
+# References
+- CWE-863, CWE-269, OWASP MCP02, OWASP API5
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[863, 269],
+    frameworks: &["MCP02", "MCP07", "API5", "ASI03"],
+    needs: &[],
+};
+
+const MAX_AIMS: usize = 24;
+
+/// Words of arguments that say who somebody is.
+const ROLES: [&str; 13] = [
+    "role",
+    "roles",
+    "admin",
+    "privilege",
+    "privileges",
+    "permission",
+    "permissions",
+    "scope",
+    "scopes",
+    "acting",
+    "sudo",
+    "superuser",
+    "impersonate",
+];
+
+/// The greatest of a list of roles.
+const GREATEST: [&str; 8] =
+    ["admin", "administrator", "superadmin", "root", "owner", "superuser", "system", "manager"];
+
+impl Attack for Rbac {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = Vec::new();
+        for (server, tool) in field.tools() {
+            let Some(name) = tool.name() else { continue };
+            let refused = field.knowledge.silent.iter().any(|silent| {
+                silent.server == server && silent.tool == name && speaks_of_rights(&silent.why)
+            });
+            let guarded = refused
+                || nature::is_writer(tool)
+                || nature::is_for_admins(tool)
+                || nature::says_for_admins(tool)
+                || claims(tool, &Map::new()).len() > 1;
+            if guarded && nature::may_be_called(field, tool) {
+                let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
+                aims.push((!refused, nature::aim(place, field.knowledge.baseline(server, name))));
+            }
+        }
+        // What refused somebody already is the most promising.
+        aims.sort_by_key(|(later, _)| *later);
+        aims.into_iter().map(|(_, aim)| aim).take(MAX_AIMS).collect()
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let Some(field) = brief.field else { return Vec::new() };
+        let (server, name) = (aim.place.server(), aim.place.tool().unwrap_or_default());
+        let Some(tool) = field.tool(server, name) else { return Vec::new() };
+        let args = match &aim.baseline {
+            Some(baseline) => nature::arguments(baseline),
+            None => made_up(field, tool).unwrap_or_default(),
+        };
+        // The least of all; the first one may have been refused as well.
+        let who = brief.identities.saturating_sub(1);
+        let call = |args: Map<String, Value>| {
+            let server = Some(server.to_owned()).filter(|server| !server.is_empty());
+            vec![Step::Call(ToolCall { tool: name.to_owned(), args, server })]
+        };
+        let mut attempts = Vec::new();
+        for (set, claim) in claims(tool, &args).into_iter().enumerate() {
+            let plain = call(without(&args, &claim));
+            attempts.push(reach::plain(plain, who, (set, claim.form, "plain"), brief.nonce()));
+            let form = (set, claim.form, "claim");
+            let attempt = reach::plain(call(claim.args), who, form, brief.nonce());
+            attempts.push(Attempt { payload: Some(claim.payload), ..attempt });
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let mut hits: Vec<Hit> =
+            bout.sets().filter_map(|(_, tried)| believed(bout, &tried)).collect();
+        hits.extend(bout.tried.iter().find_map(|tried| not_looked_at(bout, tried)));
+        hits
+    }
+}
+
+/// A call that claims a role.
+struct Claim {
+    form: &'static str,
+    args: Map<String, Value>,
+    /// What was added or changed.
+    payload: Value,
+}
+
+fn speaks_of_rights(text: &str) -> bool {
+    let reply = json!({"isError": true, "content": [{"type": "text", "text": text}]});
+    nature::refuses(&crate::evidence::Outcome::ToolError(reply))
+}
+
+/// Arguments that the schema should take.
+fn made_up(field: &Field<'_>, tool: &Tool) -> Option<Map<String, Value>> {
+    let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
+    let hints = Hints::default();
+    Tries::new(tool.name()?, &schema, &field.knowledge.values, &hints).next(None)
+}
+
+fn claims(tool: &Tool, args: &Map<String, Value>) -> Vec<Claim> {
+    let mut found = Vec::new();
+    let mut with = args.clone();
+    let mut changed = Map::new();
+    for (name, schema) in tool.properties().into_iter().flatten() {
+        let is_role = words(name).iter().any(|word| ROLES.contains(&word.as_str()));
+        // What is to be set is no claim: `set_user_role` has a role, too.
+        let is_value = tool.required_args().contains(&name.as_str());
+        if let Some(value) = greatest(schema).filter(|_| is_role && !is_value) {
+            changed.insert(name.clone(), value.clone());
+            with.insert(name.clone(), value);
+        }
+    }
+    if !changed.is_empty() {
+        let payload = Value::Object(changed);
+        found.push(Claim { form: "a role that the schema has", args: with, payload });
+    }
+    let strict = tool.input_schema().and_then(|schema| schema.get("additionalProperties"))
+        == Some(&Value::Bool(false));
+    if !strict {
+        let extra = json!({"role": "admin", "roles": ["admin"], "isAdmin": true, "is_admin": true,
+            "admin": true, "user": {"role": "admin", "isAdmin": true}, "user_role": "admin"});
+        let known = tool.properties();
+        let mut with = args.clone();
+        let mut added = Map::new();
+        for (name, value) in extra.as_object().into_iter().flatten() {
+            if !known.is_some_and(|known| known.contains_key(name)) {
+                with.insert(name.clone(), value.clone());
+                added.insert(name.clone(), value.clone());
+            }
+        }
+        let payload = Value::Object(added);
+        found.push(Claim { form: "a role that the schema has not", args: with, payload });
+    }
+    found
+}
+
+/// The call without what the claim says.
+fn without(args: &Map<String, Value>, claim: &Claim) -> Map<String, Value> {
+    let mut args = args.clone();
+    for name in claim.payload.as_object().into_iter().flatten().map(|(name, _)| name) {
+        args.shift_remove(name);
+    }
+    args
+}
+
+/// The value of an argument that claims the most.
+fn greatest(schema: &Value) -> Option<Value> {
+    if let Some(items) = schema.get("enum").and_then(Value::as_array) {
+        let known = |word: &&&str| items.iter().any(|item| item.as_str() == Some(**word));
+        return GREATEST.iter().find(known).map(|word| Value::from(*word));
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("boolean") => Some(Value::Bool(true)),
+        Some("string") | None => Some(Value::from("admin")),
+        Some("array") => Some(json!(["admin"])),
+        _ => None,
+    }
+}
+
+fn believed(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+    let (plain, claim) = (of_role(tried, "plain")?, of_role(tried, "claim")?);
+    let (no, yes) = (&plain.last()?.outcome, &claim.last()?.outcome);
+    if nature::succeeds(no) || !nature::refuses(no) || !nature::succeeds(yes) {
+        return None;
+    }
+    let title = format!(
+        "{} believes the role that its caller claims ({})",
+        bout.aim.place, claim.attempt.form
+    );
+    let payload = claim.attempt.payload.as_ref().map(ToString::to_string).unwrap_or_default();
+    let what = format!("the plain call was refused, and the same call with {payload} succeeded");
+    Some(Hit::confirmed(title, what).by(claim).fault("claim"))
+}
+
+fn not_looked_at(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+    let Action::Steps { identity, .. } = &tried.attempt.action else { return None };
+    let who = bout.field.powers.identities.get(*identity).filter(|_| *identity > 0)?;
+    let role = who.role.as_deref().unwrap_or(&who.name);
+    let tool = bout.field.tool(bout.aim.place.server(), bout.aim.place.tool()?)?;
+    let counts = tried.attempt.role == "plain"
+        && nature::is_reader_role(role)
+        && nature::is_writer(tool)
+        && !nature::is_personal_tool(tool);
+    if !counts || !nature::succeeds(&tried.last()?.outcome) {
+        return None;
+    }
+    let title = format!("{} lets a {role} change something", bout.aim.place);
+    let what = format!("the call of {} succeeded, whose role is to look only", who.name);
+    Some(Hit::suspected(title, what).by(tried).severity(Severity::Medium).fault("role"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attack::Identity;
+    use crate::attacks::testing::{Room, answers, args, comes};
+    use crate::evidence::{Evidence, Outcome};
+    use crate::finding::Confidence;
+
+    fn room(tool: Value) -> Room {
+        let name = tool["name"].as_str().unwrap().to_owned();
+        let mut room = Room::of_tools(&[tool]);
+        room.works(&name, Map::from_iter([("value".into(), json!("on"))]), &answers("ok"));
+        for (name, role) in [("root", "admin"), ("vic", "viewer")] {
+            room.powers.identities.push(Identity {
+                name: name.into(),
+                role: Some(role.into()),
+                ..Identity::default()
+            });
+        }
+        room
+    }
+
+    fn forbidden() -> Evidence {
+        let text = json!([{"type": "text", "text": "Forbidden: this needs the role admin"}]);
+        comes(Outcome::ToolError(json!({"isError": true, "content": text})))
+    }
+
+    fn setting() -> Value {
+        json!({"name": "change_setting", "inputSchema": {"additionalProperties": false,
+            "required": ["value"], "properties": {"value": {"type": "string"},
+            "acting_role": {"enum": ["viewer", "agent", "admin"]}}}})
+    }
+
+    #[test]
+    fn a_role_in_the_schema_must_not_be_believed() {
+        let weak = |attempt: &Attempt| match args(attempt).get("acting_role") {
+            Some(role) if role == "admin" => answers("greeting is on"),
+            _ => forbidden(),
+        };
+        let hits = room(setting()).fight(&Rbac, weak);
+        assert_eq!(
+            (hits.len(), hits[0].confidence, hits[0].fault),
+            (1, Confidence::Confirmed, "claim")
+        );
+        assert!(room(setting()).fight(&Rbac, |_| forbidden()).is_empty());
+    }
+
+    #[test]
+    fn properties_that_nobody_asked_for_must_not_be_believed() {
+        let tool = json!({"name": "change_setting"});
+        let weak = |attempt: &Attempt| {
+            if args(attempt).get("isAdmin") == Some(&json!(true)) {
+                answers("done")
+            } else {
+                forbidden()
+            }
+        };
+        let hits = room(tool.clone()).fight(&Rbac, weak);
+        assert_eq!((hits.len(), hits[0].fault), (1, "claim"));
+        let complains = |attempt: &Attempt| {
+            if args(attempt).contains_key("isAdmin") {
+                answers("Error: unexpected property isAdmin")
+            } else {
+                forbidden()
+            }
+        };
+        assert!(room(tool).fight(&Rbac, complains).is_empty());
+    }
+
+    #[test]
+    fn somebody_who_may_look_only_is_suspected_to_change() {
+        let hits = room(setting()).fight(&Rbac, |_| answers("greeting is on"));
+        assert_eq!(
+            (hits.len(), hits[0].confidence, hits[0].fault),
+            (1, Confidence::Suspected, "role")
+        );
+        let mut agents = room(setting());
+        agents.powers.identities[1].role = Some("agent".into());
+        assert!(agents.fight(&Rbac, |_| answers("greeting is on")).is_empty());
+    }
+
+    #[test]
+    fn an_error_of_another_kind_is_no_refusal() {
+        let flaky = |attempt: &Attempt| {
+            if attempt.role == "claim" {
+                answers("done")
+            } else {
+                answers("Error: value is missing")
+            }
+        };
+        assert!(room(setting()).fight(&Rbac, flaky).is_empty());
+    }
+}

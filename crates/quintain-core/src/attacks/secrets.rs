@@ -1,0 +1,253 @@
+//! Keys, tokens and passwords in answers and in the surface itself.
+
+use serde_json::Value;
+
+use super::leaks::{self, Known, Leak};
+use super::{listed, reach};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit};
+use crate::detect::{Confidence, Family};
+use crate::finding::{Place, Severity};
+use crate::knowledge::{put, words};
+use crate::probe::Step;
+use crate::registry::Meta;
+
+pub(super) struct Secrets;
+
+static META: Meta = Meta {
+    id: "secrets",
+    aliases: &["secret-exposure", "mcp:secrets"],
+    summary: "Answers, errors or descriptions hold keys, tokens or passwords",
+    docs: "\
+# What it does
+Reads everything that a server lists, makes every harmless call that works once more, reads resources and prompts, and makes calls with
+a value that cannot exist, since errors tell more than answers. It looks for private keys, keys of known services, credentials in
+addresses and values that are assigned to a password, with the detectors of `no-secrets`.
+
+# Why it matters
+A secret in an answer is in the context of a model, in logs and in transcripts from then on.
+
+# What counts as proof
+The form of a key of a known service with something random in it, a private key, or credentials inside of an address are confirmed;
+other assignments and JSON Web Tokens are suspected. What the request had in it does not count, and placeholders do not. A tool whose
+purpose is to hand out a secret is by design. Values are shown masked.
+
+# Example
+```yaml
+redteam:
+  plugins: [secrets]
+```
+
+# References
+- CWE-798, CWE-200, OWASP MCP01, OWASP LLM02
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[798, 200],
+    frameworks: &["MCP01", "LLM02", "ASI03"],
+    needs: &[],
+};
+
+/// So many arguments of a tool are given a value that cannot exist.
+const BAD_ARGUMENTS: usize = 3;
+
+impl Attack for Secrets {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+        let detectors = leaks::detectors(Family::Secret);
+        let mut hits = Vec::new();
+        for listed in listed::texts(field) {
+            let found = leaks::in_text(listed.text, &detectors);
+            let all: Vec<&Leak> = found.iter().collect();
+            if all.is_empty() {
+                continue;
+            }
+            let title = format!("{} of {} holds {}", listed.field, listed.place, name(&all));
+            let shown: Vec<String> =
+                all.iter().map(|leak| format!("{} `{}`", leak.kind, leak.masked)).collect();
+            let hit = judged(&all, title, shown.join(", ")).at(listed.place.clone());
+            hits.push(hit.fault("surface"));
+        }
+        hits
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = leaks::aims(field);
+        for aim in &mut aims {
+            aim.by_design = aim.place.tool().and_then(hands_out);
+        }
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let mut attempts = leaks::again(aim, brief);
+        let Some(Step::Call(call)) = aim.baseline.as_ref().map(|baseline| &baseline.step) else {
+            return attempts;
+        };
+        let texts = call.args.iter().filter(|(_, value)| value.is_string()).take(BAD_ARGUMENTS);
+        for (at, (argument, _)) in texts.enumerate() {
+            let nonce = brief.nonce();
+            let mut call = call.clone();
+            let pointer = format!("/{}", argument.replace('~', "~0").replace('/', "~1"));
+            put(&mut call.args, &pointer, Value::from(nonce.as_str()));
+            let payload = Value::from(nonce.as_str());
+            let form = (at + 1, "in an error", pointer.as_str());
+            let attempt = reach::plain(vec![Step::Call(call)], 0, form, nonce);
+            attempts.push(Attempt { payload: Some(payload), ..attempt });
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let detectors = leaks::detectors(Family::Secret);
+        let mut hits = Vec::new();
+        for tried in bout.tried {
+            let known = Known::of(bout.field, tried);
+            let Some(last) = tried.last() else { continue };
+            let found = leaks::in_outcome(&last.outcome, &detectors, &known);
+            let all: Vec<&Leak> = found.iter().collect();
+            let Some(first) = all.first() else { continue };
+            let argument = &tried.attempt.role;
+            let place = match &bout.aim.place {
+                Place::Tool { server, tool } if !argument.is_empty() => Place::Argument {
+                    server: server.clone(),
+                    tool: tool.clone(),
+                    pointer: argument.clone(),
+                },
+                place => place.clone(),
+            };
+            // What the innocent answer has is told with that one.
+            let innocent = !argument.is_empty()
+                && bout.baseline().is_some_and(|baseline| {
+                    let known = leaks::in_outcome(&baseline.outcome, &detectors, &known);
+                    all.iter().all(|leak| known.iter().any(|other| other.masked == leak.masked))
+                });
+            if innocent {
+                continue;
+            }
+            let title = format!("{place} gives away {} ({})", name(&all), tried.attempt.form);
+            let mut hit = judged(&all, title, leaks::told(&all)).by(tried).at(place);
+            hit.pointer = Some(first.pointer.clone());
+            if let Some(design) = &bout.aim.by_design {
+                hit = hit.severity(Severity::Info).note(design.clone());
+            }
+            hits.push(hit.fault(if argument.is_empty() { "answer" } else { "error" }));
+        }
+        hits
+    }
+}
+
+fn judged(leaks: &[&Leak], title: String, what: String) -> Hit {
+    let weak = ["assigned-secret", "jwt"];
+    let sure =
+        leaks.iter().any(|leak| leak.confidence == Confidence::High && !weak.contains(&leak.kind));
+    let tests = leaks.iter().all(|leak| leak.confidence < Confidence::High);
+    let severity = if sure {
+        Severity::High
+    } else if tests {
+        Severity::Low
+    } else {
+        Severity::Medium
+    };
+    let new = if sure { Hit::confirmed } else { Hit::suspected };
+    new(title, what).severity(severity)
+}
+
+fn name(leaks: &[&Leak]) -> String {
+    let mut kinds: Vec<&str> = leaks.iter().map(|leak| leak.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds.join(", ")
+}
+
+/// Tools that are there to give out a secret.
+fn hands_out(tool: &str) -> Option<String> {
+    let found = words(tool);
+    let has = |known: &[&str]| found.iter().any(|word| known.contains(&word.as_str()));
+    let makes =
+        has(&["generate", "create", "issue", "login", "rotate", "get", "authenticate", "mint"]);
+    let secret =
+        has(&["token", "tokens", "key", "keys", "password", "secret", "credentials", "login"]);
+    (makes && secret).then(|| "the tool is there to hand out a secret".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, comes};
+    use crate::evidence::Outcome;
+    use crate::finding;
+    use serde_json::json;
+
+    const KEY: &str = "ghp_k3Jd82mQpZx71LsVbN4tRw9YcE5uHa0GfTiO";
+
+    fn room() -> Room {
+        Room::with_argument("show_settings", "region", "eu")
+    }
+
+    #[test]
+    fn a_key_in_an_answer_is_confirmed_and_masked() {
+        let hits = room().fight(&Secrets, |attempt| {
+            answers(if attempt.role.is_empty() { KEY } else { "no such region" })
+        });
+        assert_eq!(hits.len(), 1);
+        assert_eq!((hits[0].confidence, hits[0].fault), (finding::Confidence::Confirmed, "answer"));
+        assert!(!hits[0].what.contains(KEY));
+    }
+
+    #[test]
+    fn a_password_in_an_error_is_told_with_its_argument() {
+        let hits = room().fight(&Secrets, |attempt| {
+            if attempt.role.is_empty() {
+                return answers("fine");
+            }
+            let text = "cannot reach postgres://app:s3cr3tPw9@db.acme.io/x";
+            comes(Outcome::ToolError(
+                json!({"isError": true, "content": [{"type": "text", "text": text}]}),
+            ))
+        });
+        assert_eq!(hits.len(), 1);
+        assert_eq!(hits[0].place.as_ref().unwrap().to_string(), "show_settings.region");
+    }
+
+    #[test]
+    fn echoes_and_placeholders_are_nothing() {
+        let room = Room::with_argument("check_key", "value", KEY);
+        assert!(room.fight(&Secrets, |_| answers(&format!("you sent {KEY}"))).is_empty());
+        let room = self::room();
+        for text in
+            ["GITHUB_TOKEN=<your-token>", "password: ********", "set API_KEY in the environment"]
+        {
+            assert!(room.fight(&Secrets, |_| answers(text)).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_in_the_surface_need_no_call() {
+        let room = Room::of_tools(&[json!({"name": "t", "inputSchema": {"properties":
+            {"token": {"type": "string", "default": KEY}}}})]);
+        let hits = Secrets.inspect(&room.field());
+        assert_eq!((hits.len(), hits[0].fault), (1, "surface"));
+        let clean = Room::of_tools(&[
+            json!({"name": "t", "description": "Needs a token such as ghp_xxxxxxxx"}),
+        ]);
+        assert!(Secrets.inspect(&clean.field()).is_empty());
+    }
+
+    #[test]
+    fn handing_out_secrets_can_be_the_purpose() {
+        let room = Room::with_argument("get_access_token", "scope", "read");
+        let hits = room.fight(&Secrets, |_| answers(KEY));
+        assert!(!hits.is_empty());
+        assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Info)));
+    }
+}

@@ -1,0 +1,280 @@
+//! Tokens that a server takes and should not.
+
+use super::http::{self, of_role, served};
+use super::nature;
+use crate::attack::{
+    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Given, Hit, HttpRequest, Need, Token, Tried,
+};
+use crate::finding::{Place, Severity};
+use crate::probe::Step;
+use crate::registry::Meta;
+
+pub(super) struct TokenHandling;
+
+static META: Meta = Meta {
+    id: "token-handling",
+    aliases: &["token-passthrough", "jwt"],
+    summary: "Tokens that are forged, stale, of another audience or in the query are taken",
+    docs: "\
+# What it does
+Sends the same harmless request with the good token, and with what was made of it: other letters, half of it, and, if it is a JSON Web
+Token, one of the algorithm `none` in several spellings, without a signature, and with other claims under the old signature; and with
+the good token in the query. Tokens that only the owner of the target can make are sent if they are given: an expired one, one for
+another audience, and one that may only read, which is tried on tools that change something.
+
+# Why it matters
+A token that is not checked is no better than none, and one in the query stands in every log.
+
+# What counts as proof
+A 2xx with a result where 401 or 403 is due, while the good token works and a token of other letters is refused, or is served less. If
+other letters are served as well, that is the finding.
+
+# Example
+```yaml
+redteam:
+  plugins: [token-handling]
+```
+
+# References
+- CWE-287, CWE-347, CWE-613, CWE-598, OWASP MCP01, OWASP MCP07, OWASP API2
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[287, 347, 613, 598],
+    frameworks: &["MCP01", "MCP07", "API2", "ASI03"],
+    needs: &[Need::Http, Need::Credentials],
+};
+
+/// What is made of the good token: form, fault, severity.
+fn forgeries() -> [(Token, &'static str, &'static str, Severity); 9] {
+    let unsigned = |algorithm: &str| Token::Unsigned(algorithm.to_owned());
+    let critical = Severity::Critical;
+    [
+        (Token::Garbage, "other letters", "garbage", Severity::High),
+        (Token::Truncated, "half of the token", "garbage", Severity::High),
+        (unsigned("none"), "algorithm none", "unsigned", critical),
+        (unsigned("None"), "algorithm None", "unsigned", critical),
+        (unsigned("NONE"), "algorithm NONE", "unsigned", critical),
+        (Token::Stripped, "without its signature", "unsigned", critical),
+        (Token::Tampered, "other claims under the old signature", "unsigned", critical),
+        (Token::Given(Given::Expired), "an expired token", "expired", Severity::High),
+        (
+            Token::Given(Given::OtherAudience),
+            "a token for another audience",
+            "audience",
+            Severity::High,
+        ),
+    ]
+}
+
+/// Names of query parameters that tokens stand in.
+const QUERY: [&str; 2] = ["access_token", "token"];
+/// So many tools are tried with a token that may only read.
+const MAX_WRITERS: usize = 4;
+
+impl Attack for TokenHandling {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        if !field.powers.http || !field.powers.credentials {
+            return Vec::new();
+        }
+        let mut aims = Vec::new();
+        for (server, _) in field.surfaces {
+            let header = "Authorization".to_owned();
+            aims.push(http::aim(Place::Header { server: server.clone(), header }));
+        }
+        if field.powers.given.contains(&Given::ReadOnly) {
+            let writers = field.knowledge.baselines.iter().filter_map(|baseline| {
+                let tool = nature::tool_of(field, baseline)?;
+                let writes = nature::is_writer(tool) && nature::may_be_called(field, tool);
+                let tool = tool.name()?.to_owned();
+                let place = Place::Tool { server: baseline.server.clone(), tool };
+                writes.then(|| nature::aim(place, Some(baseline)))
+            });
+            aims.extend(writers.take(MAX_WRITERS));
+        }
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let Some(field) = brief.field else { return Vec::new() };
+        if let Some(baseline) = &aim.baseline {
+            let Step::Call(call) = &baseline.step else { return Vec::new() };
+            let request = HttpRequest {
+                fresh: true,
+                identity: Some(0),
+                ..http::call(&call.tool, &call.args)
+            };
+            let token = Some(Token::Given(Given::ReadOnly));
+            let forged = HttpRequest { token, ..request.clone() };
+            let form = "a token that may only read";
+            return vec![
+                http::attempt(brief, (0, form, "control"), request),
+                http::attempt(brief, (0, form, "forged"), forged),
+            ];
+        }
+        let good = http::harmless(field, aim.place.server());
+        let good = HttpRequest { identity: Some(0), fresh: true, ..good };
+        let garbage = HttpRequest { token: Some(Token::Garbage), ..good.clone() };
+        let mut attempts = Vec::new();
+        let mut set = 0;
+        let mut add = |form: &str, forged: HttpRequest, worse: &HttpRequest| {
+            for (role, request) in [("control", &good), ("worse", worse), ("forged", &forged)] {
+                attempts.push(http::attempt(brief, (set, form, role), request.clone()));
+            }
+            set += 1;
+        };
+        for (token, form, _, _) in forgeries() {
+            if matches!(token, Token::Given(given) if !field.powers.given.contains(&given)) {
+                continue;
+            }
+            add(form, HttpRequest { token: Some(token), ..good.clone() }, &garbage);
+        }
+        let none = HttpRequest { identity: None, ..good.clone() };
+        for name in QUERY {
+            let token_in_query = Some(name.to_owned());
+            let form = format!("in the query as {name}");
+            add(&form, HttpRequest { token_in_query, ..good.clone() }, &none);
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        bout.sets().filter_map(|(_, tried)| judge(bout, &tried)).collect()
+    }
+}
+
+fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+    let forged = of_role(tried, "forged")?;
+    let (good, got) = (of_role(tried, "control").and_then(served)?, served(forged)?);
+    let form = &forged.attempt.form;
+    if bout.aim.baseline.is_some() {
+        let tool = bout.field.tool(bout.aim.place.server(), bout.aim.place.tool()?)?;
+        let title = format!("{} takes {form}", bout.aim.place);
+        let what = "the call was served, where 403 is due";
+        // Without a claim, that it writes is read from its name.
+        let sure = tool.hint("readOnlyHint") == Some(false);
+        let hit = if sure { Hit::confirmed(title, what) } else { Hit::suspected(title, what) };
+        return Some(hit.by(forged).fault("scope"));
+    }
+    let known = forgeries().into_iter().find(|(_, known, _, _)| known == form);
+    let (fault, severity) =
+        known.map_or(("query", Severity::Medium), |(_, _, fault, severity)| (fault, severity));
+    let worse = of_role(tried, "worse")?;
+    let is_garbage = form == "other letters";
+    // If anything is served, this one counts only if it is served what the good one is.
+    let counts = is_garbage
+        || match served(worse) {
+            None => http::Answer::of(worse).is_some(),
+            Some(worse) => got == good && worse != good,
+        };
+    if !counts {
+        return None;
+    }
+    let title = format!("a token is taken that should not be ({form})");
+    let what = format!("{form}: the request was served, where 401 is due");
+    Some(Hit::confirmed(title, what).by(forged).severity(severity).fault(fault))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::http::testing::{lists, replies, request, unauthorized};
+    use crate::attacks::testing::{Room, answers};
+    use crate::evidence::Evidence;
+    use crate::finding::Confidence;
+    use serde_json::{Map, json};
+
+    fn room() -> Room {
+        let mut room = Room::of_tools(&[json!({"name": "whoami"}), json!({"name": "book_room"})]);
+        room.works("whoami", Map::new(), &answers("ada"));
+        room.works("book_room", Map::new(), &answers("ok"));
+        (room.powers.http, room.powers.credentials) = (true, true);
+        room.powers.given = vec![Given::Expired, Given::OtherAudience, Given::ReadOnly];
+        room
+    }
+
+    fn says(text: &str) -> Evidence {
+        replies(200, &json!({"result": {"content": [{"type": "text", "text": text}]}}))
+    }
+
+    fn is_good(request: &HttpRequest) -> bool {
+        request.identity.is_some() && request.token.is_none() && request.token_in_query.is_none()
+    }
+
+    #[test]
+    fn every_bad_token_has_its_fault() {
+        for (bad, fault) in [
+            (Token::Unsigned("None".into()), "unsigned"),
+            (Token::Tampered, "unsigned"),
+            (Token::Truncated, "garbage"),
+            (Token::Given(Given::Expired), "expired"),
+            (Token::Given(Given::OtherAudience), "audience"),
+            (Token::Given(Given::ReadOnly), "scope"),
+        ] {
+            let hits = room().fight(&TokenHandling, |attempt| {
+                let request = request(attempt);
+                let taken = request.token.as_ref() == Some(&bad) || is_good(&request);
+                if taken { lists() } else { unauthorized() }
+            });
+            assert_eq!(hits.iter().map(|hit| hit.fault).collect::<Vec<_>>(), [fault], "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_in_the_query_must_not_be_read() {
+        let hits = room().fight(&TokenHandling, |attempt| {
+            let request = request(attempt);
+            let query = request.token_in_query.as_deref() == Some("access_token");
+            if query || is_good(&request) { lists() } else { unauthorized() }
+        });
+        assert_eq!((hits.len(), hits[0].fault), (1, "query"));
+    }
+
+    #[test]
+    fn guests_are_told_from_their_betters() {
+        let hits = room().fight(&TokenHandling, |attempt| {
+            let request = request(attempt);
+            if request.body.contains("book_room") && !is_good(&request) {
+                return unauthorized();
+            }
+            let unsigned = request.token == Some(Token::Unsigned("None".into()));
+            says(if is_good(&request) || unsigned { "ada" } else { "guest" })
+        });
+        let faults: Vec<&str> = hits.iter().map(|hit| hit.fault).collect();
+        assert_eq!(faults, ["garbage", "unsigned"]);
+        assert!(hits.iter().all(|hit| hit.confidence == Confidence::Confirmed));
+    }
+
+    #[test]
+    fn a_strict_server_and_an_absent_control_are_clean() {
+        let strict = |attempt: &Attempt| {
+            if is_good(&request(attempt)) { lists() } else { unauthorized() }
+        };
+        assert!(room().fight(&TokenHandling, strict).is_empty());
+        assert!(room().fight(&TokenHandling, |_| unauthorized()).is_empty());
+        assert!(room().fight(&TokenHandling, |_| Evidence::default()).is_empty());
+    }
+
+    #[test]
+    fn tokens_that_were_not_given_are_not_sent() {
+        let mut room = room();
+        room.powers.given.clear();
+        let field = room.field();
+        let aims = TokenHandling.aims(&field);
+        assert_eq!(aims.len(), 1);
+        let attempts = TokenHandling.attempts(&aims[0], &room.brief().on(&field));
+        let given = |attempt: &&Attempt| matches!(request(attempt).token, Some(Token::Given(_)));
+        assert_eq!(attempts.iter().filter(given).count(), 0);
+    }
+}

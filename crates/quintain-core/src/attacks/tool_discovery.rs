@@ -1,0 +1,234 @@
+//! Tools and parameters that a server gives away without listing them.
+
+use serde_json::{Value, json};
+
+use super::{listed, names, nature, reach};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
+use crate::finding::{Place, Severity};
+use crate::probe::Step;
+use crate::registry::Meta;
+use crate::tool_call::ToolCall;
+
+pub(super) struct ToolDiscovery;
+
+static META: Meta = Meta {
+    id: "tool-discovery",
+    aliases: &["tool-enumeration"],
+    summary: "Errors, descriptions or completions name tools that are not listed",
+    docs: "\
+# What it does
+Asks for tools, prompts, resources and completions that cannot exist, as every identity, and reads what the errors name. Descriptions
+are read for tools that nobody lists.
+
+# Why it matters
+Whoever may not see a tool shall not learn that it is there: its name is half of an attack on it.
+
+# What counts as proof
+An answer to one identity names a tool that is listed for another one only: confirmed. Other names that look like tools and are listed
+nowhere are suspected.
+
+# Example
+```yaml
+redteam:
+  plugins: [tool-discovery]
+```
+
+# References
+- CWE-200, CWE-209, OWASP MCP10
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::Low,
+    cwe: &[200, 209],
+    frameworks: &["MCP10", "MCP07", "LLM02"],
+    needs: &[],
+};
+
+/// So many identities ask.
+const MAX_IDENTITIES: usize = 3;
+
+impl Attack for ToolDiscovery {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        for listed in listed::texts(field) {
+            let unlisted = names::called_tools(listed.text)
+                .into_iter()
+                .find(|name| !names::is_listed(field, name));
+            let Some(name) = unlisted else { continue };
+            let title =
+                format!("{} of {} names {name}, which is not listed", listed.field, listed.place);
+            let what = format!("the text calls {name} a tool, and no server lists it");
+            let hit = Hit::suspected(title, what).at(listed.place.clone());
+            hits.push(hit.severity(Severity::Info).fault("description"));
+        }
+        hits
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = Vec::new();
+        for (server, surface) in field.surfaces {
+            let mut add = |message: &str| {
+                let place = Place::Message { server: server.clone(), message: message.to_owned() };
+                aims.push(nature::aim(place, None));
+            };
+            if !surface.tools.is_empty() {
+                add("tools/call");
+            }
+            if !surface.prompts.is_empty() {
+                add("prompts/get");
+            }
+            if surface.declares("completions") {
+                add("completion/complete");
+            }
+        }
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let Place::Message { server, message } = &aim.place else { return Vec::new() };
+        let server = Some(server.clone()).filter(|server| !server.is_empty());
+        let mut attempts = Vec::new();
+        for who in 0..brief.identities.clamp(1, MAX_IDENTITIES) {
+            let nonce = brief.nonce();
+            let name = nonce.as_str();
+            let request = |params: Value| Step::Request {
+                method: message.clone(),
+                params: params.as_object().cloned().unwrap_or_default(),
+                server: server.clone(),
+            };
+            let step = match message.as_str() {
+                "prompts/get" => request(json!({"name": name})),
+                "completion/complete" => request(json!({
+                    "ref": {"type": "ref/prompt", "name": name},
+                    "argument": {"name": name, "value": ""}})),
+                _ => Step::Call(ToolCall {
+                    tool: name.to_owned(),
+                    args: serde_json::Map::new(),
+                    server: server.clone(),
+                }),
+            };
+            attempts.push(reach::plain(
+                vec![step],
+                who,
+                (who, "error of an unknown name", ""),
+                nonce,
+            ));
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        bout.tried.iter().filter_map(|tried| judge(bout, tried)).collect()
+    }
+}
+
+fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+    let Action::Steps { identity, .. } = &tried.attempt.action else { return None };
+    let said = tried.said();
+    let identities = &bout.field.powers.identities;
+    let own = identities.get(*identity).map(|one| &one.tools).filter(|tools| !tools.is_empty());
+    let place = &bout.aim.place;
+    let whole = |name: &str| {
+        let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_-".contains(c));
+        said.match_indices(name).any(|(at, _)| {
+            !part(said[..at].chars().next_back()) && !part(said[at + name.len()..].chars().next())
+        })
+    };
+    if let Some(own) = own {
+        let others = identities.iter().flat_map(|one| &one.tools);
+        // A name of one letter is a letter.
+        let secret = others.filter(|name| name.len() > 3 && !own.contains(name));
+        let told: Vec<&str> = secret.map(String::as_str).filter(|name| whole(name)).collect();
+        if let Some(name) = told.first() {
+            let who = &identities[*identity].name;
+            let title = format!("an error of {place} names {name}, which {who} is not shown");
+            let what = format!("the error names {}, listed for others only", told.join(", "));
+            let hit = Hit::confirmed(title, what).by(tried).severity(Severity::Medium);
+            return Some(hit.fault("error"));
+        }
+    }
+    let unlisted: Vec<String> = names::in_text(&said)
+        .into_iter()
+        .filter(|name| {
+            !names::is_listed(bout.field, name) && !name.contains(tried.attempt.nonce.as_str())
+        })
+        .collect();
+    // A list names others, too: one odd word says little.
+    let listed =
+        bout.field.tools().filter_map(|(_, tool)| tool.name()).filter(|name| whole(name)).count();
+    if unlisted.is_empty() || listed == 0 {
+        return None;
+    }
+    let title = format!("an error of {place} names {}, which is not listed", unlisted[0]);
+    let what = format!("the error lists tools, among them {}", unlisted.join(", "));
+    Some(Hit::suspected(title, what).by(tried).fault("error"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attack::Identity;
+    use crate::attacks::testing::{Room, comes};
+    use crate::evidence::{Evidence, Outcome};
+    use crate::finding::Confidence;
+
+    fn room() -> Room {
+        let mut room =
+            Room::of_tools(&[json!({"name": "list_users"}), json!({"name": "export_users"})]);
+        let identity = |name: &str, tools: &[&str]| Identity {
+            name: name.into(),
+            tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+            ..Identity::default()
+        };
+        room.powers.identities = vec![
+            identity("root", &["list_users", "export_users"]),
+            identity("bob", &["list_users"]),
+        ];
+        room
+    }
+
+    fn error(message: &str) -> Evidence {
+        comes(Outcome::RpcError { code: -32602, message: message.into(), data: None })
+    }
+
+    #[test]
+    fn names_that_are_listed_for_others_only_are_confirmed() {
+        let hits = room()
+            .fight(&ToolDiscovery, |_| error("Unknown tool. Tools: list_users, export_users"));
+        assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Confirmed));
+        assert_eq!(hits[0].set, Some(1));
+    }
+
+    #[test]
+    fn names_that_are_listed_for_nobody_are_suspected() {
+        let hits = room().fight(&ToolDiscovery, |_| error("Tools: list_users, reset_everything"));
+        assert!(hits.iter().all(|hit| hit.confidence == Confidence::Suspected) && hits.len() == 2);
+    }
+
+    #[test]
+    fn errors_that_name_what_is_listed_are_fine() {
+        for text in
+            ["Unknown tool", "Unknown tool. Did you mean list_users?", "call_failed in get_handler"]
+        {
+            assert!(room().fight(&ToolDiscovery, |_| error(text)).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn descriptions_are_read() {
+        let tool = |text: &str| Room::of_tools(&[json!({"name": "a_b", "description": text})]);
+        let hits = ToolDiscovery.inspect(&tool("Use the purge_all tool first.").field());
+        assert_eq!((hits.len(), hits[0].severity), (1, Some(Severity::Info)));
+        assert!(ToolDiscovery.inspect(&tool("Use the a_b tool with user_id.").field()).is_empty());
+    }
+}

@@ -1,0 +1,342 @@
+//! Private data, text of strangers and a way out, all in the hands of one model.
+
+use serde_json::{Map, Value};
+
+use super::nature;
+use crate::attack::{Attack, Facts, Field, Hit, Kind};
+use crate::finding::{Place, Severity};
+use crate::knowledge::{classify, words};
+use crate::registry::Meta;
+use crate::surface::Tool;
+
+pub(super) struct ToxicFlow;
+
+static META: Meta = Meta {
+    id: "toxic-flow",
+    aliases: &["lethal-trifecta", "mcp:toxic-flow"],
+    summary: "Tools together read private data and strangers' text, and send data away",
+    docs: "\
+# What it does
+Sorts the tools of all servers by their words, arguments and annotations: which read private data, which bring in text that strangers
+can write (pages, mails, issues, comments), which send data to a place that the caller chooses. If all three are there, the path through
+them is named. No tool is called.
+
+# Why it matters
+Text of a stranger can make a model read private data and send it away, without a fault in any single tool.
+
+# What counts as proof
+Nothing but the words of the tools: the finding is suspected, and it is for people to judge whether one of the three can be taken away.
+
+# Example
+```yaml
+redteam:
+  plugins: [toxic-flow]
+```
+
+# References
+- CWE-200, OWASP MCP06, OWASP MCP10, MITRE ATLAS AML.T0086
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::Medium,
+    cwe: &[200],
+    frameworks: &["MCP06", "MCP10", "ASI01", "ASI02", "LLM01", "LLM06", "AML.T0086"],
+    needs: &[],
+};
+
+/// Data that somebody would miss.
+const PRIVATE: [&str; 53] = [
+    "mail",
+    "mails",
+    "email",
+    "emails",
+    "inbox",
+    "message",
+    "messages",
+    "chat",
+    "chats",
+    "file",
+    "files",
+    "document",
+    "documents",
+    "note",
+    "notes",
+    "calendar",
+    "event",
+    "events",
+    "contact",
+    "contacts",
+    "customer",
+    "customers",
+    "user",
+    "users",
+    "account",
+    "accounts",
+    "patient",
+    "patients",
+    "invoice",
+    "invoices",
+    "payment",
+    "payments",
+    "secret",
+    "secrets",
+    "credential",
+    "credentials",
+    "env",
+    "environment",
+    "database",
+    "table",
+    "tables",
+    "row",
+    "rows",
+    "record",
+    "records",
+    "report",
+    "reports",
+    "memory",
+    "memories",
+    "history",
+    "transcript",
+    "drive",
+    "sql",
+];
+
+/// Text that anybody can write.
+const FOREIGN: [&str; 33] = [
+    "mail", "mails", "email", "emails", "inbox", "message", "messages", "chat", "page", "pages",
+    "web", "website", "webpage", "internet", "url", "html", "issue", "issues", "comment",
+    "comments", "review", "reviews", "feedback", "ticket", "tickets", "post", "posts", "feed",
+    "feeds", "rss", "tweet", "tweets", "news",
+];
+
+/// What sends.
+const SENDING: [&str; 15] = [
+    "send",
+    "post",
+    "publish",
+    "upload",
+    "forward",
+    "share",
+    "tweet",
+    "notify",
+    "submit",
+    "reply",
+    "webhook",
+    "transmit",
+    "broadcast",
+    "comment",
+    "message",
+];
+
+/// What could be sent, and is not.
+const HOLDING: [&str; 5] = ["draft", "preview", "compose", "template", "validate"];
+
+/// Arguments that say where to.
+const WHERE: [&str; 20] = [
+    "to",
+    "recipient",
+    "recipients",
+    "url",
+    "uri",
+    "endpoint",
+    "webhook",
+    "address",
+    "email",
+    "channel",
+    "host",
+    "destination",
+    "target",
+    "phone",
+    "chat",
+    "user",
+    "repo",
+    "owner",
+    "bucket",
+    "cc",
+];
+
+/// Things that are seen by others when they are made.
+const SHOWN: [&str; 8] = ["issue", "comment", "gist", "pull", "tweet", "post", "review", "release"];
+
+impl Attack for ToxicFlow {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+        let several = field.surfaces.len() > 1;
+        let pick = |is: fn(&Tool) -> bool| -> Vec<String> {
+            let found = field.tools().filter(|(_, tool)| is(tool));
+            let name = |(server, tool): (&str, &Tool)| {
+                let name = tool.name()?;
+                Some(if several { format!("{server}/{name}") } else { name.to_owned() })
+            };
+            found.filter_map(name).collect()
+        };
+        let (foreign, private, outward) = (pick(brings_in), pick(is_private), pick(sends_out));
+        // One that is nothing else shows best what it is about.
+        let best = |all: &[String], others: [&[String]; 2]| {
+            let alone = |name: &&String| others.iter().all(|other| !other.contains(name));
+            all.iter().find(alone).or(all.first()).cloned()
+        };
+        let steps = [
+            best(&foreign, [&private, &outward]),
+            best(&private, [&foreign, &outward]),
+            best(&outward, [&foreign, &private]),
+        ];
+        let [Some(from), Some(what), Some(to)] = steps else { return Vec::new() };
+        let mut path = vec![from, what, to];
+        path.dedup();
+        if path.len() < 2 {
+            return Vec::new();
+        }
+        let title = format!("private data can be led out: {}", path.join(" → "));
+        let told = format!(
+            "text of strangers: {}; private data: {}; way out: {}",
+            some(&foreign),
+            some(&private),
+            some(&outward)
+        );
+        vec![Hit::suspected(title, told).at(Place::Flow { steps: path }).fault("flow")]
+    }
+}
+
+fn some(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(4).map(String::as_str).collect();
+    let more = names.len().saturating_sub(shown.len());
+    let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{tail}", shown.join(", "))
+}
+
+fn name_words(tool: &Tool) -> Vec<String> {
+    words(tool.name().unwrap_or_default())
+}
+
+fn has(found: &[String], known: &[&str]) -> bool {
+    found.iter().any(|word| known.contains(&word.as_str()))
+}
+
+fn properties(tool: &Tool) -> impl Iterator<Item = (&String, &Value)> {
+    static NONE: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
+    tool.properties().unwrap_or(&NONE).iter()
+}
+
+/// Whether the caller may put in what they like.
+fn is_open(schema: &Value) -> bool {
+    schema.get("enum").is_none() && schema.get("const").is_none()
+}
+
+fn takes_any_url(tool: &Tool) -> bool {
+    properties(tool).any(|(name, schema)| {
+        is_open(schema) && classify(name, None, schema).first() == Some(&Kind::Url)
+    })
+}
+
+fn is_private(tool: &Tool) -> bool {
+    let found = name_words(tool);
+    nature::is_reader(tool) && has(&found, &PRIVATE) && !has(&found, &HOLDING)
+}
+
+fn brings_in(tool: &Tool) -> bool {
+    let found = name_words(tool);
+    let fetches = takes_any_url(tool) && !has(&found, &SENDING);
+    let open_world = tool.hint("openWorldHint") == Some(true);
+    let reads = nature::is_reader(tool);
+    (reads
+        && (has(&found, &FOREIGN) || (open_world && has(&found, &["search", "fetch", "browse"]))))
+        || (fetches && (reads || has(&found, &["navigate", "scrape", "crawl", "goto", "visit"])))
+}
+
+fn sends_out(tool: &Tool) -> bool {
+    let found = name_words(tool);
+    if has(&found, &HOLDING) || tool.hint("openWorldHint") == Some(false) {
+        return false;
+    }
+    // An address that the caller chooses carries data away even if it is only asked for.
+    if takes_any_url(tool) && tool.hint("readOnlyHint") != Some(true) {
+        return true;
+    }
+    let reads = nature::is_reader(tool) && !nature::is_writer(tool);
+    let sends = found.first().is_some_and(|word| SENDING.contains(&word.as_str()))
+        || (has(&found, &SENDING) && nature::is_writer(tool));
+    let makes = nature::is_writer(tool) && has(&found, &SHOWN);
+    if reads || !(sends || makes) {
+        return false;
+    }
+    let mut places = properties(tool).filter(|(name, _)| has(&words(name), &WHERE)).peekable();
+    places.peek().is_none() && has(&found, &SHOWN) || places.any(|(_, schema)| is_open(schema))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::Room;
+    use serde_json::json;
+
+    fn tool(name: &str, args: &[&str]) -> Value {
+        let properties: Map<String, Value> =
+            args.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+        json!({"name": name, "inputSchema": {"type": "object", "properties": properties}})
+    }
+
+    fn hits(tools: &[Value]) -> Vec<Hit> {
+        ToxicFlow.inspect(&Room::of_tools(tools).field())
+    }
+
+    #[test]
+    fn the_path_is_named() {
+        let found = hits(&[
+            tool("read_file", &["path"]),
+            tool("get_issue", &["number"]),
+            tool("send_message", &["to", "text"]),
+        ]);
+        assert_eq!(found.len(), 1);
+        let place = found[0].place.as_ref().unwrap().to_string();
+        assert_eq!(place, "get_issue → read_file → send_message");
+    }
+
+    #[test]
+    fn mail_and_sending_mail_are_enough() {
+        let found = hits(&[tool("read_mail", &["id"]), tool("send_mail", &["to", "body"])]);
+        assert_eq!(found[0].place.as_ref().unwrap().to_string(), "read_mail → send_mail");
+    }
+
+    #[test]
+    fn a_fetcher_beside_files_is_a_way_out() {
+        assert_eq!(hits(&[tool("read_file", &["path"]), tool("fetch", &["url"])]).len(), 1);
+    }
+
+    #[test]
+    fn one_of_the_three_may_be_missing() {
+        for tools in [
+            vec![tool("read_file", &["path"]), tool("write_file", &["path", "content"])],
+            vec![tool("fetch", &["url"])],
+            vec![tool("read_mail", &["id"]), tool("draft_message", &["to", "text"])],
+            vec![tool("get_weather", &["city"]), tool("send_message", &["to", "text"])],
+            vec![tool("create_entities", &["entities"]), tool("read_graph", &[])],
+            vec![tool("echo", &["message"]), tool("add", &["a", "b"])],
+        ] {
+            assert!(hits(&tools).is_empty(), "{tools:?}");
+        }
+    }
+
+    #[test]
+    fn closed_lists_of_places_are_no_way_out() {
+        let closed = json!({"name": "upload_report", "inputSchema": {"properties":
+            {"target": {"enum": ["archive", "backup"]}}}});
+        let tools = [tool("read_report", &["name"]), tool("read_feedback", &[]), closed];
+        assert!(hits(&tools).is_empty());
+        let tools = [
+            tool("read_report", &["name"]),
+            tool("read_feedback", &[]),
+            tool("upload_report", &["url"]),
+        ];
+        assert_eq!(hits(&tools).len(), 1);
+    }
+}
