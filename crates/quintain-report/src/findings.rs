@@ -4,7 +4,7 @@ use std::path::Path;
 
 use quintain_core::evidence::Observation;
 use quintain_core::finding::{Confidence, Finding, Place, Severity};
-use quintain_core::redteam::{AttackReport, Level, PhaseTime, RedteamReport};
+use quintain_core::redteam::{Level, PhaseTime, RedteamReport};
 use quintain_core::result::CaseResult;
 
 use crate::gist;
@@ -148,12 +148,6 @@ pub(crate) fn seen(observation: &Observation, max_chars: usize) -> String {
         Observation::Exit { why } => format!("the target ended: {why}"),
     };
     line(&text, max_chars)
-}
-
-/// `3 of 10 places, 30 % (11 to 60 %)`.
-pub(crate) fn success(attack: &AttackReport) -> String {
-    let AttackReport { hits, bouts, rate, interval: (low, high), .. } = attack;
-    format!("{hits} of {} ({})", count(*bouts, "place", "places"), percents(*rate, *low, *high))
 }
 
 /// `30 %, 11 to 60 %`: a share, and what it may be.

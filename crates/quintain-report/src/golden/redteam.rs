@@ -324,3 +324,38 @@ fn every_format_tells_of_a_red_team_run() {
         golden(&format!("redteam.{id}"), &text);
     }
 }
+
+#[test]
+fn the_terminal_is_wide_enough_for_all_but_commands() {
+    for width in [60, 80, 132] {
+        let options = Options { width, ..Options::default() };
+        let text = attack(find("console").unwrap(), &options);
+        let mut command = false;
+        for line in text.lines() {
+            // A command that goes on has no text where others begin.
+            command =
+                line.starts_with("          $ ") || (command && line.starts_with("            "));
+            assert!(command || crate::text::columns(line) <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn severities_are_coloured_and_calls_shown_if_asked() {
+    let options = Options { colour: true, verbose: true, ..Options::default() };
+    let text = tell(find("console").unwrap(), &options, small());
+    assert!(text.contains("\u{1b}[31mCRITICAL") && text.contains("\u{1b}[33mMEDIUM"));
+    assert!(text.contains("--> payments tools/call"), "{text}");
+}
+
+#[test]
+fn formats_for_people_stay_short_and_show_what_hides() {
+    for id in ["console", "txt", "markdown", "junit", "html"] {
+        let text = attack(find(id).unwrap(), &Options::default());
+        assert!(text.len() < 250_000, "{id}: {}", text.len());
+        for hidden in ['\u{1b}', '\u{202e}', '\u{202c}', '\u{0}', '\r'] {
+            assert!(!text.contains(hidden), "{id} shows {hidden:?}");
+        }
+        assert!(text.contains("U+202E"), "{id} hides it");
+    }
+}
