@@ -14,7 +14,7 @@ pub(crate) const WORST_FIRST: [Severity; 5] =
     [Severity::Critical, Severity::High, Severity::Medium, Severity::Low, Severity::Info];
 
 /// How the assertion of a bout is called; the id of the attack follows.
-const BOUT: &str = "quintain:redteam:";
+pub(crate) const BOUT: &str = "quintain:redteam:";
 
 /// The attack whose bout a case is; none for a test of a suite.
 pub(crate) fn bout(case: &CaseResult) -> Option<&str> {

@@ -204,9 +204,7 @@ fn tone(severity: Severity) -> Tone {
 fn command(command: &str) -> String {
     if command.len() > MAX_COMMAND {
         let size = bytes_text(command.len());
-        return indented(&format!(
-            "the command that shows it again ({size}) is in the JSON report"
-        ));
+        return indented(&format!("the command ({size}) is in the JSON report"));
     }
     let gap = format!("\n{:INDENT$}  ", "");
     indented(&format!("$ {}", plain(command).trim_end().replace('\n', &gap)))
