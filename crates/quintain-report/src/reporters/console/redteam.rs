@@ -10,9 +10,7 @@ use quintain_core::tally::Summary;
 use super::{Screen, Tone};
 use crate::exchanges;
 use crate::findings::{Counts, Standing, WORST_FIRST, level, percents, phase, reach, seen, tags};
-use crate::text::{
-    bytes_text, cell, columns, count, duration, fit, json_excerpt, line, plain, wrap,
-};
+use crate::text::{bytes_text, cell, columns, count, duration, json_excerpt, line, plain, wrap};
 
 const MAX_FINDINGS: usize = 100;
 const MAX_PROOFS: usize = 4;
@@ -133,40 +131,26 @@ impl Screen {
         all: impl Iterator<Item = (&'t str, &'t str)>,
     ) -> io::Result<()> {
         let all: Vec<_> = all.collect();
-        let mut label = self.heading(label);
-        for (what, why) in all.iter().take(MAX_LISTED) {
+        for (at, (what, why)) in all.iter().take(MAX_LISTED).enumerate() {
             let text = format!("{}: {}", line(what, 60), line(why, 300));
-            for text in wrap(&text, self.width - INDENT, 3) {
-                writeln!(self.out, "{label}{}", self.paint(Tone::Dim, &text))?;
-                label = " ".repeat(INDENT);
-            }
+            self.labelled(if at == 0 { label } else { "" }, Some(Tone::Dim), &text)?;
         }
-        let more = all.len().saturating_sub(MAX_LISTED);
-        if more > 0 {
-            writeln!(self.out, "{label}... and {more} more")?;
+        match all.len().saturating_sub(MAX_LISTED) {
+            0 => Ok(()),
+            more => self.labelled("", None, &format!("... and {more} more")),
         }
-        Ok(())
     }
 
     fn sums(&mut self, report: &RedteamReport, summary: &Summary) -> io::Result<()> {
         let phases: Vec<String> = report.phases.iter().map(phase).collect();
-        let phases = wrap(&phases.join("; "), self.width - INDENT, 6);
-        for (at, text) in phases.iter().enumerate() {
-            let label = self.heading(if at == 0 { "Phases" } else { "" });
-            writeln!(self.out, "{label}{}", self.paint(Tone::Dim, text))?;
-        }
+        self.labelled("Phases", Some(Tone::Dim), &phases.join("; "))?;
         let took = duration(summary.duration_ms);
         let calls = count(report.calls, "call", "calls");
-        let label = self.heading("Reach");
-        let reach = format!("{}; {calls} in {took}", reach(report));
-        writeln!(self.out, "{label}{}", fit(&reach, self.width - INDENT))?;
+        self.labelled("Reach", None, &format!("{}; {calls} in {took}", reach(report)))?;
         let unfinished = report.cut_short.as_deref().map(|why| line(why, 300));
         let interrupted = summary.interrupted.then(|| "interrupted".to_owned());
         if let Some(why) = unfinished.or(interrupted) {
-            let label = self.heading("Run");
-            let text = format!("not finished: {why}");
-            let text = self.paint(Tone::Yellow, &fit(&text, self.width - INDENT));
-            writeln!(self.out, "{label}{text}")?;
+            self.labelled("Run", Some(Tone::Yellow), &format!("not finished: {why}"))?;
         }
         let by_severity = WORST_FIRST.into_iter().filter_map(|severity| {
             let total = Counts::at(report, severity).total();
@@ -178,11 +162,19 @@ impl Screen {
             writeln!(self.out, "{}{}", self.heading("Findings"), by_severity.join(", "))?;
         }
         let counts = Counts::of(&report.findings).text(report.suppressed.len());
-        writeln!(self.out, "{}{counts}", self.heading("Results"))?;
+        self.labelled("Results", None, &counts)?;
         if let Some(risk) = &report.risk {
             let text = format!("{:.1} of 10, {}", risk.score, level(risk.level));
-            let text = self.paint(Tone::Bold, &text);
-            writeln!(self.out, "{}{text}", self.heading("Risk"))?;
+            self.labelled("Risk", Some(Tone::Bold), &text)?;
+        }
+        Ok(())
+    }
+
+    fn labelled(&mut self, label: &str, tone: Option<Tone>, text: &str) -> io::Result<()> {
+        for (at, text) in wrap(text, self.width - INDENT, 6).into_iter().enumerate() {
+            let label = self.heading(if at == 0 { label } else { "" });
+            let text = tone.map_or_else(|| text.clone(), |tone| self.paint(tone, &text));
+            writeln!(self.out, "{label}{text}")?;
         }
         Ok(())
     }
