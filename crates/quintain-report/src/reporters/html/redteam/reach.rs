@@ -232,7 +232,7 @@ pub(super) fn phases(
 ) -> io::Result<()> {
     writeln!(out, "<div class=\"panel\"><h2>Phases</h2><div class=\"scroll\"><table><thead><tr>")?;
     writeln!(out, "<th>Phase</th><th class=\"n\">Time</th><th class=\"n\">Calls</th>")?;
-    writeln!(out, "<th class=\"n\">Calls per second</th></tr></thead><tbody>")?;
+    writeln!(out, "<th class=\"n\">Calls/s</th></tr></thead><tbody>")?;
     for phase in &report.phases {
         writeln!(
             out,
