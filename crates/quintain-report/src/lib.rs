@@ -6,10 +6,13 @@
 
 mod document;
 mod exchanges;
+mod findings;
+mod frameworks;
 mod gist;
 #[cfg(test)]
 mod golden;
 mod number;
+mod prose;
 mod reporters;
 mod spool;
 mod text;

@@ -1,6 +1,8 @@
 //! What a person sees in the terminal: a line per case, then the failures with everything needed to
 //! understand them, then the totals.
 
+mod redteam;
+
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 
@@ -10,7 +12,7 @@ use quintain_core::result::{CaseResult, CaseStatus};
 use quintain_core::tally::{Summary, Unsteady};
 
 use crate::text::{cell, count, duration, excerpt, fit, line, wrap};
-use crate::{Options, Report, Reporter, exchanges, gist};
+use crate::{Options, Report, Reporter, exchanges, findings, gist};
 
 const META: Meta = Meta {
     id: "console",
@@ -21,6 +23,9 @@ const META: Meta = Meta {
 Shows a line per case up to a limit, after it failures only, and repeats the failures at the end:
 the reason, the place in the suite, what was sent and what was answered. Then the totals, the
 latency, and tests that did not come out the same each time.
+
+Of a red-team run it shows the findings with their proofs and the command that shows each again, how
+often every attack worked, what was not run and why, and the totals.
 
 # Example
 ```sh
@@ -156,6 +161,9 @@ impl Screen {
     }
 
     fn case(&mut self, case: &CaseResult) -> io::Result<()> {
+        if findings::bout(case).is_some() {
+            return Ok(());
+        }
         let passed = gist::passed(case);
         if passed && self.rows >= self.options.max_rows {
             self.hidden += 1;
@@ -257,6 +265,9 @@ impl Screen {
     }
 
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+        if let Some(report) = &summary.redteam {
+            return self.redteam(report, summary);
+        }
         if self.hidden > 0 {
             let hidden = count(self.hidden, "passed case", "passed cases");
             writeln!(self.out, "{:INDENT$}... and {hidden} more", "")?;
