@@ -9,6 +9,7 @@ pub mod attack;
 pub mod attacks;
 pub mod chance;
 pub mod check;
+pub mod clients;
 pub mod code;
 pub mod compare;
 pub mod detect;
