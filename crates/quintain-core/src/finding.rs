@@ -116,6 +116,11 @@ pub enum Place {
     Server {
         server: String,
     },
+    /// How a client starts or reaches the server: `args[1]`, `env.TOKEN`, `url`.
+    Launch {
+        server: String,
+        part: String,
+    },
     /// Several servers or tools together, in this order.
     Flow {
         steps: Vec<String>,
@@ -135,7 +140,8 @@ impl Place {
             | Self::Header { server, .. }
             | Self::Http { server, .. }
             | Self::Message { server, .. }
-            | Self::Server { server } => server,
+            | Self::Server { server }
+            | Self::Launch { server, .. } => server,
             Self::Flow { .. } => "",
         }
     }
@@ -172,6 +178,7 @@ impl Place {
             Self::Http { aspect, .. } => format!("http:{aspect}"),
             Self::Message { message, .. } => format!("message:{message}"),
             Self::Server { .. } => "server".to_owned(),
+            Self::Launch { part, .. } => format!("launch:{part}"),
             Self::Flow { steps } => format!("flow:{}", steps.join(">")),
         }
     }
@@ -205,6 +212,7 @@ impl fmt::Display for Place {
             Self::Message { message, .. } => write!(f, "message {message}"),
             Self::Server { server } if server.is_empty() => f.write_str("the server"),
             Self::Server { server } => write!(f, "server {server}"),
+            Self::Launch { part, .. } => f.write_str(part),
             Self::Flow { steps } => f.write_str(&steps.join(" → ")),
         }
     }

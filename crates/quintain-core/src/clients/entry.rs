@@ -220,7 +220,7 @@ fn is_line(command: &str) -> bool {
 }
 
 /// The words of a line; quotes of both kinds group.
-pub(super) fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

@@ -37,6 +37,7 @@ use quintain_source::{Diagnostics, Node, SourceFile, Sources, Span, read_setting
 
 use crate::suite::Launch;
 
+pub use entry::words;
 pub use locations::{Candidate, Dirs, candidates};
 pub use section::Section;
 pub use variables::{Lookup, is_reference, resolve, without_references};
