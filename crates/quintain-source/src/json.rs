@@ -31,14 +31,8 @@ pub fn lines(text: &str, id: FileId) -> impl Iterator<Item = (Option<Node>, Diag
     ranges.filter(|(_, _, empty)| !empty).map(move |(start, end, _)| {
         let mut dx = Diagnostics::new();
         let text = &text[..end];
-        let mut reader = Reader {
-            text,
-            at: start,
-            id,
-            long: Long::Nothing,
-            relaxed: false,
-            dx: &mut dx,
-        };
+        let mut reader =
+            Reader { text, at: start, id, long: Long::Nothing, relaxed: false, dx: &mut dx };
         let node = reader.document();
         let node = node.map_err(|fatal| fatal.report(&mut dx)).ok();
         (node, dx)

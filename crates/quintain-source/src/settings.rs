@@ -69,10 +69,7 @@ mod tests {
         let text = "z = 1_000\na = 'x'\n[t.\"q r\"]\nlist = [true, 1.5]\n";
         let (node, told) = parse("config.toml", text);
         let node = node.unwrap();
-        assert_eq!(
-            node,
-            json!({"z": 1000, "a": "x", "t": {"q r": {"list": [true, 1.5]}}})
-        );
+        assert_eq!(node, json!({"z": 1000, "a": "x", "t": {"q r": {"list": [true, 1.5]}}}));
         assert_eq!(node.as_object().unwrap().keys().collect::<Vec<_>>(), ["z", "a", "t"]);
         assert_eq!(told, []);
         let (node, told) = parse("config.toml", "[a]\nx = \n[b]\ny = 2\n");

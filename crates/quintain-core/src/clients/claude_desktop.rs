@@ -6,8 +6,6 @@ use super::{Client, Location};
 pub(super) static CLAUDE_DESKTOP: Client = Client {
     id: "claude-desktop",
     title: "Claude Desktop",
-    locations: &[
-        Location::user("{app}/Claude/claude_desktop_config.json"),
-    ],
+    locations: &[Location::user("{app}/Claude/claude_desktop_config.json")],
     sections: mcp_servers,
 };

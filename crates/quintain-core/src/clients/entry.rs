@@ -71,8 +71,13 @@ impl<'d> Fields<'d> {
                 Some(self.command(words))
             }
             (None, Some(url)) => self.url(url),
-            (None, None) if goose::is_built_in(self.node) || self.node.get("settings").is_some() => {
-                self.complain(self.node, "is started by the client itself or by an extension of it");
+            (None, None)
+                if goose::is_built_in(self.node) || self.node.get("settings").is_some() =>
+            {
+                self.complain(
+                    self.node,
+                    "is started by the client itself or by an extension of it",
+                );
                 None
             }
             (None, None) => {
@@ -128,8 +133,7 @@ impl<'d> Fields<'d> {
         let mut headers = self.pairs(&HEADERS);
         for options in ["requestOptions", "requestInit"] {
             if let Some(node) = self.node.get(options) {
-                let mut fields =
-                    Fields { node, document: self.document, problems: Vec::new() };
+                let mut fields = Fields { node, document: self.document, problems: Vec::new() };
                 headers.extend(fields.pairs(&HEADERS));
                 self.problems.append(&mut fields.problems);
             }

@@ -8,15 +8,13 @@ use super::{Client, Location, Section, claude_code, continue_dev, registry, vs_c
 pub(super) static GENERIC: Client = Client {
     id: "generic",
     title: "MCP configuration",
-    locations: &[
-        Location::user("{config}/mcp/mcp.json"),
-    ],
+    locations: &[Location::user("{config}/mcp/mcp.json")],
     sections,
 };
 
 /// The first form that the content has.
 fn sections(root: &Node) -> Vec<Section<'_>> {
-    let forms = [
+    let forms: [fn(&Node) -> Vec<Section<'_>>; 7] = [
         claude_code::sections,
         continue_dev::sections,
         vs_code::sections,

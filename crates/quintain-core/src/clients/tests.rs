@@ -198,7 +198,17 @@ fn a_broken_file_tells_where() {
 #[test]
 fn hostile_text_does_no_harm() {
     let deep = format!("{{\"mcpServers\": {}", "[".repeat(5_000));
-    for text in ["", "null", "[]", "7", "\u{feff}{}", "{\"mcpServers\": null}", &deep, "{\"mcpServers\"", "\0"] {
+    for text in [
+        "",
+        "null",
+        "[]",
+        "7",
+        "\u{feff}{}",
+        "{\"mcpServers\": null}",
+        &deep,
+        "{\"mcpServers\"",
+        "\0",
+    ] {
         for client in all() {
             for name in ["a.json", "a.yaml", "a.toml"] {
                 let config = read(client, Scope::User, Path::new(name), text);
@@ -211,9 +221,13 @@ fn hostile_text_does_no_harm() {
 #[test]
 fn files_are_told_by_name_and_content() {
     let common = r#"{"mcpServers": {"a": {"command": "x"}}}"#;
-    let id = |path: &str, text: &str| recognise(Path::new(path), text).map(|config| config.client.id);
+    let id =
+        |path: &str, text: &str| recognise(Path::new(path), text).map(|config| config.client.id);
     assert_eq!(id("/x/.cursor/mcp.json", common), Some("cursor"));
-    assert_eq!(id("/x/.vscode/mcp.json", r#"{"servers": {"a": {"command": "x"}}}"#), Some("vs-code"));
+    assert_eq!(
+        id("/x/.vscode/mcp.json", r#"{"servers": {"a": {"command": "x"}}}"#),
+        Some("vs-code")
+    );
     assert_eq!(id("/x/whatever.json", common), Some("generic"));
     assert_eq!(id("/x/.mcp.json", common), Some("claude-code"));
     assert_eq!(id("/x/whatever.toml", "[mcp_servers.a]\ncommand = \"x\""), Some("generic"));

@@ -36,12 +36,8 @@ The commands or addresses differ; environment and headers do not count.
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::Low,
-    cwe: &[694],
-    frameworks: &["MCP09", "ASI04"],
-    needs: &[],
-};
+static FACTS: Facts =
+    Facts { severity: Severity::Low, cwe: &[694], frameworks: &["MCP09", "ASI04"], needs: &[] };
 
 impl LaunchCheck for ConflictingServers {
     fn meta(&self) -> &'static Meta {
@@ -55,9 +51,10 @@ impl LaunchCheck for ConflictingServers {
     /// Told once, at the later of two.
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
         let own = identity(scene.launch);
-        let others = scene.configs.iter().flat_map(|config| {
-            config.entries.iter().map(move |entry| (config, entry))
-        });
+        let others = scene
+            .configs
+            .iter()
+            .flat_map(|config| config.entries.iter().map(move |entry| (config, entry)));
         let before = others.take_while(|(_, entry)| !std::ptr::eq(*entry, scene.entry));
         let mut different: Vec<(&Config, &Entry)> = before
             .filter(|(_, entry)| entry.name == scene.entry.name && !entry.disabled)

@@ -65,7 +65,8 @@ impl LaunchCheck for ContainerPowers {
             return Vec::new();
         }
         let (options, _) = container(rest);
-        let told = options.iter().filter_map(|(word, name, value)| concern(&word.part, name, value));
+        let told =
+            options.iter().filter_map(|(word, name, value)| concern(&word.part, name, value));
         told.collect()
     }
 }
@@ -75,7 +76,9 @@ fn concern(part: &str, name: &str, value: &str) -> Option<Concern> {
     match name {
         "--privileged" if value != "false" => Some(
             Concern::new(part, "The container is privileged", "`--privileged` gives it the host")
-                .help("take the flag away; add single capabilities with `--cap-add` if it needs any"),
+                .help(
+                    "take the flag away; add single capabilities with `--cap-add` if it needs any",
+                ),
         ),
         "--cap-add" if CAPABILITIES.contains(&upper.trim_start_matches("CAP_")) => Some(
             Concern::new(
@@ -165,7 +168,13 @@ mod tests {
         ] {
             assert_eq!(told(options), ["args[2]"], "{options}");
         }
-        for options in ["--rm", "-e A=b", "-v /srv/data:/data", "--cap-add NET_BIND_SERVICE", "--mount type=volume,src=x,dst=/x"] {
+        for options in [
+            "--rm",
+            "-e A=b",
+            "-v /srv/data:/data",
+            "--cap-add NET_BIND_SERVICE",
+            "--mount type=volume,src=x,dst=/x",
+        ] {
             assert_eq!(told(options), [""; 0], "{options}");
         }
     }

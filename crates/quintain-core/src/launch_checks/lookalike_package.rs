@@ -120,9 +120,7 @@ fn concern(package: &Package) -> Option<Concern> {
     let title = "The package has nearly the name of another";
     if !name.is_ascii() {
         let what = format!("`{name}` holds letters that are not Latin");
-        return Some(
-            Concern::new(part, title, what).help("write the name anew, letter by letter"),
-        );
+        return Some(Concern::new(part, title, what).help("write the name anew, letter by letter"));
     }
     let known: &[&str] = match package.source {
         Source::Npm => &NPM,

@@ -118,7 +118,9 @@ mod tests {
 
     #[test]
     fn downloads_alone_are_not() {
-        for line in ["curl https://x", "sh -c 'curl https://x > y'", "npx curl-mcp", "sh -c 'cat x | sh'"] {
+        for line in
+            ["curl https://x", "sh -c 'curl https://x > y'", "npx curl-mcp", "sh -c 'cat x | sh'"]
+        {
             assert_eq!(parts(&PipedDownload, line), [""; 0], "{line}");
         }
     }

@@ -42,8 +42,14 @@ static FACTS: Facts = Facts {
 };
 
 /// Packages that speak stdio on this side and HTTP on the other.
-pub(super) const PROXIES: [&str; 6] =
-    ["mcp-remote", "supergateway", "mcp-proxy", "mcp-remote-client", "@pyroprompts/mcp-stdio-to-streamable-http-adapter", "mcp-stdio-proxy"];
+pub(super) const PROXIES: [&str; 6] = [
+    "mcp-remote",
+    "supergateway",
+    "mcp-proxy",
+    "mcp-remote-client",
+    "@pyroprompts/mcp-stdio-to-streamable-http-adapter",
+    "mcp-stdio-proxy",
+];
 
 impl LaunchCheck for PlainHttp {
     fn meta(&self) -> &'static Meta {
@@ -68,9 +74,9 @@ impl LaunchCheck for PlainHttp {
 
 /// Whether the launch is that of a proxy to a remote server.
 pub(super) fn is_proxy(launch: &Launch) -> bool {
-    packages(launch).iter().any(|package| {
-        package.source != Source::Image && PROXIES.contains(&package.name.as_str())
-    })
+    packages(launch)
+        .iter()
+        .any(|package| package.source != Source::Image && PROXIES.contains(&package.name.as_str()))
 }
 
 fn concern(part: &str, url: &str) -> Option<Concern> {

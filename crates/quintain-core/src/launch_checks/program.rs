@@ -54,9 +54,8 @@ pub(super) fn shell(words: &[Word]) -> Option<Shell> {
     };
     let (script, encoded) = if SHELLS.contains(&name.as_str()) {
         // `-lc` is `-l -c`.
-        let flag = |text: &str| {
-            text.starts_with('-') && !text.starts_with("--") && text.ends_with('c')
-        };
+        let flag =
+            |text: &str| text.starts_with('-') && !text.starts_with("--") && text.ends_with('c');
         (after(&flag)?, false)
     } else if name == "cmd" {
         (after(&|text| matches!(text, "/c" | "/k" | "/s/c"))?, false)
@@ -81,10 +80,7 @@ pub(super) fn effective(launch: &Launch) -> Vec<Word> {
         if let [line] = &all[..] {
             let part = line.part.clone();
             let script = line.text.trim_start().trim_start_matches("exec ");
-            all = words(script)
-                .into_iter()
-                .map(|text| Word { text, part: part.clone() })
-                .collect();
+            all = words(script).into_iter().map(|text| Word { text, part: part.clone() }).collect();
         }
     }
     // `env NAME=VALUE program`, `sudo program`.
@@ -130,9 +126,9 @@ pub(super) fn packages(launch: &Launch) -> Vec<Package> {
     let third = rest.get(1).map_or("", |word| word.text.as_str());
     let (source, rest) = match (program.as_str(), second, third) {
         ("npx" | "bunx" | "pnpx", ..) => (Source::Npm, rest),
-        ("npm", "exec" | "x", _)
-        | ("pnpm" | "yarn", "dlx", _)
-        | ("bun", "x", _) => (Source::Npm, &rest[1..]),
+        ("npm", "exec" | "x", _) | ("pnpm" | "yarn", "dlx", _) | ("bun", "x", _) => {
+            (Source::Npm, &rest[1..])
+        }
         ("uvx", ..) => (Source::Pypi, rest),
         ("uv", "tool", "run") => (Source::Pypi, &rest[2..]),
         ("pipx", "run", _) => (Source::Pypi, &rest[1..]),
@@ -148,8 +144,19 @@ pub(super) fn packages(launch: &Launch) -> Vec<Package> {
 
 /// Options of package runners that have a value of their own.
 const VALUED: [&str; 14] = [
-    "-c", "--call", "--registry", "--cache", "--userconfig", "--python", "--index", "--index-url",
-    "--extra-index-url", "--default-index", "--refresh-package", "--directory", "--prefix",
+    "-c",
+    "--call",
+    "--registry",
+    "--cache",
+    "--userconfig",
+    "--python",
+    "--index",
+    "--index-url",
+    "--extra-index-url",
+    "--default-index",
+    "--refresh-package",
+    "--directory",
+    "--prefix",
     "--env-file",
 ];
 /// Options that name a package; the first of them takes the place of the argument.
@@ -203,7 +210,8 @@ fn package(source: Source, spec: &str, part: String) -> Package {
         Source::Npm if address => spec.split_once('#').map_or_else(bare, named),
         Source::Pypi if address => {
             let path = spec.split_once("://").map_or(spec, |(_, path)| path);
-            let at = path.rfind('@').filter(|at| path[*at..].len() > 1 && path[..*at].contains('/'));
+            let at =
+                path.rfind('@').filter(|at| path[*at..].len() > 1 && path[..*at].contains('/'));
             match at.map(|at| spec.len() - path.len() + at) {
                 Some(at) => named((&spec[..at], spec[at + 1..].split('#').next().unwrap_or(""))),
                 None => bare(),
@@ -238,8 +246,18 @@ fn package(source: Source, spec: &str, part: String) -> Package {
 
 /// Options of `docker run` without a value.
 const SWITCHES: [&str; 12] = [
-    "--rm", "--init", "--privileged", "--detach", "--interactive", "--tty", "--read-only",
-    "--no-healthcheck", "--publish-all", "--oom-kill-disable", "--sig-proxy", "--quiet",
+    "--rm",
+    "--init",
+    "--privileged",
+    "--detach",
+    "--interactive",
+    "--tty",
+    "--read-only",
+    "--no-healthcheck",
+    "--publish-all",
+    "--oom-kill-disable",
+    "--sig-proxy",
+    "--quiet",
 ];
 
 /// The options of `docker run` with their values, and what comes behind them.
@@ -295,11 +313,17 @@ mod tests {
         assert_eq!(told("sh -c 'exec npx -y a'"), ["a - args[1]"]);
         assert_eq!(told("env A=b npx a"), ["a - args[2]"]);
         assert_eq!(told("/usr/bin/uvx --python 3.12 a==1.0 x"), ["a 1.0 args[2]"]);
-        assert_eq!(told("uvx --from git+https://h/a@abc1234 a"), ["git+https://h/a abc1234 args[1]"]);
+        assert_eq!(
+            told("uvx --from git+https://h/a@abc1234 a"),
+            ["git+https://h/a abc1234 args[1]"]
+        );
         assert_eq!(told("uvx a[x]>=1"), ["a >=1 args[0]"]);
         assert_eq!(told("uv tool run a@3"), ["a 3 args[2]"]);
         assert_eq!(told("pipx run --spec a==1 b"), ["a 1 args[2]"]);
-        assert_eq!(told("docker run -i --rm -e A=b -v /x:/y r.io:5000/a/b:1 z"), ["r.io:5000/a/b 1 args[7]"]);
+        assert_eq!(
+            told("docker run -i --rm -e A=b -v /x:/y r.io:5000/a/b:1 z"),
+            ["r.io:5000/a/b 1 args[7]"]
+        );
         assert_eq!(told("docker run -i r.io:5000/a"), ["r.io:5000/a - args[2]"]);
         assert_eq!(told("docker run a@sha256:00"), ["a sha256:00 args[1]"]);
         assert_eq!(told("npx -y github:u/r#abc1234"), ["github:u/r abc1234 args[1]"]);
@@ -307,7 +331,16 @@ mod tests {
 
     #[test]
     fn what_is_on_the_disk_already_is_no_package() {
-        for line in ["npx ./a", "npx --no-install a", "node a.js", "uvx /x/y", "docker ps", "", "npx", "sh -c"] {
+        for line in [
+            "npx ./a",
+            "npx --no-install a",
+            "node a.js",
+            "uvx /x/y",
+            "docker ps",
+            "",
+            "npx",
+            "sh -c",
+        ] {
             assert_eq!(told(line), [""; 0], "{line}");
         }
     }

@@ -196,7 +196,8 @@ mod tests {
     fn credentials_are_found_wherever_they_stand() {
         let env = format!(r#"{{"command": "x", "env": {{"MY_KEY": "{RANDOM}", "B": "c"}}}}"#);
         assert_eq!(found(&env), ["env.MY_KEY"]);
-        let header = format!(r#"{{"url": "https://x", "headers": {{"Authorization": "Bearer {RANDOM}"}}}}"#);
+        let header =
+            format!(r#"{{"url": "https://x", "headers": {{"Authorization": "Bearer {RANDOM}"}}}}"#);
         assert_eq!(found(&header), ["headers.Authorization"]);
         let url = format!(r#"{{"url": "https://x/mcp?api_key={RANDOM}"}}"#);
         assert_eq!(found(&url), ["url"]);
@@ -206,7 +207,10 @@ mod tests {
         assert_eq!(parts(check, &format!("x --token={RANDOM}")), ["args[0]"]);
         assert_eq!(parts(check, &format!("docker run -e TOKEN={RANDOM} a")), ["args[2]"]);
         assert_eq!(
-            parts(check, &format!("npx mcp-remote https://x --header 'Authorization: Bearer {RANDOM}'")),
+            parts(
+                check,
+                &format!("npx mcp-remote https://x --header 'Authorization: Bearer {RANDOM}'")
+            ),
             ["args[3]"]
         );
     }
@@ -214,9 +218,23 @@ mod tests {
     #[test]
     fn references_placeholders_and_settings_are_fine() {
         for value in [
-            "${env:TOKEN}", "${TOKEN}", "$TOKEN", "${input:token}", "{{env.TOKEN}}", "{env:TOKEN}", "<your-token>",
-            "YOUR_API_KEY", "", "true", "oauth", "/run/secrets/token", "4096", "Bearer ${TOKEN}", "xxxxxxxxxxxxxxxx",
-            "%TOKEN%", "client_credentials",
+            "${env:TOKEN}",
+            "${TOKEN}",
+            "$TOKEN",
+            "${input:token}",
+            "{{env.TOKEN}}",
+            "{env:TOKEN}",
+            "<your-token>",
+            "YOUR_API_KEY",
+            "",
+            "true",
+            "oauth",
+            "/run/secrets/token",
+            "4096",
+            "Bearer ${TOKEN}",
+            "xxxxxxxxxxxxxxxx",
+            "%TOKEN%",
+            "client_credentials",
         ] {
             let entry = serde_json::json!({"command": "x", "env": {"API_TOKEN": value}});
             assert_eq!(found(&entry.to_string()), [""; 0], "{value}");

@@ -34,12 +34,8 @@ The command is a shell and has an option that takes a script.
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::Low,
-    cwe: &[78],
-    frameworks: &["MCP05"],
-    needs: &[],
-};
+static FACTS: Facts =
+    Facts { severity: Severity::Low, cwe: &[78], frameworks: &["MCP05"], needs: &[] };
 
 impl LaunchCheck for ShellWrapper {
     fn meta(&self) -> &'static Meta {
@@ -81,12 +77,20 @@ mod tests {
 
     #[test]
     fn shells_with_scripts_are_told() {
-        for line in ["sh -c x", "/bin/bash -lc x", "cmd.exe /c x", "pwsh -Command x", "powershell -c x"] {
+        for line in
+            ["sh -c x", "/bin/bash -lc x", "cmd.exe /c x", "pwsh -Command x", "powershell -c x"]
+        {
             assert_eq!(parts(&ShellWrapper, line), ["args[1]"], "{line}");
         }
         let severity = |entry: &str| look(&ShellWrapper, entry)[0].severity;
-        assert_eq!(severity(r#"{"command": "cmd", "args": ["/c", "npx", "a"]}"#), Some(Severity::Info));
-        assert_eq!(severity(r#"{"command": "pwsh", "args": ["-enc", "AAAA"]}"#), Some(Severity::High));
+        assert_eq!(
+            severity(r#"{"command": "cmd", "args": ["/c", "npx", "a"]}"#),
+            Some(Severity::Info)
+        );
+        assert_eq!(
+            severity(r#"{"command": "pwsh", "args": ["-enc", "AAAA"]}"#),
+            Some(Severity::High)
+        );
     }
 
     #[test]

@@ -22,7 +22,13 @@ fn ids_are_kebab_case_and_unique() {
 fn every_check_is_documented_and_finds_its_example() {
     for check in all() {
         let meta = check.meta();
-        for heading in ["# What it does", "# Why it matters", "# What counts as proof", "# Example", "# References"] {
+        for heading in [
+            "# What it does",
+            "# Why it matters",
+            "# What counts as proof",
+            "# Example",
+            "# References",
+        ] {
             assert!(meta.docs.contains(heading), "{} lacks {heading}", meta.id);
         }
         let example = meta.docs.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
@@ -48,7 +54,8 @@ fn disabled_entries_are_not_judged() {
 
 #[test]
 fn fingerprints_tell_places_apart_and_stay_the_same() {
-    let servers = r#"{"a": {"command": "npx", "args": ["x"]}, "b": {"command": "npx", "args": ["x"]}}"#;
+    let servers =
+        r#"{"a": {"command": "npx", "args": ["x"]}, "b": {"command": "npx", "args": ["x"]}}"#;
     let configs = [config("cursor", Scope::User, servers)];
     let fingerprint = |at: usize| {
         look(&configs[0], &configs[0].entries[at], &configs, &Nowhere)[0].fingerprint.clone()
@@ -61,7 +68,21 @@ fn fingerprints_tell_places_apart_and_stay_the_same() {
 fn hostile_entries_do_no_harm() {
     let long = "x".repeat(200_000);
     let pipes = "curl|".repeat(20_000);
-    for text in ["", "\u{0}", "=", "@", "@@", "-", "--", ":", "é@é", "a@", "==", long.as_str(), pipes.as_str()] {
+    for text in [
+        "",
+        "\u{0}",
+        "=",
+        "@",
+        "@@",
+        "-",
+        "--",
+        ":",
+        "é@é",
+        "a@",
+        "==",
+        long.as_str(),
+        pipes.as_str(),
+    ] {
         for command in ["npx", "uvx", "docker", "sh", "cmd", "powershell", "env", text] {
             let entry = serde_json::json!({"s": {"command": command, "args": ["run", "-c", text, text], "env": {text: text}}});
             let client = crate::clients::all()[0];

@@ -89,8 +89,9 @@ fn is_pinned(package: &Package) -> bool {
 fn is_exact(version: &str) -> bool {
     let version = version.trim().trim_start_matches('v');
     let mut numbers = version.split(['.', '-', '+']);
-    let number =
-        |text: Option<&str>| text.is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()));
+    let number = |text: Option<&str>| {
+        text.is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()))
+    };
     let plain = version.chars().all(|c| c.is_ascii_alphanumeric() || ".-+!".contains(c));
     plain && number(numbers.next()) && number(numbers.next())
 }

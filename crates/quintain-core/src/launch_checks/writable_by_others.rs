@@ -37,12 +37,8 @@ The permission bits of the file or of a folder above it; sticky folders such as 
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[732],
-    frameworks: &["MCP04", "ASI04"],
-    needs: &[],
-};
+static FACTS: Facts =
+    Facts { severity: Severity::High, cwe: &[732], frameworks: &["MCP04", "ASI04"], needs: &[] };
 
 impl LaunchCheck for WritableByOthers {
     fn meta(&self) -> &'static Meta {
@@ -60,7 +56,11 @@ impl LaunchCheck for WritableByOthers {
             let what = if open == path {
                 format!("everybody may write `{}`", path.display())
             } else {
-                format!("everybody may write `{}`, in which `{}` lies", open.display(), path.display())
+                format!(
+                    "everybody may write `{}`, in which `{}` lies",
+                    open.display(),
+                    path.display()
+                )
             };
             let title = if part == "file" {
                 "Everybody may change the configuration"
