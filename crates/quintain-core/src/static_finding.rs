@@ -87,3 +87,51 @@ fn fingerprint(parts: &[&str]) -> String {
     }
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attack::Powers;
+    use crate::knowledge::Knowledge;
+    use crate::registry::Meta;
+    use crate::surface::{Surface, Tool};
+
+    /// Suspects every tool.
+    struct Suspicious;
+
+    impl Attack for Suspicious {
+        fn meta(&self) -> &'static Meta {
+            &Meta { id: "suspicious", aliases: &[], summary: "", docs: "", since: "" }
+        }
+
+        fn facts(&self) -> &'static Facts {
+            &Facts { severity: Severity::Medium, cwe: &[1], frameworks: &["X"], needs: &[] }
+        }
+
+        fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+            let hit = |(server, tool): (&str, &Tool)| {
+                let tool = tool.name().unwrap_or_default().to_owned();
+                let place = Place::Tool { server: server.to_owned(), tool };
+                Hit::suspected("is odd", "a tool").at(place).severity(Severity::Low)
+            };
+            field.tools().map(hit).chain([Hit::confirmed("all are odd", "all")]).collect()
+        }
+    }
+
+    #[test]
+    fn what_attacks_see_becomes_findings() {
+        let tools = vec![Tool(serde_json::json!({"name": "pay"}))];
+        let surfaces = [("shop".to_owned(), Surface { tools, ..Surface::default() })];
+        let (knowledge, powers) = (Knowledge::default(), Powers::default());
+        let field =
+            Field { surfaces: &surfaces, knowledge: &knowledge, powers: &powers, purpose: None };
+        let found = inspect(&[&Suspicious], "cursor", &field);
+        let [one, all] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((one.rule.as_str(), one.severity), ("suspicious", Severity::Low));
+        assert_eq!((one.place.server(), one.tool.as_deref()), ("shop", Some("pay")));
+        assert_eq!(one.confidence, Confidence::Suspected);
+        assert_eq!((all.severity, all.place.server()), (Severity::Medium, ""));
+        assert_ne!(one.fingerprint, all.fingerprint);
+        assert_eq!(one.id.len(), 10);
+    }
+}

@@ -66,8 +66,8 @@ fn fingerprints_tell_places_apart_and_stay_the_same() {
 
 #[test]
 fn hostile_entries_do_no_harm() {
-    let long = "x".repeat(200_000);
-    let pipes = "curl|".repeat(20_000);
+    let long = "x".repeat(20_000);
+    let pipes = "curl|".repeat(4_000);
     for text in [
         "",
         "\u{0}",
