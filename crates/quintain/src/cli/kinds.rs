@@ -10,10 +10,13 @@ pub(super) enum Kind {
     Reporters,
     /// What finds personal data and secrets in answers
     Detectors,
+    /// What `scan` looks for in configurations of MCP clients
+    LaunchChecks,
 }
 
 impl Kind {
-    pub(super) const EVERY: [Self; 3] = [Self::Assertions, Self::Reporters, Self::Detectors];
+    pub(super) const EVERY: [Self; 4] =
+        [Self::Assertions, Self::Reporters, Self::Detectors, Self::LaunchChecks];
 
     pub(super) fn all(self) -> Vec<&'static Meta> {
         match self {
@@ -23,6 +26,10 @@ impl Kind {
             Self::Reporters => quintain_report::all().iter().map(|entry| entry.meta()).collect(),
             Self::Detectors => {
                 quintain_core::detect::all().iter().map(|entry| entry.meta()).collect()
+            }
+            Self::LaunchChecks => {
+                let checks = quintain_core::launch_checks::all().iter().map(|entry| entry.meta());
+                checks.chain([&quintain_core::surface::rug_pull::META]).collect()
             }
         }
     }
