@@ -24,9 +24,9 @@ pub fn is_reference(text: &str) -> bool {
     REFERENCE.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
-/// What is written out.
+/// What is written out, with a space in the place of every reference.
 pub fn without_references(text: &str) -> Cow<'_, str> {
-    REFERENCE.as_ref().map_or(Cow::Borrowed(text), |regex| regex.replace_all(text, ""))
+    REFERENCE.as_ref().map_or(Cow::Borrowed(text), |regex| regex.replace_all(text, " "))
 }
 
 /// What references can stand for.
@@ -101,7 +101,7 @@ mod tests {
             "${TOKEN:-x}",
         ] {
             assert!(is_reference(text), "{text}");
-            assert_eq!(without_references(text), "", "{text}");
+            assert_eq!(without_references(text), " ", "{text}");
             assert_eq!(resolve(text, &Here).as_deref(), Ok("t"), "{text}");
         }
         for text in ["plain", "$5", "100%", "{}", "a$b"] {

@@ -28,7 +28,7 @@ use crate::registry::Meta;
 use crate::static_finding::{Told, finding};
 use crate::suite::Launch;
 
-pub use secret_in_config::{Literal, literals};
+pub use secret_in_config::{Literal, literals, masked};
 
 /// Looks for one kind of fault.
 pub trait LaunchCheck: Sync {
@@ -142,7 +142,12 @@ pub fn look(
                 note: None,
                 fault: "",
             };
-            findings.push(finding(check.meta().id, check.facts(), config.client.id, place, told));
+            let mut finding =
+                finding(check.meta().id, check.facts(), config.client.id, place, told);
+            let file = config.path.display().to_string();
+            finding.metadata.insert("file".to_owned(), file.into());
+            finding.metadata.insert("line".to_owned(), entry.line.into());
+            findings.push(finding);
         }
     }
     findings

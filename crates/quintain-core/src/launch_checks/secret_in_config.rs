@@ -71,6 +71,10 @@ impl LaunchCheck for SecretInConfig {
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
         let mut found: Vec<Concern> = Vec::new();
         for literal in literals(scene.launch) {
+            // One is enough to have to change a part.
+            if found.iter().any(|concern| concern.part == literal.part) {
+                continue;
+            }
             let Literal { part, kind, masked, confidence, .. } = literal;
             let what = format!("{masked} ({kind})");
             let help = match part.split('.').next().unwrap_or_default() {
@@ -98,13 +102,13 @@ pub fn literals(launch: &Launch) -> Vec<Literal> {
     match launch {
         Launch::Command { env, .. } | Launch::Path { env, .. } => {
             for (name, value) in env {
-                found.extend(named(format!("env.{name}"), name, value.expose_secret()));
+                found.extend(named(&format!("env.{name}"), name, value.expose_secret()));
             }
         }
         Launch::Url { url, headers, .. } => {
-            found.extend(plain("url".to_owned(), url));
+            found.extend(plain("url", url));
             for (name, value) in headers {
-                found.extend(named(format!("headers.{name}"), name, value.expose_secret()));
+                found.extend(named(&format!("headers.{name}"), name, value.expose_secret()));
             }
         }
     }
@@ -116,27 +120,23 @@ pub fn literals(launch: &Launch) -> Vec<Literal> {
         let header = word.text.split_once(':').filter(|(name, _)| {
             names_a_secret(name) && !name.contains(['/', '=', ' ']) && name.len() < 64
         });
-        let own = match (option, header) {
-            _ if word.text.starts_with('-') => None,
-            (_, Some((name, value))) => named(word.part.clone(), name, value),
-            (Some(name), None) if names_a_secret(name) => {
-                named(word.part.clone(), name, &word.text)
-            }
-            _ => None,
-        };
-        found.extend(own.or_else(|| plain(word.part.clone(), &word.text)));
+        found.extend(match (option, header) {
+            _ if word.text.starts_with('-') => plain(&word.part, &word.text),
+            (_, Some((name, value))) => named(&word.part, name, value),
+            (Some(name), None) if names_a_secret(name) => named(&word.part, name, &word.text),
+            _ => plain(&word.part, &word.text),
+        });
     }
     found
 }
 
-/// A value whose name tells what it is.
-fn named(part: String, name: &str, value: &str) -> Option<Literal> {
-    if let Some(found) = plain(part.clone(), value) {
-        return Some(found);
-    }
+/// Values whose name tells what they are.
+fn named(part: &str, name: &str, value: &str) -> Vec<Literal> {
+    let found = plain(part, value);
     let lower = name.to_ascii_lowercase();
-    if !names_a_secret(name) || ["public", "file", "path"].iter().any(|word| lower.contains(word)) {
-        return None;
+    let leads_to_one = ["public", "file", "path"].iter().any(|word| lower.contains(word));
+    if !found.is_empty() || leads_to_one || !names_a_secret(name) {
+        return found;
     }
     let value = value.trim();
     let credential = ["Bearer ", "Basic ", "token ", "Token ", "ApiKey "]
@@ -150,35 +150,59 @@ fn named(part: String, name: &str, value: &str) -> Option<Literal> {
         .any(|word| lower.contains(word))
         || credential.is_some();
     let told = format!("{}={value}", if chosen { "password" } else { "secret" });
-    let whole = |hit: &Hit| Hit { start: told.len() - value.len(), end: told.len(), ..*hit };
-    strongest(&told).map(|hit| literal(part, &told, &whole(&hit)))
+    let whole = |hit: Hit| Hit { start: told.len() - value.len(), end: told.len(), ..hit };
+    let hit = scan(&told).into_iter().max_by_key(|hit| hit.confidence);
+    hit.map(|hit| literal(part, &told, whole(hit))).into_iter().collect()
 }
 
-/// A value that has the form of a credential, or holds one.
-fn plain(part: String, text: &str) -> Option<Literal> {
+/// Values that have the form of a credential.
+fn plain(part: &str, text: &str) -> Vec<Literal> {
     let text = without_references(text);
-    strongest(&text).map(|hit| literal(part, &text, &hit))
+    scan(&text).into_iter().map(|hit| literal(part, &text, hit)).collect()
 }
 
-fn strongest(text: &str) -> Option<Hit> {
+fn scan(text: &str) -> Vec<Hit> {
     let detectors: Vec<&'static dyn Detector> = detect::all()
         .iter()
         .copied()
         .filter(|detector| detector.family() == Family::Secret)
         .collect();
-    let hits = detect::scan(text, &detectors);
-    let hits = hits.into_iter().filter(|hit| hit.confidence > Confidence::Low);
-    hits.max_by_key(|hit| hit.confidence)
+    let mut hits = detect::scan(text, &detectors);
+    hits.retain(|hit| hit.confidence > Confidence::Low);
+    hits
 }
 
-fn literal(part: String, text: &str, hit: &Hit) -> Literal {
+fn literal(part: &str, text: &str, hit: Hit) -> Literal {
     Literal {
-        part,
+        part: part.to_owned(),
         value: hit.text(text).into(),
         kind: hit.kind,
         masked: hit.masked(text),
         confidence: hit.confidence,
     }
+}
+
+/// The launch as it can be shown: `***` for every credential in its command, arguments and address.
+/// Values of variables and headers stay, and are not for showing.
+pub fn masked(launch: &Launch) -> Launch {
+    let mut literals = literals(launch);
+    // One may hold another.
+    literals.sort_by_key(|literal| std::cmp::Reverse(literal.value.expose_secret().len()));
+    let mask = |text: &mut String| {
+        for literal in &literals {
+            *text = text.replace(literal.value.expose_secret(), "***");
+        }
+    };
+    let mut shown = launch.clone();
+    match &mut shown {
+        Launch::Command { command, args, .. } => {
+            mask(command);
+            args.iter_mut().for_each(mask);
+        }
+        Launch::Url { url, .. } => mask(url),
+        Launch::Path { args, .. } => args.iter_mut().for_each(mask),
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -241,6 +265,18 @@ mod tests {
         }
         let entry = r#"{"command": "x", "env": {"AUTH_MODE": "oauth2-pkce", "MAX_TOKENS": "128000", "PUBLIC_KEY_URL": "https://x/y"}}"#;
         assert_eq!(found(entry), [""; 0]);
+    }
+
+    #[test]
+    fn every_credential_of_a_launch_is_masked() {
+        let other = "B7mQx4Zt9KpL2vWn8RcY";
+        let line = format!(
+            "x --token {RANDOM} 'api_key={other}&secret={RANDOM}{other}' https://u:findings@h"
+        );
+        let shown = format!("{:?}", masked(&crate::launch_checks::testing::launch(&line)));
+        assert!(shown.contains("https://u:***@h"), "{shown}");
+        assert!(shown.contains("api_key=***&secret=***\""), "{shown}");
+        assert!(!shown.contains(RANDOM) && !shown.contains(other), "{shown}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use quintain_core::finding::Severity;
 use super::Desk;
 use crate::exit::Exit;
 use output::Outputs;
-use sheet::Sheets;
+use sheet::{Line, Sheets};
 
 /// Check the MCP servers that clients are configured with, without starting them
 ///
@@ -128,14 +128,11 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 }
 
 fn conclude(args: &Args, sheets: &Sheets, broken: bool, written: bool, desk: &Desk) -> Exit {
-    let failed = sheets.lines().filter_map(|line| Some((line, line.failure()?)));
-    let mut unreachable = false;
-    for (line, why) in failed {
-        unreachable = true;
-        let name = quintain_source::visible(&line.name);
-        desk.console.error(&format!("`{name}`: {}", quintain_source::visible(why)), None);
+    let failures: Vec<&str> = sheets.lines().filter_map(Line::failure).collect();
+    for why in &failures {
+        desk.console.error(&quintain_source::visible(why), None);
     }
-    if unreachable {
+    if !failures.is_empty() {
         return Exit::Unreachable;
     }
     if broken || !written {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use quintain_core::clients::{Entry, Problem};
 use quintain_core::finding::Severity;
+use quintain_core::launch_checks;
 use quintain_core::suite::{Launch, Transport};
 use quintain_source::visible_json;
 use serde_json::{Map, Value, json};
@@ -148,7 +149,7 @@ fn server(line: &Line, entry: Option<&Entry>) -> Value {
 
 /// Names of variables and headers, never their values.
 fn launch(launch: &Launch) -> Value {
-    match launch {
+    match launch_checks::masked(launch) {
         Launch::Command { command, args, env, cwd } => json!({
             "command": command,
             "args": args,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use quintain_core::clients::Problem;
 use quintain_core::finding::{Confidence, Finding, Severity};
+use quintain_core::launch_checks;
 use quintain_core::suite::Launch;
 use quintain_core::surface::Surface;
 use quintain_source::visible;
@@ -152,6 +153,7 @@ pub(super) fn plural(count: usize, word: &str) -> String {
 
 /// A launch in one line. Values of variables and headers are never shown.
 pub(super) fn launch(launch: &Launch) -> String {
+    let launch = &launch_checks::masked(launch);
     let names = |label: &str, names: Vec<&String>| {
         let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
         if names.is_empty() { String::new() } else { format!(" ({label} {})", names.join(", ")) }
