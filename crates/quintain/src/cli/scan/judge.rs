@@ -46,84 +46,106 @@ pub(super) fn launches(sheets: &mut Sheets, machine: &dyn Machine) {
 /// What is wrong with what servers list; those that one client uses at once are looked at together.
 pub(super) fn surfaces(sheets: &mut Sheets) {
     let mut seen: Vec<String> = Vec::new();
-    for group in groups(sheets) {
-        let members: Vec<(String, Surface)> = group
-            .members
-            .iter()
-            .filter_map(|(sheet, line)| {
-                let line = &sheets.sheets[*sheet].lines[*line];
-                Some((line.name.clone(), line.surface()?.clone()))
-            })
-            .collect();
-        if members.is_empty() {
+    for Group { target, members } in groups(sheets) {
+        let listed = |(name, at): (&String, &At)| {
+            let surface = sheets.sheets[at.sheet].lines[at.line].surface()?;
+            Some((name.clone(), surface.clone()))
+        };
+        let surfaces: Vec<(String, Surface)> = members.iter().filter_map(listed).collect();
+        if surfaces.is_empty() {
             continue;
         }
         let (knowledge, powers) = (Knowledge::default(), Powers::default());
         let field =
-            Field { surfaces: &members, knowledge: &knowledge, powers: &powers, purpose: None };
-        for finding in inspect(attacks::all(), &group.target, &field) {
+            Field { surfaces: &surfaces, knowledge: &knowledge, powers: &powers, purpose: None };
+        for finding in inspect(attacks::all(), &target, &field) {
             // A server of the user is in the groups of all projects.
             if seen.contains(&finding.fingerprint) {
                 continue;
             }
             seen.push(finding.fingerprint.clone());
-            let owner = group.members.iter().find(|(sheet, line)| {
-                let line = &sheets.sheets[*sheet].lines[*line];
-                line.surface().is_some() && line.name == finding.place.server()
-            });
-            match owner {
-                Some((sheet, line)) => sheets.sheets[*sheet].lines[*line].findings.push(finding),
+            match members.get(finding.place.server()) {
+                Some(at) => sheets.sheets[at.sheet].lines[at.line].findings.push(finding),
                 None => sheets.together.push(finding),
             }
         }
     }
 }
 
-/// Servers that one client uses at once.
+/// Where a server stands.
+#[derive(Clone, Copy)]
+struct At {
+    sheet: usize,
+    line: usize,
+}
+
+type Members = BTreeMap<String, At>;
+
+/// Servers that are used at once.
 struct Group {
-    /// The id of the client, or the saved file.
+    /// The id of the client.
     target: String,
-    /// Sheet and line.
-    members: Vec<(usize, usize)>,
+    members: Members,
+}
+
+/// What counts everywhere in a client, and what counts in single folders.
+#[derive(Default)]
+struct Client {
+    everywhere: Members,
+    folders: BTreeMap<String, Members>,
 }
 
 fn groups(sheets: &Sheets) -> Vec<Group> {
-    let mut groups = Vec::new();
-    // By client: what counts everywhere, and what counts in single folders.
-    type Members = BTreeMap<String, (usize, usize)>;
-    let mut clients: BTreeMap<&str, (Members, BTreeMap<String, Members>)> = BTreeMap::new();
-    for (at, line, config, entry) in sheets.entries().filter(|(.., entry)| !entry.disabled) {
-        let (everywhere, folders) = clients.entry(config.client.id).or_default();
+    let mut clients: BTreeMap<&str, Client> = BTreeMap::new();
+    for (sheet, line, config, entry) in sheets.entries() {
+        if entry.disabled || config.scope == Scope::File {
+            continue;
+        }
+        let client = clients.entry(config.client.id).or_default();
         let folder = match (&entry.project, config.scope) {
             (Some(project), _) => Some(project.clone()),
             (None, Scope::Project) => Some(".".to_owned()),
             (None, _) => None,
         };
         let members = match folder {
-            Some(folder) => folders.entry(folder).or_default(),
-            None => everywhere,
+            Some(folder) => client.folders.entry(folder).or_default(),
+            None => &mut client.everywhere,
         };
-        members.insert(entry.name.clone(), (at, line));
+        members.insert(entry.name.clone(), At { sheet, line });
     }
-    for (client, (everywhere, folders)) in clients {
-        let target = || client.to_owned();
+    let mut groups = Vec::new();
+    for (id, Client { everywhere, folders }) in clients {
         if folders.is_empty() {
-            groups.push(Group { target: target(), members: everywhere.into_values().collect() });
+            groups.push(Group { target: id.to_owned(), members: everywhere });
             continue;
         }
         for folder in folders.into_values() {
             // A server of the folder takes the place of one of the user.
             let mut members = everywhere.clone();
             members.extend(folder);
-            groups.push(Group { target: target(), members: members.into_values().collect() });
+            groups.push(Group { target: id.to_owned(), members });
         }
     }
-    for (at, sheet) in sheets.sheets.iter().enumerate().filter(|(_, sheet)| sheet.config.is_none())
-    {
-        groups.push(Group {
-            target: sheet.path.display().to_string(),
-            members: (0..sheet.lines.len()).map(|line| (at, line)).collect(),
-        });
-    }
+    groups.push(Group { target: "files".to_owned(), members: named(sheets) });
     groups
+}
+
+/// The servers of all files that the user named: whoever names several wants them together.
+fn named(sheets: &Sheets) -> Members {
+    let mut members = Members::new();
+    for (at, sheet) in sheets.sheets.iter().enumerate() {
+        if sheets.config(sheet).is_some_and(|config| config.scope != Scope::File) {
+            continue;
+        }
+        for (number, line) in sheet.lines.iter().enumerate() {
+            let mut name = line.name.clone();
+            let mut count = 1;
+            while members.contains_key(&name) {
+                count += 1;
+                name = format!("{} ({count})", line.name);
+            }
+            members.insert(name, At { sheet: at, line: number });
+        }
+    }
+    members
 }

@@ -124,6 +124,7 @@ fn pin(path: &Path, kept: Option<Value>, listed: &[Listed]) -> Result<Vec<String
 
 fn compare(sheets: &mut Sheets, kept: &Value, listed: &[Listed]) -> Vec<String> {
     let mut remarks = Vec::new();
+    let (mut compared, mut changed) = (0, 0);
     for Listed { sheet, line, key, surface } in listed {
         if let Some(problem) = surface.problems.first() {
             remarks.push(format!("`{key}` was not compared with {FILE}: {problem}"));
@@ -135,12 +136,18 @@ fn compare(sheets: &mut Sheets, kept: &Value, listed: &[Listed]) -> Vec<String> 
         }
         let target = sheets.config(&sheets.sheets[*sheet]).map(|config| config.client.id);
         let target = target.unwrap_or_default().to_owned();
+        let mut differs = false;
         let own = &mut sheets.sheets[*sheet].lines[*line];
         for mut finding in rug_pull::findings(&target, kept, &[(key.clone(), surface.clone())]) {
             rename(&mut finding.place, &own.name);
             own.findings.push(finding);
+            differs = true;
         }
+        compared += 1;
+        changed += usize::from(differs);
     }
+    remarks
+        .push(format!("compared with {FILE}: {compared} of {} ({changed} changed)", listed.len()));
     remarks
 }
 
