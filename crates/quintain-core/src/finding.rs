@@ -122,6 +122,11 @@ pub enum Place {
     Server {
         server: String,
     },
+    /// How a client starts or reaches the server: `args[1]`, `env.TOKEN`, `url`.
+    Launch {
+        server: String,
+        part: String,
+    },
     /// Several servers or tools together, in this order.
     Flow {
         steps: Vec<String>,
@@ -142,7 +147,8 @@ impl Place {
             | Self::Header { server, .. }
             | Self::Http { server, .. }
             | Self::Message { server, .. }
-            | Self::Server { server } => server,
+            | Self::Server { server }
+            | Self::Launch { server, .. } => server,
             Self::Flow { .. } => "",
         }
     }
@@ -182,6 +188,7 @@ impl Place {
             Self::Http { aspect, .. } => format!("http:{aspect}"),
             Self::Message { message, .. } => format!("message:{message}"),
             Self::Server { .. } => "server".to_owned(),
+            Self::Launch { part, .. } => format!("launch:{part}"),
             Self::Flow { steps } => format!("flow:{}", steps.join(">")),
         }
     }
@@ -216,6 +223,7 @@ impl fmt::Display for Place {
             Self::Message { message, .. } => write!(f, "message {message}"),
             Self::Server { server } if server.is_empty() => f.write_str("the server"),
             Self::Server { server } => write!(f, "server {server}"),
+            Self::Launch { part, .. } => f.write_str(part),
             Self::Flow { steps } => f.write_str(&steps.join(" → ")),
         }
     }
@@ -258,8 +266,9 @@ pub struct Finding {
     pub tool: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
-    /// `CWE-78`
-    pub cwe: String,
+    /// In JSON `CWE-78`.
+    #[serde(with = "cwe")]
+    pub cwe: Vec<u32>,
     pub owasp: Vec<String>,
     pub proofs: Vec<Proof>,
     /// A command line that shows it again.
@@ -279,6 +288,22 @@ pub struct Finding {
     /// Anything else.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
+}
+
+/// Numbers of weaknesses as people write them: `CWE-22, CWE-59`.
+mod cwe {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(numbers: &[u32], out: S) -> Result<S::Ok, S::Error> {
+        let words: Vec<String> = numbers.iter().map(|number| format!("CWE-{number}")).collect();
+        out.serialize_str(&words.join(", "))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<u32>, D::Error> {
+        let text = String::deserialize(input)?;
+        let numbers = text.split(", ").filter_map(|word| word.strip_prefix("CWE-")?.parse().ok());
+        Ok(numbers.collect())
+    }
 }
 
 #[cfg(test)]

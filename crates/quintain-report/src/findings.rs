@@ -119,12 +119,14 @@ pub(crate) fn qualified(place: &Place) -> String {
         Place::Variable { template, variable, .. } => format!("{template}/{variable}"),
         Place::Uri { .. } => "resources/read/uri".to_owned(),
         Place::PromptArgument { prompt, argument, .. } => format!("{prompt}/{argument}"),
+        Place::Completion { of, argument, .. } => format!("completion/{of}/{argument}"),
         Place::Prompt { prompt, .. } => prompt.clone(),
         Place::Header { header, .. } => format!("header/{header}"),
         Place::Http { aspect, .. } => format!("http/{aspect}"),
         Place::Message { message, .. } => format!("message/{message}"),
         Place::Server { server } if server.is_empty() => "server".to_owned(),
         Place::Server { server } => server.clone(),
+        Place::Launch { server, part } => format!("{server}/{part}"),
         Place::Flow { steps } => steps.join("/"),
     }
 }

@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use quintain_core::event::Event;
 use quintain_core::registry::Meta;
 
-pub use reporters::{all, find, for_path};
+pub use reporters::{all, find, for_path, markdown_inline};
 
 /// A format that results can be written in.
 pub trait Reporter: Sync {

@@ -97,7 +97,7 @@ fn finding(
         tool: place.tool().map(str::to_owned),
         argument: place.argument(),
         place,
-        cwe: facts.cwe.first().map(|number| format!("CWE-{number}")).unwrap_or_default(),
+        cwe: facts.cwe.to_vec(),
         owasp: facts.frameworks.iter().map(|id| (*id).to_owned()).collect(),
         proofs: vec![proof],
         reproduce: steps.last().and_then(reproduce),

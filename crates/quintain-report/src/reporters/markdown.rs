@@ -245,7 +245,7 @@ fn unsteady(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
 }
 
 /// Text of one line in which nothing is markup: neither Markdown's nor HTML's.
-fn inline(text: &str) -> String {
+pub fn inline(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for c in visible(text).chars() {
         match c {

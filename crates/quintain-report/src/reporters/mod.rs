@@ -15,6 +15,8 @@ use std::path::Path;
 
 use crate::Reporter;
 
+pub use markdown::inline as markdown_inline;
+
 static ALL: &[&dyn Reporter] = &[
     &console::Console,
     &csv::Csv,

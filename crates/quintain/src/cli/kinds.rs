@@ -14,11 +14,19 @@ pub(super) enum Kind {
     Attacks,
     /// How attacks are rewritten
     Strategies,
+    /// What `scan` looks for in configurations of MCP clients
+    LaunchChecks,
 }
 
 impl Kind {
-    pub(super) const EVERY: [Self; 5] =
-        [Self::Assertions, Self::Reporters, Self::Detectors, Self::Attacks, Self::Strategies];
+    pub(super) const EVERY: [Self; 6] = [
+        Self::Assertions,
+        Self::Reporters,
+        Self::Detectors,
+        Self::Attacks,
+        Self::Strategies,
+        Self::LaunchChecks,
+    ];
 
     pub(super) fn all(self) -> Vec<&'static Meta> {
         match self {
@@ -34,6 +42,10 @@ impl Kind {
             }
             Self::Strategies => {
                 quintain_core::strategies::all().iter().map(|entry| entry.meta()).collect()
+            }
+            Self::LaunchChecks => {
+                let checks = quintain_core::launch_checks::all().iter().map(|entry| entry.meta());
+                checks.chain([&quintain_core::surface::rug_pull::META]).collect()
             }
         }
     }

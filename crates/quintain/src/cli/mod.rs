@@ -18,6 +18,7 @@ mod render;
 mod replay;
 mod reports;
 mod runs;
+mod scan;
 mod schema;
 mod store;
 mod suite;
@@ -63,6 +64,7 @@ enum Command {
     Diff(diff::Args),
     Inspect(inspect::Args),
     Call(call::Args),
+    Scan(scan::Args),
     Login(login::Args),
     List(list::Args),
     Explain(explain::Args),
@@ -186,6 +188,7 @@ async fn dispatch(command: Command, desk: &Desk) -> Exit {
         Command::Diff(args) => diff::run(args, desk).await,
         Command::Inspect(args) => inspect::run(args, desk).await,
         Command::Call(args) => call::run(args, desk).await,
+        Command::Scan(args) => scan::run(args, desk).await,
         Command::Login(args) => login::run(args, desk).await,
         // They ended before the runtime was started.
         Command::Completions(_)

@@ -232,7 +232,8 @@ fn split(text: &str, at: char, flag: &str) -> Result<(String, SecretString), Str
     Ok((name.trim().to_owned(), SecretString::from(value)))
 }
 
-fn plain(name: String, launch: Launch) -> McpTarget {
+/// A target of one server, without options.
+pub(super) fn plain(name: String, launch: Launch) -> McpTarget {
     McpTarget {
         enabled: true,
         servers: vec![Server { name, launch, span: Span::default() }],
