@@ -166,17 +166,14 @@ impl Page {
             run.description.as_deref().map_or("Quintain".to_owned(), |text| line(text, 200));
         let title = escape(&title).into_owned();
         head(out, &title)?;
-        match &summary.redteam {
-            Some(report) => {
-                opening(out, &title, &run, summary, "findings", redteam::verdict(report))?;
-                redteam::write(out, report, summary)?;
-                let bouts = count(self.cases, "bout", "bouts");
-                writeln!(out, "<details class=\"panel fold\"><summary>{bouts}</summary>")?;
-            }
-            None => {
-                opening(out, &title, &run, summary, "cases", verdict(summary))?;
-                cards(out, summary)?;
-            }
+        if let Some(report) = &summary.redteam {
+            opening(out, &title, &run, summary, "findings", redteam::verdict(report))?;
+            redteam::write(out, report, summary)?;
+            let bouts = count(self.cases, "bout", "bouts");
+            writeln!(out, "<details class=\"panel fold\"><summary>{bouts}</summary>")?;
+        } else {
+            opening(out, &title, &run, summary, "cases", verdict(summary))?;
+            cards(out, summary)?;
         }
         chart::write(out, &run, summary, &self.latencies)?;
         write!(out, "{}", include_str!("html/cases.html"))?;

@@ -44,7 +44,7 @@ impl Screen {
     fn finding(&self, finding: &Finding) -> Vec<String> {
         let mut block = Vec::new();
         let word = cell(&finding.severity.word().to_uppercase(), INDENT);
-        let word = self.paint(self.tone(finding), &word);
+        let word = self.paint(tone_of(finding), &word);
         let title = line(&finding.title, self.options.max_cell * 2);
         for (at, text) in wrap(&title, self.width - INDENT, 4).iter().enumerate() {
             let start = if at == 0 { word.clone() } else { " ".repeat(INDENT) };
@@ -97,13 +97,6 @@ impl Screen {
         if self.options.verbose {
             let text = exchanges::of_wire(&proof.attempt, max * 20);
             block.extend(text.lines().map(indented));
-        }
-    }
-
-    fn tone(&self, finding: &Finding) -> Tone {
-        match (Standing::of(finding), finding.severity) {
-            (Standing::ByDesign, _) => Tone::Dim,
-            (_, severity) => tone(severity),
         }
     }
 
@@ -181,6 +174,13 @@ impl Screen {
 
     fn heading(&self, text: &str) -> String {
         self.paint(Tone::Bold, &cell(text, INDENT))
+    }
+}
+
+fn tone_of(finding: &Finding) -> Tone {
+    match Standing::of(finding) {
+        Standing::ByDesign => Tone::Dim,
+        Standing::Confirmed | Standing::Suspected => tone(finding.severity),
     }
 }
 

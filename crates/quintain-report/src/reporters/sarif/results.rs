@@ -3,9 +3,9 @@
 use quintain_core::finding::{Finding, Place, Proof};
 use quintain_core::result::CaseResult;
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 
 use super::rules::{Named, level};
+use crate::document::hex_digest;
 use crate::findings::{Standing, qualified, seen};
 use crate::gist;
 use crate::text::{excerpt, json_excerpt, line};
@@ -112,8 +112,8 @@ pub(super) fn of_case(case: &CaseResult, rule: &Named) -> Value {
     let target = case.target.name();
     let place = gist::place(case);
     let file = place.map_or("", |place| place.file.as_str());
-    let digest = Sha256::digest(format!("{}\n{file}\n{name}\n{target}", rule.id).as_bytes());
-    let fingerprint: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let fingerprint = hex_digest(&format!("{}\n{file}\n{name}\n{target}", rule.id));
+    let fingerprint = &fingerprint[..32];
     let mut location = json!({
         "logicalLocations": [{"name": name, "fullyQualifiedName": format!("{}/{name}", line(target, 200))}],
     });
@@ -129,7 +129,7 @@ pub(super) fn of_case(case: &CaseResult, rule: &Named) -> Value {
         "level": "error",
         "message": {"text": message(&text)},
         "locations": [location],
-        "partialFingerprints": fingerprints(&fingerprint),
+        "partialFingerprints": fingerprints(fingerprint),
         "properties": {
             "target": line(target, 200),
             "status": case.status,

@@ -1,5 +1,7 @@
 //! Rules: the attacks and assertions that results refer to.
 
+use quintain_core::attack::Attack;
+use quintain_core::check::Assertion;
 use quintain_core::finding::{Finding, Severity};
 use quintain_core::registry::Meta;
 use quintain_core::result::{CaseResult, CaseStatus};
@@ -34,7 +36,7 @@ impl Rules {
     pub(super) fn of_finding(&mut self, finding: &Finding) -> Named {
         let named = self.named(line(&finding.rule, 200), || Rule {
             id: line(&finding.rule, 200),
-            meta: attacks::find(&finding.rule).map(|attack| attack.meta()),
+            meta: attacks::find(&finding.rule).map(Attack::meta),
             about: About::Attack {
                 worst: finding.severity,
                 cwe: finding.cwe.clone(),
@@ -54,7 +56,7 @@ impl Rules {
         };
         self.named(kind.clone(), || {
             let plain = kind.strip_prefix("not-").unwrap_or(&kind);
-            let meta = assertions::find(plain).map(|assertion| assertion.meta());
+            let meta = assertions::find(plain).map(Assertion::meta);
             Rule { meta, about: About::Assertion, id: kind.clone() }
         })
     }
