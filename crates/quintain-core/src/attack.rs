@@ -29,6 +29,11 @@ pub trait Attack: Sync {
     /// How bad it is, and what the frameworks call it.
     fn facts(&self) -> &'static Facts;
 
+    /// Whether [`Self::inspect`] looks at anything.
+    fn inspects(&self) -> bool {
+        false
+    }
+
     /// What the surface alone proves or suggests, without a call.
     fn inspect(&self, _field: &Field<'_>) -> Vec<Hit> {
         Vec::new()

@@ -93,6 +93,10 @@ impl Attack for OutputInjection {
         &FACTS
     }
 
+    fn inspects(&self) -> bool {
+        true
+    }
+
     fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
         field.knowledge.baselines.iter().flat_map(ordinary).collect()
     }

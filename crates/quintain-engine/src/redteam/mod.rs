@@ -130,6 +130,7 @@ pub async fn execute(
     let mut findings = Findings::default();
     let mut reports: BTreeMap<usize, AttackReport> = BTreeMap::new();
     let mut coverage: BTreeMap<(String, String, String), Vec<String>> = BTreeMap::new();
+    inspected(campaign.orders, &field, &mut reports);
     let arena = Arena {
         parties: &parties,
         world: campaign.world,
@@ -157,8 +158,7 @@ pub async fn execute(
         mask(&mut row, &campaign.world.redactor);
         keep(&row, writer.as_ref(), &mut tally, listen).await;
         let report = reports.entry(at).or_default();
-        report.bouts += 1;
-        report.hits += 1;
+        report.hits = (report.hits + 1).min(report.bouts);
         let place = hit
             .place
             .clone()
@@ -260,7 +260,8 @@ fn settle(
     report.attempts += fought.attempts;
     report.hits += usize::from(!fought.struck.is_empty());
     let place = &fought.aim.place;
-    if let (Some(tool), Some(argument)) = (place.tool(), place.argument()) {
+    if let Some(tool) = place.tool() {
+        let argument = place.argument().unwrap_or_default();
         let key = (place.server().to_owned(), tool.to_owned(), argument);
         let tried = coverage.entry(key).or_default();
         let id = plugin.attack.meta().id.to_owned();
@@ -468,6 +469,16 @@ fn bouts(orders: &Orders, field: &Field<'_>, not_run: &mut Vec<NotRun>) -> Vec<(
         bouts.extend(aims.into_iter().map(|aim| (at, Arc::new(aim))));
     }
     bouts
+}
+
+/// Attacks that look at the surface alone have looked at every server, whatever they found.
+fn inspected(orders: &Orders, field: &Field<'_>, reports: &mut BTreeMap<usize, AttackReport>) {
+    for (at, plugin) in orders.plugins.iter().enumerate() {
+        let able = missing(plugin.attack.facts().needs, field).is_none();
+        if able && plugin.attack.inspects() {
+            reports.entry(at).or_default().bouts += field.surfaces.len();
+        }
+    }
 }
 
 fn statics(orders: &Orders, field: &Field<'_>) -> Vec<(usize, Hit)> {

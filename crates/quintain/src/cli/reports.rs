@@ -24,7 +24,8 @@ pub(in crate::cli) fn options(desk: &Desk) -> Options {
 /// How results are shown
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Show {
-    /// Write a report, format by suffix: .json .jsonl .yaml .csv .html .md .txt .junit.xml; any
+    /// Write a report, format by suffix: .json .jsonl .yaml .csv .html .md .txt .junit.xml
+    /// .sarif; any
     /// number of times
     #[arg(short, long, value_name = "FILE")]
     pub(in crate::cli) output: Vec<PathBuf>,
@@ -57,18 +58,6 @@ impl Show {
             let mut options = options(desk);
             options.max_cell = self.table_cell_max_length.unwrap_or(options.max_cell);
             feed.stdout(reporter.open(Box::new(Stdout), &options));
-        }
-        Ok(feed)
-    }
-
-    /// Opens the files, and JSON on standard output if that is wanted; nothing for people.
-    pub(in crate::cli) fn files(&self, desk: &Desk) -> Result<Feed, String> {
-        let mut feed = Feed::new();
-        for path in &self.output {
-            feed.file(path, desk)?;
-        }
-        if let Some(reporter) = self.json.then(|| find("json")).flatten() {
-            feed.stdout(reporter.open(Box::new(Stdout), &options(desk)));
         }
         Ok(feed)
     }

@@ -3,7 +3,6 @@
 mod plugins;
 mod report;
 mod run;
-mod screen;
 mod strategies;
 
 pub(super) use run::{failed, info, reproduction};

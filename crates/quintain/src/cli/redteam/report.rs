@@ -2,7 +2,6 @@
 
 use quintain_engine::store::StoreError;
 
-use super::screen;
 use crate::cli::reports::Show;
 use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
@@ -35,12 +34,13 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, StoreError> {
     let store = store::open(desk).await?;
     let run = store.find(&args.run).await?;
-    let Some(report) = run.summary.as_ref().and_then(|summary| summary.redteam.as_deref()) else {
+    let is_attack = run.summary.as_ref().is_some_and(|summary| summary.redteam.is_some());
+    if !is_attack {
         let help = "`quintain runs list` shows all runs; those of attacks begin with `redteam-`";
         desk.console.error(&format!("{} holds no attacks", run.id), Some(help));
         return Ok(Exit::Nothing);
-    };
-    let mut feed = match args.show.files(desk) {
+    }
+    let mut feed = match args.show.open(&[], desk) {
         Ok(feed) => feed,
         Err(what) => {
             desk.console.error(&what, None);
@@ -50,9 +50,6 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, StoreError> {
     store.replay(&run, |event| feed.event(event)).await?;
     if !feed.finish(&desk.console) {
         return Ok(Exit::Usage);
-    }
-    if !args.show.json && !desk.quiet {
-        screen::show(report, desk);
     }
     Ok(Exit::Passed)
 }

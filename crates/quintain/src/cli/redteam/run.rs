@@ -13,7 +13,6 @@ use quintain_engine::redteam::{Campaign, RedteamError, execute};
 use quintain_source::{Diagnostics, Renderer, Severity as Weight, SourceFile, Sources};
 use serde_json::{Map, Value};
 
-use super::screen;
 use crate::cli::eval::Progress;
 use crate::cli::reports::Show;
 use crate::cli::suite::Opened;
@@ -88,7 +87,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         Ok(orders) => orders,
         Err(exit) => return exit,
     };
-    let mut feed = match args.show.files(desk) {
+    let mut feed = match args.show.open(&[], desk) {
         Ok(feed) => feed,
         Err(what) => {
             desk.console.error(&what, None);
@@ -126,9 +125,6 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         desk.console.error(&format!("the run could not be kept: {why}"), None);
     }
     let Some(report) = &outcome.summary.redteam else { return Exit::Nothing };
-    if !args.show.json && !desk.quiet {
-        screen::show(report, desk);
-    }
     if outcome.summary.interrupted {
         desk.console.err("interrupted; what was found is reported");
         return Exit::Interrupted;
