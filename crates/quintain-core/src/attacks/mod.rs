@@ -1,7 +1,9 @@
 //! Every built-in attack, one family per file.
 
 mod command_injection;
+mod purpose;
 mod reach;
+mod traces;
 
 #[cfg(test)]
 mod testing;

@@ -67,7 +67,25 @@ pub(crate) fn innocent(aim: &Aim) -> Option<String> {
         return None;
     };
     let args = Value::Object(call.args.clone());
-    args.pointer(pointer).and_then(Value::as_str).map(str::to_owned)
+    args.pointer(pointer).and_then(shown)
+}
+
+/// A text that the place may well accept: the innocent one, one that the schema gives, or a letter.
+pub(crate) fn plausible(aim: &Aim) -> String {
+    let given = |key: &str| match aim.schema.get(key)? {
+        Value::Array(items) => items.first().and_then(shown),
+        value => shown(value),
+    };
+    let of_schema = || ["default", "example", "examples", "enum"].into_iter().find_map(given);
+    innocent(aim).or_else(of_schema).unwrap_or_else(|| "a".to_owned())
+}
+
+fn shown(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 fn text(value: &Value) -> Option<&str> {
