@@ -1,5 +1,6 @@
 //! Every built-in attack, one family per file.
 
+mod argument_injection;
 mod command_injection;
 mod purpose;
 mod reach;
@@ -12,7 +13,8 @@ mod tests;
 
 use crate::attack::Attack;
 
-static ALL: &[&dyn Attack] = &[&command_injection::CommandInjection];
+static ALL: &[&dyn Attack] =
+    &[&argument_injection::ArgumentInjection, &command_injection::CommandInjection];
 
 pub fn all() -> &'static [&'static dyn Attack] {
     ALL
