@@ -1,9 +1,11 @@
 //! Every built-in attack, one family per file.
 
 mod argument_injection;
+mod code_injection;
 mod command_injection;
 mod purpose;
 mod reach;
+mod template_injection;
 mod traces;
 
 #[cfg(test)]
@@ -13,8 +15,12 @@ mod tests;
 
 use crate::attack::Attack;
 
-static ALL: &[&dyn Attack] =
-    &[&argument_injection::ArgumentInjection, &command_injection::CommandInjection];
+static ALL: &[&dyn Attack] = &[
+    &argument_injection::ArgumentInjection,
+    &code_injection::CodeInjection,
+    &command_injection::CommandInjection,
+    &template_injection::TemplateInjection,
+];
 
 pub fn all() -> &'static [&'static dyn Attack] {
     ALL
