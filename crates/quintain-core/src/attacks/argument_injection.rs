@@ -3,7 +3,7 @@
 use super::{purpose, reach, traces};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Tried};
 use crate::evidence::Observation;
-use crate::finding::{Confidence, Place, Severity};
+use crate::finding::{Confidence, Severity};
 use crate::knowledge::words;
 use crate::registry::Meta;
 
@@ -126,7 +126,7 @@ impl Attack for ArgumentInjection {
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, true);
         let is_prose = |aim: &Aim| matches!(aim.kinds.first(), Some(Kind::Text | Kind::Query));
-        aims.retain(|aim| !is_prose(aim) || in_free_map(aim));
+        aims.retain(|aim| !is_prose(aim) || reach::in_free_map(aim));
         for aim in &mut aims {
             aim.by_design = purpose::of_commands(field, aim);
             // The words of the tool suggest flags, and travel with the aim.
@@ -219,9 +219,9 @@ impl Volley<'_> {
 
     /// An item more in a list.
     fn in_list(&mut self) {
-        let Some((list, index)) = parent(self.aim) else { return };
+        let Some((list, index)) = reach::parent(self.aim) else { return };
         let Ok(index) = index.parse::<usize>() else { return };
-        let next = at(self.aim, format!("{list}/{}", index + 1));
+        let next = reach::at(self.aim, format!("{list}/{}", index + 1));
         let nonce = self.brief.nonce();
         let text = self.flag("--output=", Effect::Writes, &nonce);
         self.add(&next, "as a further item of the list", nonce, text.clone(), text);
@@ -229,41 +229,17 @@ impl Volley<'_> {
 
     /// An entry more in a map that takes any.
     fn in_map(&mut self) {
-        let Some((map, _)) = parent(self.aim).filter(|_| in_free_map(self.aim)) else { return };
+        let Some((map, _)) = reach::parent(self.aim).filter(|_| reach::in_free_map(self.aim))
+        else {
+            return;
+        };
         for key in KEYS {
-            let other = at(self.aim, format!("{map}/{key}"));
+            let other = reach::at(self.aim, format!("{map}/{key}"));
             let nonce = self.brief.nonce();
             let text = self.flag("", Effect::Writes, &nonce);
             self.add(&other, &format!("as the entry {key} of a map"), nonce, String::new(), text);
         }
     }
-}
-
-/// What the walk through schemas calls an entry of a free map.
-const FREE_KEY: &str = "note";
-
-/// Whether an aim stands for any entry of a map: no schema speaks of it, or the walk made it up.
-fn in_free_map(aim: &Aim) -> bool {
-    let unknown = aim.schema.get("type").is_none() && aim.schema.get("enum").is_none();
-    parent(aim).is_some_and(|(map, key)| {
-        !map.is_empty() && key.parse::<usize>().is_err() && (unknown || key == FREE_KEY)
-    })
-}
-
-fn parent(aim: &Aim) -> Option<(&str, &str)> {
-    match &aim.place {
-        Place::Argument { pointer, .. } => pointer.rsplit_once('/'),
-        _ => None,
-    }
-}
-
-/// The same aim at another pointer.
-fn at(aim: &Aim, to: String) -> Aim {
-    let mut aim = aim.clone();
-    if let Place::Argument { pointer, .. } = &mut aim.place {
-        *pointer = to;
-    }
-    aim
 }
 
 fn hit(bout: &Bout<'_>, tried: &Tried, confidence: Confidence, what: String) -> Hit {

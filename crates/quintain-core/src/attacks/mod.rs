@@ -3,6 +3,8 @@
 mod argument_injection;
 mod code_injection;
 mod command_injection;
+mod dos_growth;
+mod nosql_injection;
 mod pairs;
 mod purpose;
 mod reach;
@@ -21,6 +23,8 @@ static ALL: &[&dyn Attack] = &[
     &argument_injection::ArgumentInjection,
     &code_injection::CodeInjection,
     &command_injection::CommandInjection,
+    &dos_growth::DosGrowth,
+    &nosql_injection::NosqlInjection,
     &sql_injection::SqlInjection,
     &template_injection::TemplateInjection,
 ];

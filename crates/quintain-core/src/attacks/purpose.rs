@@ -27,6 +27,13 @@ const LIMITS: [&str; 20] = [
     "whitelisted",
 ];
 
+/// Verbs of tools that may change every row that a condition holds for.
+const CHANGES: [&str; 22] = [
+    "archive", "assign", "change", "close", "edit", "label", "mark", "modify", "move", "patch",
+    "put", "rename", "replace", "save", "set", "store", "sync", "tag", "toggle", "update",
+    "upsert", "write",
+];
+
 /// Why running the commands in an argument is the contract, if it is.
 pub(super) fn of_commands(field: &Field<'_>, aim: &Aim) -> Option<String> {
     const ARGUMENTS: [&str; 9] =
@@ -74,9 +81,9 @@ pub(super) fn of_templates(field: &Field<'_>, aim: &Aim) -> Option<String> {
 
 /// Whether an argument is a whole query, or a clause of one, by contract.
 pub(super) fn is_query(field: &Field<'_>, aim: &Aim) -> bool {
-    const LANGUAGES: [&str; 12] = [
+    const LANGUAGES: [&str; 14] = [
         "sql", "cypher", "kql", "kusto", "graphql", "sparql", "promql", "soql", "jql", "gremlin",
-        "aql", "logql",
+        "aql", "logql", "mongo", "mongodb",
     ];
     const ARGUMENTS: [&str; 8] =
         ["query", "queries", "sql", "statement", "statements", "where", "clause", "expression"];
@@ -87,6 +94,12 @@ pub(super) fn is_query(field: &Field<'_>, aim: &Aim) -> bool {
     let speaks = |words: &[String]| words.iter().any(|word| LANGUAGES.contains(&word.as_str()));
     speaks(&told.argument_text)
         || (told.argument_is(&ARGUMENTS) && (speaks(&told.name) || speaks(&told.description)))
+}
+
+/// Whether a tool sounds as if it changes every row that a condition holds for.
+pub(super) fn changes_data(aim: &Aim) -> bool {
+    let tool = words(aim.place.tool().unwrap_or_default());
+    tool.iter().any(|word| CHANGES.contains(&word.as_str()))
 }
 
 /// The words of a tool and of one of its arguments.

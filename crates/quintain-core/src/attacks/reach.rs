@@ -88,6 +88,34 @@ fn shown(value: &Value) -> Option<String> {
     }
 }
 
+/// What the walk through schemas calls an entry of a free map.
+const FREE_KEY: &str = "note";
+
+/// Whether an aim stands for any entry of a map: no schema speaks of it, or the walk made it up.
+pub(crate) fn in_free_map(aim: &Aim) -> bool {
+    let unknown = aim.schema.get("type").is_none() && aim.schema.get("enum").is_none();
+    parent(aim).is_some_and(|(map, key)| {
+        !map.is_empty() && key.parse::<usize>().is_err() && (unknown || key == FREE_KEY)
+    })
+}
+
+/// The pointer to what holds the place of an aim, and its key there.
+pub(crate) fn parent(aim: &Aim) -> Option<(&str, &str)> {
+    match &aim.place {
+        Place::Argument { pointer, .. } => pointer.rsplit_once('/'),
+        _ => None,
+    }
+}
+
+/// The same aim at another pointer.
+pub(crate) fn at(aim: &Aim, to: String) -> Aim {
+    let mut aim = aim.clone();
+    if let Place::Argument { pointer, .. } = &mut aim.place {
+        *pointer = to;
+    }
+    aim
+}
+
 fn text(value: &Value) -> Option<&str> {
     value.as_str()
 }

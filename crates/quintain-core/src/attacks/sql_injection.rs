@@ -61,13 +61,6 @@ const WAIT: Duration = Duration::from_secs(2);
 /// The role of what waits.
 const WAITS: &str = "waits";
 
-/// Verbs of tools that may change every row that a condition holds for.
-const CHANGES: [&str; 22] = [
-    "archive", "assign", "change", "close", "edit", "label", "mark", "modify", "move", "patch",
-    "put", "rename", "replace", "save", "set", "store", "sync", "tag", "toggle", "update",
-    "upsert", "write",
-];
-
 /// What databases say of a statement that does not parse. Full-text queries have errors of their own.
 static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
@@ -97,8 +90,7 @@ impl Attack for SqlInjection {
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let tool = words(aim.place.tool().unwrap_or_default());
-        let careful = tool.iter().any(|word| CHANGES.contains(&word.as_str()));
+        let careful = purpose::changes_data(aim);
         let innocent = reach::plausible(aim);
         let mut volley = Volley { aim, brief, innocent, careful, set: 0, made: Vec::new() };
         if aim.is(Kind::Number) {
@@ -249,7 +241,7 @@ impl Volley<'_> {
             "sorting",
         ];
         let argument = words(&self.aim.place.argument().unwrap_or_default());
-        argument.iter().any(|word| NAMES.contains(&word.as_str()))
+        argument.last().is_some_and(|word| NAMES.contains(&word.as_str()))
     }
 
     fn names(&mut self) {
