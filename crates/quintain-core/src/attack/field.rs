@@ -86,6 +86,22 @@ impl Field<'_> {
         aims.sort_by_key(rank);
         aims
     }
+
+    /// Every number inside the arguments of every tool. What a server does not check takes text too.
+    pub fn numbers(&self) -> Vec<Aim> {
+        let is_number = |kind: &Value| matches!(kind.as_str(), Some("number" | "integer"));
+        let numbers = self.knowledge.aims.iter().filter(|aim| {
+            matches!(aim.place, Place::Argument { .. })
+                && !is_text(aim)
+                && aim.schema.get("type").is_some_and(is_number)
+        });
+        numbers.cloned().collect()
+    }
+
+    /// The tool that an aim belongs to.
+    pub fn tool_of(&self, aim: &Aim) -> Option<&Tool> {
+        self.tool(aim.place.server(), aim.place.tool()?)
+    }
 }
 
 fn is_text(aim: &Aim) -> bool {

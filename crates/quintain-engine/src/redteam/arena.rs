@@ -272,7 +272,10 @@ impl Arena<'_> {
     }
 
     fn is_forbidden(&self, attempt: &Attempt) -> bool {
-        let (Action::Steps { steps, .. } | Action::Alone { steps, .. }) = &attempt.action else {
+        let (Action::Steps { steps, .. }
+        | Action::Alone { steps, .. }
+        | Action::Until { steps, .. }) = &attempt.action
+        else {
             return false;
         };
         steps.iter().any(|step| match step {
@@ -296,20 +299,25 @@ impl Arena<'_> {
                     if lost {
                         // Somebody else's attempt may have killed it: this one is made alone.
                         party.step(&ping()).await;
-                        return self.alone(steps, *identity).await;
+                        return self.alone(steps, *identity, Duration::MAX).await;
                     }
                     evidence.exchanges.push(exchange);
                 }
             }
-            Action::Alone { steps, identity } => return self.alone(steps, *identity).await,
+            Action::Alone { steps, identity } => {
+                return self.alone(steps, *identity, Duration::MAX).await;
+            }
+            Action::Until { steps, identity, patience } => {
+                return self.alone(steps, *identity, *patience).await;
+            }
             Action::Frame { bytes } => return self.frame(bytes).await,
             Action::Http(request) => evidence.exchanges.push(self.http(request).await),
         }
         evidence
     }
 
-    /// Steps over sessions of their own.
-    async fn alone(&self, steps: &[Step], identity: usize) -> Evidence {
+    /// Steps over sessions of their own, until one takes longer than this.
+    async fn alone(&self, steps: &[Step], identity: usize, patience: Duration) -> Evidence {
         let mut evidence = Evidence::default();
         let Some(party) = self.parties.get(identity) else { return evidence };
         let Ok(sessions) = party.alone(self.world).await else { return evidence };
@@ -319,9 +327,13 @@ impl Arena<'_> {
                 Outcome::Closed { why } => Some(why.clone()),
                 _ => None,
             };
+            let tired = exchange.took > patience;
             evidence.exchanges.push(exchange);
             if let Some(why) = lost {
                 evidence.observations.push(Observation::Exit { why });
+                break;
+            }
+            if tired {
                 break;
             }
         }

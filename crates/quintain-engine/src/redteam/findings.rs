@@ -119,7 +119,8 @@ fn fingerprint(rule: &str, place: &Place, fault: &str) -> String {
 pub(super) fn steps_of(action: &quintain_core::attack::Action) -> Vec<Step> {
     match action {
         quintain_core::attack::Action::Steps { steps, .. }
-        | quintain_core::attack::Action::Alone { steps, .. } => steps.clone(),
+        | quintain_core::attack::Action::Alone { steps, .. }
+        | quintain_core::attack::Action::Until { steps, .. } => steps.clone(),
         _ => Vec::new(),
     }
 }
