@@ -127,6 +127,10 @@ impl Attack for DosGrowth {
         &META
     }
 
+    fn is_unsteady(&self) -> bool {
+        true
+    }
+
     fn facts(&self) -> &'static Facts {
         &FACTS
     }

@@ -67,6 +67,10 @@ impl Attack for PathWrite {
         &META
     }
 
+    fn rule(&self) -> &'static str {
+        "path-traversal"
+    }
+
     fn facts(&self) -> &'static Facts {
         &FACTS
     }

@@ -217,8 +217,11 @@ fn group(name: &str) -> &str {
 /// The attacks that a name stands for: one of its own, or a collection. `owasp:mcp:05` is one entry of
 /// a framework.
 pub fn collections(name: &str) -> Option<Vec<&'static dyn Attack>> {
-    if let Some(attack) = attacks::find(name) {
-        return Some(vec![attack]);
+    let own =
+        |attack: &&'static dyn Attack| attack.rule() == name || attack.meta().answers_to(name);
+    let own: Vec<&'static dyn Attack> = attacks::all().iter().copied().filter(own).collect();
+    if !own.is_empty() {
+        return Some(own);
     }
     let named = |members: Members| -> Vec<&'static dyn Attack> {
         let belongs = |attack: &&'static dyn Attack| match members {

@@ -92,6 +92,9 @@ impl Arena<'_> {
                 continue;
             }
             if !self.again(plugin, &fought.aim, &hit, SETTLE).await {
+                if plugin.attack.is_unsteady() {
+                    continue;
+                }
                 hit.confidence = Confidence::Suspected;
             }
             let set: Vec<Tried> =

@@ -33,7 +33,7 @@ impl Findings {
     ) {
         let Struck { hit, tried } = struck;
         let place = hit.place.clone().unwrap_or_else(|| place.clone());
-        let rule = plugin.attack.meta().id;
+        let rule = plugin.attack.rule();
         let first = tried.last();
         let steps: Vec<Step> = first.map(|one| steps_of(&one.attempt.action)).unwrap_or_default();
         let attempt = join(tried.iter().map(|one| &one.evidence));
@@ -84,12 +84,12 @@ fn finding(
     target: &str,
     reproduce: Reproduce<'_>,
 ) -> Finding {
-    let (meta, facts) = (plugin.attack.meta(), plugin.attack.facts());
-    let fingerprint = fingerprint(meta.id, &place, hit.fault);
+    let (rule, facts) = (plugin.attack.rule(), plugin.attack.facts());
+    let fingerprint = fingerprint(rule, &place, hit.fault);
     let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
     Finding {
         id: format!("F-{}", &fingerprint[..8]),
-        rule: meta.id.to_owned(),
+        rule: rule.to_owned(),
         title: hit.title,
         severity,
         confidence: hit.confidence,

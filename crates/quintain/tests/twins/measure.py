@@ -19,6 +19,8 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+# A tool that is not listed and works is both.
+SAME = {"hidden-tool": ("bfla",), "bfla": ("hidden-tool",)}
 
 
 class Running:
@@ -129,11 +131,13 @@ def place_of(finding):
         return "header " + place["header"], None
     if kind == "message":
         return "message " + place["message"], None
+    if kind == "completion":
+        return "completion " + place["of"], "/" + place["argument"]
     return kind, None
 
 
 def is_at(finding, planted):
-    if finding["rule"] != planted["attack"] and finding["rule"] not in planted.get("or", []):
+    if finding["rule"] != planted["attack"] and finding["rule"] not in SAME.get(planted["attack"], ()):
         return False
     tool, argument = place_of(finding)
     wanted = planted.get("tool")
