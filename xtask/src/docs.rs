@@ -24,6 +24,7 @@ const COMMANDS: &[&str] = &[
     "runs export",
     "runs delete",
     "diff",
+    "scan",
     "list",
     "explain",
     "schema",
