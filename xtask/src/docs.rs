@@ -30,6 +30,7 @@ const COMMANDS: &[&str] = &[
     "redteam plugins",
     "redteam strategies",
     "replay",
+    "scan",
     "list",
     "explain",
     "schema",

@@ -85,7 +85,9 @@ fn fingerprint(parts: &[&str]) -> String {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
-    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+    let start = hash.finalize().into_iter().take(16);
+    start.flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -169,12 +169,11 @@ impl<'d> Fields<'d> {
     fn texts(&mut self, name: &str, node: &Node) -> Vec<String> {
         let mut texts = Vec::new();
         for item in node.as_seq().unwrap_or_default() {
-            match item.raw() {
-                Some(text) => texts.push(text.to_owned()),
-                None => {
-                    let what = format!("`{name}` holds {} where a text is due", item.describe());
-                    self.complain(item, what);
-                }
+            if let Some(text) = item.raw() {
+                texts.push(text.to_owned());
+            } else {
+                let what = format!("`{name}` holds {} where a text is due", item.describe());
+                self.complain(item, what);
             }
         }
         texts

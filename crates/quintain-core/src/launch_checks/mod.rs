@@ -7,6 +7,7 @@ mod container_powers;
 mod lookalike_package;
 mod piped_download;
 mod plain_http;
+mod preloaded_code;
 mod program;
 mod secret_in_config;
 mod shell_wrapper;
@@ -110,6 +111,7 @@ static ALL: &[&dyn LaunchCheck] = &[
     &unpinned_package::UnpinnedPackage,
     &lookalike_package::LookalikePackage,
     &piped_download::PipedDownload,
+    &preloaded_code::PreloadedCode,
     &shell_wrapper::ShellWrapper,
     &container_powers::ContainerPowers,
     &writable_by_others::WritableByOthers,

@@ -114,7 +114,9 @@ fn is_private(host: &str) -> bool {
     match host.parse::<std::net::IpAddr>() {
         Ok(std::net::IpAddr::V4(address)) => address.is_private() || address.is_link_local(),
         Ok(std::net::IpAddr::V6(address)) => address.is_unique_local(),
-        Err(_) => !host.contains('.') || host.ends_with(".local") || host.ends_with(".internal"),
+        Err(_) => {
+            host.rsplit_once('.').is_none_or(|(_, last)| ["local", "internal"].contains(&last))
+        }
     }
 }
 

@@ -9,15 +9,13 @@ use super::{Prompt, Resource, ResourceTemplate, Surface, Tool};
 /// something else.
 pub fn surfaces(text: &str) -> Option<Vec<(Option<String>, Surface)>> {
     let text = text.trim_start_matches('\u{feff}').trim();
-    match serde_json::from_str::<Value>(text) {
-        Ok(value) => of_value(value),
-        // A log of answers, one per line.
-        Err(_) => {
-            let lines = text.lines().filter(|line| !line.trim().is_empty());
-            let values = lines.map(serde_json::from_str).collect::<Result<Vec<Value>, _>>().ok()?;
-            pages(values).map(|surface| vec![(None, surface)])
-        }
+    if let Ok(value) = serde_json::from_str::<Value>(text) {
+        return of_value(value);
     }
+    // A log of answers, one per line.
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let values = lines.map(serde_json::from_str).collect::<Result<Vec<Value>, _>>().ok()?;
+    pages(values).map(|surface| vec![(None, surface)])
 }
 
 fn of_value(value: Value) -> Option<Vec<(Option<String>, Surface)>> {

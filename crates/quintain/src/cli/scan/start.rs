@@ -108,8 +108,8 @@ async fn list(asked: &Asked, timeout: Option<Duration>, world: &World) -> Result
 struct Consent {
     /// The answer to everything that is still to come.
     rest: Option<bool>,
-    /// Equal commands are asked for once.
-    given: BTreeMap<String, bool>,
+    /// Equal launches are asked for once.
+    given: BTreeMap<Vec<String>, bool>,
 }
 
 impl Consent {
@@ -118,7 +118,8 @@ impl Consent {
     }
 
     async fn ask(&mut self, asked: &Asked, desk: &Desk) -> bool {
-        if let Some(answer) = self.rest.or_else(|| self.given.get(&asked.shown).copied()) {
+        let whole = asked.filled.as_ref().map(whole).unwrap_or_default();
+        if let Some(answer) = self.rest.or_else(|| self.given.get(&whole).copied()) {
             return answer;
         }
         let (title, shown) = (visible(&asked.title), visible(&asked.shown));
@@ -135,8 +136,26 @@ impl Consent {
             "q" | "quit" => *self.rest.insert(false),
             _ => false,
         };
-        self.given.insert(asked.shown.clone(), answer);
+        self.given.insert(whole, answer);
         answer
+    }
+}
+
+/// Everything that tells launches apart, what is not shown included.
+fn whole(launch: &Launch) -> Vec<String> {
+    let pair =
+        |(name, value): (&String, &SecretString)| [name.clone(), value.expose_secret().to_owned()];
+    match launch {
+        Launch::Command { command, args, env, cwd } => {
+            let folder = cwd.iter().map(|cwd| cwd.display().to_string());
+            let words = std::iter::once(command).chain(args).cloned();
+            words.chain(env.iter().flat_map(pair)).chain(folder).collect()
+        }
+        Launch::Url { url, headers, .. } => {
+            let headers = headers.iter().flat_map(|(name, value)| pair((name, value)));
+            std::iter::once(url.clone()).chain(headers).collect()
+        }
+        Launch::Path { path, .. } => vec![path.display().to_string()],
     }
 }
 
