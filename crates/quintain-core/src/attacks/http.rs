@@ -109,7 +109,7 @@ impl<'t> Answer<'t> {
         };
         result(self.body).or_else(|| {
             let data = self.body.lines().filter_map(|line| line.strip_prefix("data:"));
-            data.filter_map(|text| result(text.trim())).next()
+            data.find_map(|text| result(text.trim()))
         })
     }
 

@@ -112,7 +112,7 @@ const READERS: [&str; 10] = [
 const ADMINS: [&str; 7] =
     ["admin", "administrator", "root", "owner", "superuser", "superadmin", "operator"];
 
-fn named<'t>(tool: &'t Tool) -> &'t str {
+fn named(tool: &Tool) -> &str {
     tool.name().unwrap_or_default()
 }
 
