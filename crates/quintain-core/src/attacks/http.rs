@@ -108,7 +108,7 @@ impl<'t> Answer<'t> {
             value.get("result").cloned()
         };
         result(self.body).or_else(|| {
-            let data = self.body.lines().filter_map(|line| line.strip_prefix("data:"));
+            let mut data = self.body.lines().filter_map(|line| line.strip_prefix("data:"));
             data.find_map(|text| result(text.trim()))
         })
     }
