@@ -368,7 +368,7 @@ fn neighbours(id: &Value) -> Vec<Value> {
     }
 }
 
-fn outcome<'t>(tried: &'t Tried) -> Option<&'t Outcome> {
+fn outcome(tried: &Tried) -> Option<&Outcome> {
     tried.last().map(|exchange| &exchange.outcome)
 }
 

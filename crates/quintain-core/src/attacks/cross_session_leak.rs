@@ -79,13 +79,13 @@ impl Attack for CrossSessionLeak {
         let watchers = nature::watchers(field, aim.place.server(), "", WATCHERS);
         let nonce = brief.nonce();
         let form = "planted by one, seen by another";
-        let Some(mut plant) = reach::attempt(aim, (0, form), nonce.clone(), nonce.as_str()) else {
+        let Some(plant) = reach::attempt(aim, (0, form), nonce.clone(), nonce.as_str()) else {
             return Vec::new();
         };
         if watchers.is_empty() {
             return Vec::new();
         }
-        plant.role = "plant".to_owned();
+        let plant = Attempt { role: "plant".to_owned(), ..plant };
         vec![plant, reach::plain(watchers, 1, (0, form, "look"), nonce)]
     }
 

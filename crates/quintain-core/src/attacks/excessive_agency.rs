@@ -5,11 +5,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use serde_json::Value;
+
 use super::nature;
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
-use crate::evidence::{Exchange, Observation};
+use crate::evidence::Exchange;
 use crate::finding::{Place, Severity};
-use crate::knowledge::harvest;
+use crate::knowledge::{Learned, harvest};
+use crate::probe::Step;
 use crate::registry::Meta;
 use crate::surface::Tool;
 
@@ -29,8 +32,8 @@ All of it happens in a session of its own.
 Clients ask their user before a call that destroys, and not before one that only reads. They know it from these claims.
 
 # What counts as proof
-What a reading tool shows was the same twice before the call, another one after it, and the same twice again; or a file of the canary
-ground changed with the mark of the call. What changes by itself is not looked at, times do not count.
+What a reading tool shows was the same twice before the call, and another one, the same twice, after it. What changes by itself is not
+looked at, and times do not count. A tool is no witness in its own cause.
 
 # Example
 ```yaml
@@ -51,7 +54,8 @@ static FACTS: Facts = Facts {
     needs: &[],
 };
 
-const MAX_AIMS: usize = 16;
+/// So many tools are tried in one session.
+const MAX_TOOLS: usize = 8;
 const WATCHERS: usize = 3;
 
 impl Attack for ExcessiveAgency {
@@ -64,48 +68,48 @@ impl Attack for ExcessiveAgency {
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        let mut aims = Vec::new();
-        for baseline in &field.knowledge.baselines {
-            let Some(tool) = nature::tool_of(field, baseline) else { continue };
-            if nature::may_be_called(field, tool) && Promise::of(tool).is_some() {
-                let name = tool.name().unwrap_or_default().to_owned();
-                let place = Place::Tool { server: baseline.server.clone(), tool: name };
-                aims.push(nature::aim(place, Some(baseline)));
-            }
-        }
-        aims.truncate(MAX_AIMS);
-        aims
+        let servers = field.surfaces.iter().map(|(server, _)| server);
+        servers
+            .filter(|server| !promising(field, server).is_empty())
+            .map(|server| nature::aim(Place::Server { server: server.clone() }, None))
+            .collect()
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let (Some(field), Some(baseline)) = (brief.field, &aim.baseline) else {
-            return Vec::new();
-        };
-        let tool = aim.place.tool().unwrap_or_default();
-        let watchers = nature::watchers(field, aim.place.server(), tool, WATCHERS);
+        let Some(field) = brief.field else { return Vec::new() };
+        let server = aim.place.server();
+        let watchers = nature::watchers(field, server, "", WATCHERS);
         if watchers.is_empty() {
             return Vec::new();
         }
-        // Look twice, call, look twice, call, look.
-        let mut steps = Vec::new();
-        for looks in [2, 2, 1] {
-            (0..looks).for_each(|_| steps.extend(watchers.iter().cloned()));
-            if looks == 2 {
-                steps.push(baseline.step.clone());
+        let mut attempts = Vec::new();
+        for (set, tools) in promising(field, server).chunks(MAX_TOOLS).enumerate() {
+            let mut steps: Vec<Step> = Vec::new();
+            let look_twice = |steps: &mut Vec<Step>| {
+                (0..2).for_each(|_| steps.extend(watchers.iter().cloned()));
+            };
+            look_twice(&mut steps);
+            for (promise, step) in tools {
+                let calls = if *promise == Promise::Idempotent { 2 } else { 1 };
+                for _ in 0..calls {
+                    steps.push(step.clone());
+                    look_twice(&mut steps);
+                }
             }
+            attempts.push(Attempt {
+                form: "state before and after".to_owned(),
+                set,
+                role: watchers.len().to_string(),
+                action: Action::Alone { steps, identity: 0 },
+                nonce: brief.nonce(),
+                payload: None,
+            });
         }
-        vec![Attempt {
-            form: "state before and after".to_owned(),
-            set: 0,
-            role: watchers.len().to_string(),
-            action: Action::Alone { steps, identity: 0 },
-            nonce: brief.nonce(),
-            payload: None,
-        }]
+        attempts
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried.iter().filter_map(|tried| judge(bout, tried)).collect()
+        bout.tried.iter().flat_map(|tried| judge(bout, tried)).collect()
     }
 }
 
@@ -129,48 +133,91 @@ impl Promise {
     }
 }
 
-/// What one watcher showed: twice before, twice after the first call, once after the second.
-struct Seen<'t>([&'t Exchange; 5]);
+/// Calls of tools that promise something, those that promise the most first.
+fn promising(field: &Field<'_>, server: &str) -> Vec<(Promise, Step)> {
+    let baselines = field.knowledge.baselines.iter().filter(|known| known.server == server);
+    let mut found: Vec<(Promise, Step)> = baselines
+        .filter_map(|baseline| {
+            let tool = nature::tool_of(field, baseline)?;
+            let promise = Promise::of(tool).filter(|_| nature::may_be_called(field, tool))?;
+            Some((promise, baseline.step.clone()))
+        })
+        .collect();
+    // Reading what others show is what the watchers do; their own harm would be seen by all.
+    found.sort_by_key(|(promise, _)| *promise as u8);
+    found.truncate(2 * MAX_TOOLS);
+    found
+}
+
+/// What one watcher showed twice before a call, and twice after it.
+struct Seen<'t> {
+    watcher: &'t Exchange,
+    before: [&'t Exchange; 2],
+    after: [&'t Exchange; 2],
+}
 
 impl Seen<'_> {
-    fn text(&self, at: usize) -> String {
-        timeless(&self.0[at].outcome.said())
+    /// Whether it showed the same both times, and answered each time.
+    fn is_steady(&self) -> bool {
+        let works = |exchange: &&&Exchange| nature::succeeds(&exchange.outcome);
+        let same = |[one, two]: [&Exchange; 2]| {
+            timeless(&one.outcome.said()) == timeless(&two.outcome.said())
+        };
+        self.before.iter().chain(&self.after).filter(works).count() == 4
+            && same(self.before)
+            && same(self.after)
     }
 
-    /// Whether it was steady, and another one after the first call.
     fn changed(&self) -> bool {
-        self.steady() && self.text(1) != self.text(2)
+        let text = |exchange: &Exchange| timeless(&exchange.outcome.said());
+        self.is_steady() && text(self.before[1]) != text(self.after[0])
     }
 
-    fn steady(&self) -> bool {
-        self.text(0) == self.text(1) && self.text(2) == self.text(3)
-    }
-
-    /// What was there before the first call and is gone for good.
+    /// What was there before and is gone for good; nothing if something else came instead.
     fn gone(&self) -> Option<String> {
-        let (before, after) = (entries(self.0[1]), entries(self.0[2]));
+        let (before, after) = (entries(self.before[1]), entries(self.after[0]));
         let lost = before.difference(&after).next()?;
-        (self.steady() && after.len() < before.len() && after.is_subset(&before))
-            .then(|| lost.clone())
+        (self.is_steady() && after.is_subset(&before)).then(|| lost.clone())
     }
 
-    fn changed_again(&self) -> bool {
-        self.steady() && self.text(3) != self.text(4)
+    fn name(&self) -> &str {
+        let name = self.watcher.sent.get("name").and_then(Value::as_str);
+        name.unwrap_or("a reading tool")
     }
 }
 
-fn seen(tried: &Tried) -> Vec<Seen<'_>> {
-    let exchanges = &tried.evidence.exchanges;
-    let Ok(count) = tried.attempt.role.parse::<usize>() else { return Vec::new() };
-    if exchanges.len() != count * 5 + 2 {
+/// A call, and what the watchers showed around it.
+struct Around<'t> {
+    tool: &'t str,
+    seen: Vec<Seen<'t>>,
+}
+
+/// The calls of an attempt in their order, as far as it got.
+fn calls(tried: &Tried) -> Vec<Around<'_>> {
+    let (Ok(count), Action::Alone { steps, .. }) =
+        (tried.attempt.role.parse::<usize>(), &tried.attempt.action)
+    else {
         return Vec::new();
-    }
-    let at = |look: usize, watcher: usize| {
-        // A call stands behind the second look and behind the fourth.
-        &exchanges[look * count + watcher + usize::from(look >= 2) + usize::from(look >= 4)]
     };
-    let all = (0..count).map(|watcher| Seen([0, 1, 2, 3, 4].map(|look| at(look, watcher))));
-    all.filter(|seen| seen.0.iter().all(|exchange| nature::succeeds(&exchange.outcome))).collect()
+    let exchanges = &tried.evidence.exchanges;
+    let mut found = Vec::new();
+    let mut at = 2 * count;
+    while count > 0 && exchanges.len() > at + 2 * count {
+        let Some(Step::Call(call)) = steps.get(at) else { break };
+        let seen = (0..count)
+            // A tool is no witness in its own cause.
+            .filter(|watcher| !matches!(&steps[*watcher], Step::Call(one) if one.tool == call.tool))
+            .map(|watcher| {
+                let look =
+                    |from: usize| [&exchanges[from + watcher], &exchanges[from + count + watcher]];
+                let (before, after) = (look(at - 2 * count), look(at + 1));
+                Seen { watcher: before[0], before, after }
+            })
+            .collect();
+        found.push(Around { tool: &call.tool, seen });
+        at += 1 + 2 * count;
+    }
+    found
 }
 
 /// Lines and values of an answer, for telling what is gone.
@@ -179,10 +226,8 @@ fn entries(exchange: &Exchange) -> BTreeSet<String> {
     if values.is_empty() {
         return exchange.outcome.said().lines().map(|line| timeless(line.trim())).collect();
     }
-    values
-        .into_iter()
-        .map(|learned| timeless(&format!("{}={}", learned.name, learned.value)))
-        .collect()
+    let text = |learned: Learned| timeless(&format!("{}={}", learned.name, learned.value));
+    values.into_iter().map(text).collect()
 }
 
 /// A text without its times, which change by themselves.
@@ -196,61 +241,50 @@ fn timeless(text: &str) -> String {
     }
 }
 
-fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
-    let place = &bout.aim.place;
-    let tool = bout.field.tool(place.server(), place.tool()?)?;
-    let promise = Promise::of(tool)?;
-    let nonce = tried.attempt.nonce.as_str();
-    let written = tried.evidence.observations.iter().find_map(|observation| match observation {
-        Observation::File { path, content } if content.contains(nonce) => Some(path.display()),
-        _ => None,
-    });
-    let seen = seen(tried);
-    let tell = |at: usize| {
-        let name = |exchange: &Exchange| {
-            exchange
-                .sent
-                .get("name")
-                .and_then(serde_json::Value::as_str)
-                .unwrap_or("a reading tool")
-                .to_owned()
+fn judge(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
+    let server = bout.aim.place.server();
+    let calls = calls(tried);
+    let mut hits = Vec::new();
+    for (at, call) in calls.iter().enumerate() {
+        let Some(promise) = bout.field.tool(server, call.tool).and_then(Promise::of) else {
+            continue;
         };
-        seen.get(at).map(|one| name(one.0[0])).unwrap_or_default()
-    };
-    let hit = match promise {
-        Promise::ReadOnly => {
-            let title = format!("{place} says readOnlyHint and changes something");
-            if let Some(path) = written {
-                Hit::confirmed(title, format!("the file {path} changed"))
-            } else {
-                let at = seen.iter().position(Seen::changed)?;
-                let what = format!(
-                    "{} showed the same twice before the call, and something else after it",
-                    tell(at)
-                );
-                Hit::confirmed(title, what)
-            }
-            .severity(Severity::High)
-            .fault("read-only")
-        }
-        Promise::NotDestructive => {
-            let (at, lost) =
-                seen.iter().enumerate().find_map(|(at, one)| Some((at, one.gone()?)))?;
-            let title = format!("{place} says that it does not destroy, and something is gone");
-            let lost: String = lost.chars().take(120).collect();
-            let what =
-                format!("{} showed “{lost}” before the call, and no longer after it", tell(at));
-            Hit::confirmed(title, what).severity(Severity::High).fault("destructive")
-        }
-        Promise::Idempotent => {
-            let at = seen.iter().position(|one| one.changed() && one.changed_again())?;
-            let title =
-                format!("{place} says idempotentHint and does more when it is called again");
-            let what = format!("{} showed another change after the second call", tell(at));
-            Hit::confirmed(title, what).severity(Severity::Low).fault("idempotent")
-        }
-    };
-    Some(hit.by(tried))
+        let again = calls.get(at + 1).filter(|next| next.tool == call.tool);
+        let hit = match promise {
+            Promise::ReadOnly => read_only(call),
+            Promise::NotDestructive => not_destructive(call),
+            Promise::Idempotent => again.and_then(|again| idempotent(call, again)),
+        };
+        let place = Place::Tool { server: server.to_owned(), tool: call.tool.to_owned() };
+        hits.extend(hit.map(|hit| hit.by(tried).at(place)));
+    }
+    hits
+}
+
+fn read_only(call: &Around<'_>) -> Option<Hit> {
+    let seen = call.seen.iter().find(|seen| seen.changed())?;
+    let title = format!("{} says readOnlyHint and changes something", call.tool);
+    let what = format!(
+        "{} showed the same twice before the call, and something else twice after it",
+        seen.name()
+    );
+    Some(Hit::confirmed(title, what).severity(Severity::High).fault("read-only"))
+}
+
+fn not_destructive(call: &Around<'_>) -> Option<Hit> {
+    let (seen, lost) = call.seen.iter().find_map(|seen| Some((seen, seen.gone()?)))?;
+    let title = format!("{} says that it does not destroy, and something is gone", call.tool);
+    let lost: String = lost.chars().take(120).collect();
+    let what = format!("{} showed “{lost}” before the call, and no longer after it", seen.name());
+    Some(Hit::confirmed(title, what).severity(Severity::High).fault("destructive"))
+}
+
+fn idempotent(call: &Around<'_>, again: &Around<'_>) -> Option<Hit> {
+    let changed = |(first, second): &(&Seen<'_>, &Seen<'_>)| first.changed() && second.changed();
+    let (seen, _) = call.seen.iter().zip(&again.seen).find(changed)?;
+    let title = format!("{} says idempotentHint and does more when it is called again", call.tool);
+    let what = format!("{} showed another change after the second call", seen.name());
+    Some(Hit::confirmed(title, what).severity(Severity::Low).fault("idempotent"))
 }
 
 #[cfg(test)]
@@ -258,7 +292,7 @@ mod tests {
     use super::*;
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::Evidence;
-    use serde_json::{Map, Value, json};
+    use serde_json::{Map, json};
 
     fn room(hints: Value) -> Room {
         let mut room = Room::of_tools(&[
@@ -270,12 +304,12 @@ mod tests {
         room
     }
 
-    /// What the list shows at each of five looks, with the call between them.
-    fn looks(shown: [&str; 5]) -> impl Fn(&Attempt) -> Evidence {
+    /// What the list shows around each call, each twice.
+    fn looks(shown: &'static [&'static str]) -> impl Fn(&Attempt) -> Evidence {
         move |_| {
             let mut all = Evidence::default();
             for (at, text) in shown.iter().enumerate() {
-                if at == 2 || at == 4 {
+                if at > 0 && at % 2 == 0 {
                     all.exchanges.extend(answers("ok").exchanges);
                 }
                 all.exchanges.extend(answers(text).exchanges);
@@ -284,22 +318,22 @@ mod tests {
         }
     }
 
-    fn faults(hints: Value, shown: [&str; 5]) -> Vec<&'static str> {
+    fn faults(hints: Value, shown: &'static [&'static str]) -> Vec<&'static str> {
         room(hints).fight(&ExcessiveAgency, looks(shown)).iter().map(|hit| hit.fault).collect()
     }
 
     #[test]
     fn a_change_by_a_reading_tool_is_proof() {
         let hints = json!({"readOnlyHint": true});
-        assert_eq!(faults(hints.clone(), ["a b", "a b", "a", "a", "a"]), ["read-only"]);
-        assert!(faults(hints.clone(), ["a b"; 5]).is_empty());
-        assert!(faults(hints.clone(), ["1", "2", "3", "4", "5"]).is_empty(), "counts by itself");
-        let times = [
+        assert_eq!(faults(hints.clone(), &["a b", "a b", "a", "a"]), ["read-only"]);
+        assert!(faults(hints.clone(), &["a b"; 4]).is_empty());
+        assert!(faults(hints.clone(), &["1", "2", "3", "4"]).is_empty(), "counts by itself");
+        assert!(faults(hints.clone(), &["a b", "a b", "a"]).is_empty(), "cut short");
+        let times = &[
             "at 2025-01-01T10:00:00Z",
-            "at 2025-01-01T10:00:01Z",
+            "at 2025-01-01T10:00:00Z",
             "at 2025-01-01T10:00:02Z",
-            "at 2025-01-01T10:00:03Z",
-            "at 2025-01-01T10:00:04Z",
+            "at 2025-01-01T10:00:02Z",
         ];
         assert!(faults(hints, times).is_empty());
     }
@@ -307,14 +341,10 @@ mod tests {
     #[test]
     fn something_gone_is_destruction() {
         let hints = json!({"destructiveHint": false});
-        assert_eq!(
-            faults(hints.clone(), ["a\nb\nc", "a\nb\nc", "a\nb", "a\nb", "a\nb"]),
-            ["destructive"]
-        );
-        assert!(
-            faults(hints.clone(), ["a\nb", "a\nb", "a\nb\nc", "a\nb\nc", "a\nb\nc"]).is_empty()
-        );
-        assert!(faults(hints, ["n: 1", "n: 1", "n: 2", "n: 2", "n: 2"]).is_empty());
+        let hits = faults(hints.clone(), &["a\nb\nc", "a\nb\nc", "a\nb", "a\nb"]);
+        assert_eq!(hits, ["destructive"]);
+        assert!(faults(hints.clone(), &["a\nb", "a\nb", "a\nb\nc", "a\nb\nc"]).is_empty());
+        assert!(faults(hints, &["n: 1", "n: 1", "n: 2", "n: 2"]).is_empty());
     }
 
     #[test]
@@ -323,8 +353,8 @@ mod tests {
         let mut room = room(hints);
         room.powers.destructive = true;
         let fight = |shown| room.fight(&ExcessiveAgency, looks(shown)).len();
-        assert_eq!(fight(["9", "9", "8", "8", "7"]), 1);
-        assert_eq!(fight(["9", "9", "8", "8", "8"]), 0);
+        assert_eq!(fight(&["9", "9", "8", "8", "7", "7"]), 1);
+        assert_eq!(fight(&["9", "9", "8", "8", "8", "8"]), 0);
     }
 
     #[test]

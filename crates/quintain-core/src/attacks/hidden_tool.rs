@@ -53,9 +53,10 @@ static FACTS: Facts = Facts {
 };
 
 const MAX_MENTIONED: usize = 12;
-const MAX_RELATIVES: usize = 14;
-/// What is done to the things of listed tools.
-const VERBS: [&str; 5] = ["list", "get", "delete", "admin", "debug"];
+const MAX_RELATIVES: usize = 24;
+const MAX_OF_VERB: usize = 6;
+/// What is done to the things of listed tools; the last one stands for another number of them.
+const VERBS: [&str; 6] = ["admin", "debug", "list", "get", "delete", ""];
 /// What servers have left over from their making.
 const LEFT_OVER: [&str; 4] = ["debug", "admin", "debug_info", "get_config"];
 
@@ -113,17 +114,18 @@ fn candidates(field: &Field<'_>, server: &str) -> Vec<(String, &'static str)> {
             found.push((name, form));
         }
     };
+    let shown = names::listed(field);
     for listed in listed::texts(field).iter().filter(|listed| listed.place.server() == server) {
         let named = names::called_tools(listed.text).into_iter().chain(names::in_text(listed.text));
         for name in named.filter(|_| listed.text.contains(' ')) {
-            if !names::is_listed(field, &name) {
+            if !shown.contains(name.as_str()) {
                 add(name, "mentioned in a text", MAX_MENTIONED);
             }
         }
     }
     let errors = field.knowledge.silent.iter().filter(|silent| silent.server == server);
     for name in errors.flat_map(|silent| names::in_text(&silent.why)) {
-        if !names::is_listed(field, &name) {
+        if !shown.contains(name.as_str()) {
             add(name, "mentioned in an error", MAX_MENTIONED);
         }
     }
@@ -131,27 +133,24 @@ fn candidates(field: &Field<'_>, server: &str) -> Vec<(String, &'static str)> {
     for name in LEFT_OVER {
         add(name.to_owned(), "left over", most);
     }
-    for name in listed.iter().flat_map(|name| relatives(name)) {
-        add(name, "relative of a listed one", most);
+    for verb in VERBS {
+        let made = listed.iter().filter_map(|name| relative(name, verb)).take(MAX_OF_VERB);
+        made.for_each(|name| add(name, "relative of a listed one", most));
     }
     found
 }
 
-/// Other names of the same things, written in the same way.
-fn relatives(name: &str) -> Vec<String> {
-    let Some((verb, thing)) = name.split_once(['_', '-']) else { return Vec::new() };
+/// Another name of the same things, written in the same way. Without a verb, one for many or many for
+/// one.
+fn relative(name: &str, other: &str) -> Option<String> {
+    let (verb, things) = name.split_once(['_', '-'])?;
     let mark = if name.contains('_') { '_' } else { '-' };
-    let mut found: Vec<String> = VERBS
-        .iter()
-        .filter(|other| **other != verb)
-        .map(|other| format!("{other}{mark}{thing}"))
-        .collect();
-    let other_number = match thing.strip_suffix('s') {
-        Some(one) => format!("{verb}{mark}{one}"),
-        None => format!("{name}s"),
-    };
-    found.push(other_number);
-    found
+    match (other, things.strip_suffix('s')) {
+        ("", Some(one)) => Some(format!("{verb}{mark}{one}")),
+        ("", None) => Some(format!("{name}s")),
+        _ if other == verb => None,
+        _ => Some(format!("{other}{mark}{things}")),
+    }
 }
 
 /// The arguments of the listed tool that is about the same things.

@@ -108,8 +108,8 @@ impl<'t> Answer<'t> {
             value.get("result").cloned()
         };
         result(self.body).or_else(|| {
-            let data = self.body.lines().filter_map(|line| line.strip_prefix("data:"));
-            data.filter_map(|text| result(text.trim())).next()
+            let mut data = self.body.lines().filter_map(|line| line.strip_prefix("data:"));
+            data.find_map(|text| result(text.trim()))
         })
     }
 

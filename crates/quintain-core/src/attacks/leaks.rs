@@ -82,6 +82,8 @@ impl Known {
             identity.default_args.values().for_each(|value| add(&value.to_string()));
         }
         for baseline in &field.knowledge.baselines {
+            // What the tester made up comes back from them only.
+            nature::arguments(baseline).values().for_each(|value| add(&value.to_string()));
             let own = nature::tool_of(field, baseline).is_some_and(is_about_caller);
             if own {
                 add(&baseline.exchange.outcome.said());

@@ -1,60 +1,20 @@
 //! Names of tools that turn up outside of lists.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::nature::has;
 use crate::attack::Field;
 use crate::knowledge::words;
 
 /// Verbs that names of tools begin with.
-const VERBS: [&str; 44] = [
-    "get",
-    "list",
-    "read",
-    "show",
-    "search",
-    "find",
-    "fetch",
-    "create",
-    "add",
-    "set",
-    "update",
-    "delete",
-    "remove",
-    "admin",
-    "debug",
-    "run",
-    "exec",
-    "execute",
-    "export",
-    "import",
-    "dump",
-    "reset",
-    "enable",
-    "disable",
-    "grant",
-    "send",
-    "write",
-    "query",
-    "check",
-    "view",
-    "internal",
-    "test",
-    "reload",
-    "restart",
-    "describe",
-    "make",
-    "start",
-    "stop",
-    "open",
-    "close",
-    "rebuild",
-    "impersonate",
-    "sudo",
-    "backup",
-];
+const VERBS: &str = "\
+    get list read show search find fetch create add set update delete remove admin debug run \
+    exec execute export import dump reset enable disable grant send write query check view \
+    internal test reload restart describe make start stop open close rebuild impersonate sudo \
+    backup";
 
 /// Words with a separator inside that could be names of tools, in the order of the text.
 pub(super) fn in_text(text: &str) -> Vec<String> {
@@ -74,7 +34,7 @@ pub(super) fn in_text(text: &str) -> Vec<String> {
 /// Whether a name begins like that of a tool.
 fn is_tool_like(name: &str) -> bool {
     let found = words(name);
-    found.len() >= 2 && found.first().is_some_and(|word| VERBS.contains(&word.as_str()))
+    found.len() >= 2 && found.first().is_some_and(|word| has(VERBS, word))
 }
 
 /// Names that a text calls tools: `x_y tool`, `call x_y`.
@@ -94,11 +54,11 @@ pub(super) fn called_tools(text: &str) -> Vec<String> {
     found.filter(|name| seen.insert(name.clone())).collect()
 }
 
-/// Whether a surface shows a name: as a tool, a prompt, an argument or a value.
-pub(super) fn is_listed(field: &Field<'_>, name: &str) -> bool {
-    super::listed::texts(field)
-        .iter()
-        .any(|listed| listed.text == name && (listed.field == "name" || listed.field.contains('/')))
+/// All names that surfaces show: tools, prompts, arguments and values.
+pub(super) fn listed<'s>(field: &Field<'s>) -> HashSet<&'s str> {
+    let is_name = |field: &str| field == "name" || field.contains('/');
+    let texts = super::listed::texts(field).into_iter().filter(|one| is_name(&one.field));
+    texts.map(|one| one.text).collect()
 }
 
 #[cfg(test)]

@@ -12,107 +12,35 @@ use crate::knowledge::{Baseline, is_destructive, words};
 use crate::probe::Step;
 use crate::surface::Tool;
 
-const READING: [&str; 35] = [
-    "get",
-    "list",
-    "read",
-    "show",
-    "search",
-    "find",
-    "fetch",
-    "view",
-    "query",
-    "count",
-    "describe",
-    "lookup",
-    "check",
-    "status",
-    "info",
-    "whoami",
-    "open",
-    "download",
-    "export",
-    "browse",
-    "inspect",
-    "summarize",
-    "summary",
-    "load",
-    "retrieve",
-    "display",
-    "tell",
-    "peek",
-    "dump",
-    "print",
-    "scan",
-    "diff",
-    "preview",
-    "history",
-    "my",
-];
+const READING: &str = "\
+    get list read show search find fetch view query count describe lookup check status info \
+    whoami open download export browse inspect summarize summary load retrieve display tell \
+    peek dump print scan diff preview history my";
 
-const WRITING: [&str; 51] = [
-    "create", "add", "set", "update", "change", "edit", "write", "put", "post", "insert", "save",
-    "store", "assign", "reassign", "rename", "move", "archive", "finish", "complete", "close",
-    "enable", "disable", "grant", "invite", "approve", "publish", "book", "order", "register",
-    "upload", "rebuild", "restart", "import", "merge", "lock", "unlock", "mark", "toggle", "patch",
-    "modify", "submit", "reopen", "start", "stop", "append", "replace", "schedule", "promote",
-    "record", "share", "log",
-];
+const WRITING: &str = "\
+    create add set update change edit write put post insert save store assign reassign rename \
+    move archive finish complete close enable disable grant invite approve publish book order \
+    register upload rebuild restart import merge lock unlock mark toggle patch modify submit \
+    reopen start stop append replace schedule promote record share log";
 
-const ADMIN: [&str; 14] = [
-    "admin",
-    "administrator",
-    "sudo",
-    "root",
-    "impersonate",
-    "superuser",
-    "privileged",
-    "rebuild",
-    "maintenance",
-    "reindex",
-    "migrate",
-    "audit",
-    "internal",
-    "debug",
-];
+const ADMIN: &str = "\
+    admin administrator sudo root impersonate superuser privileged rebuild maintenance reindex \
+    migrate audit internal debug";
 
 /// What belongs to whoever asks.
-const PERSONAL: [&str; 13] = [
-    "my", "me", "mine", "own", "whoami", "profile", "account", "current", "last", "recent",
-    "history", "session", "self",
-];
+const PERSONAL: &str = "\
+    my me mine own whoami profile account current last recent history session self";
 
 /// What is there for all.
-const PUBLIC: [&str; 9] = [
-    "public",
-    "shared",
-    "published",
-    "everyone",
-    "everybody",
-    "anyone",
-    "anybody",
-    "community",
-    "global",
-];
+const PUBLIC: &str = "public shared published everyone everybody anyone anybody community global";
 
 /// Roles that may look and nothing else.
-const READERS: [&str; 10] = [
-    "viewer",
-    "reader",
-    "guest",
-    "readonly",
-    "observer",
-    "auditor",
-    "visitor",
-    "watcher",
-    "anonymous",
-    "spectator",
-];
+const READERS: &str = "\
+    viewer reader guest readonly observer auditor visitor watcher anonymous spectator";
 
-const ADMINS: [&str; 7] =
-    ["admin", "administrator", "root", "owner", "superuser", "superadmin", "operator"];
+const ADMINS: &str = "admin administrator root owner superuser superadmin operator";
 
-fn named<'t>(tool: &'t Tool) -> &'t str {
+fn named(tool: &Tool) -> &str {
     tool.name().unwrap_or_default()
 }
 
@@ -120,9 +48,9 @@ fn named<'t>(tool: &'t Tool) -> &'t str {
 fn does(name: &str) -> Option<bool> {
     words(name).iter().find_map(|word| {
         let word = word.as_str();
-        if WRITING.contains(&word) {
+        if has(WRITING, word) {
             Some(true)
-        } else if READING.contains(&word) {
+        } else if has(READING, word) {
             Some(false)
         } else {
             None
@@ -151,8 +79,14 @@ pub(super) fn may_be_called(field: &Field<'_>, tool: &Tool) -> bool {
     field.powers.destructive || !destroys
 }
 
-fn has_word(text: &str, known: &[&str]) -> bool {
-    words(text).iter().any(|word| known.contains(&word.as_str()))
+/// Whether a word is one of these, which have a space between them.
+pub(super) fn has(known: &str, word: &str) -> bool {
+    known.split(' ').any(|one| one == word)
+}
+
+/// Whether a text has one of these words.
+fn has_word(text: &str, known: &str) -> bool {
+    words(text).iter().any(|word| has(known, word))
 }
 
 /// Whether a name speaks of what belongs to whoever asks.
@@ -161,7 +95,7 @@ pub(super) fn is_personal(name: &str, description: &str) -> bool {
         let text = r"(?i)\b(?:your|own|of the caller|logged[ -]in user|current user|authenticated user|whose token)\b";
         Regex::new(text).ok()
     });
-    has_word(name, &PERSONAL) || YOURS.as_ref().is_some_and(|regex| regex.is_match(description))
+    has_word(name, PERSONAL) || YOURS.as_ref().is_some_and(|regex| regex.is_match(description))
 }
 
 pub(super) fn is_personal_tool(tool: &Tool) -> bool {
@@ -173,12 +107,12 @@ pub(super) fn is_personal_call(field: &Field<'_>, baseline: &Baseline) -> bool {
 }
 
 pub(super) fn is_public(tool: &Tool) -> bool {
-    has_word(named(tool), &PUBLIC) || has_word(tool.description().unwrap_or_default(), &PUBLIC)
+    has_word(named(tool), PUBLIC) || has_word(tool.description().unwrap_or_default(), PUBLIC)
 }
 
 /// Whether a tool sounds as if it were for administrators.
 pub(super) fn is_for_admins(tool: &Tool) -> bool {
-    has_word(named(tool), &ADMIN)
+    has_word(named(tool), ADMIN)
 }
 
 /// Whether a tool says that it is for administrators, or for some role.
@@ -194,11 +128,11 @@ pub(super) fn says_for_admins(tool: &Tool) -> bool {
 /// Whether a role, or the name of somebody, says that they may look only.
 pub(super) fn is_reader_role(role: &str) -> bool {
     let joined: String = words(role).concat();
-    has_word(role, &READERS) || READERS.contains(&joined.as_str())
+    has_word(role, READERS) || has(READERS, &joined)
 }
 
 pub(super) fn is_admin_role(role: &str) -> bool {
-    has_word(role, &ADMINS)
+    has_word(role, ADMINS)
 }
 
 /// The tool that a call that works is about.

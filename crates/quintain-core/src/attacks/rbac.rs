@@ -55,21 +55,9 @@ static FACTS: Facts = Facts {
 const MAX_AIMS: usize = 24;
 
 /// Words of arguments that say who somebody is.
-const ROLES: [&str; 13] = [
-    "role",
-    "roles",
-    "admin",
-    "privilege",
-    "privileges",
-    "permission",
-    "permissions",
-    "scope",
-    "scopes",
-    "acting",
-    "sudo",
-    "superuser",
-    "impersonate",
-];
+const ROLES: &str = "\
+    role roles admin privilege privileges permission permissions scope scopes acting sudo \
+    superuser impersonate";
 
 /// The greatest of a list of roles.
 const GREATEST: [&str; 8] =
@@ -91,11 +79,13 @@ impl Attack for Rbac {
             let refused = field.knowledge.silent.iter().any(|silent| {
                 silent.server == server && silent.tool == name && speaks_of_rights(&silent.why)
             });
+            // With one identity, what it may do it may do without a claim.
             let guarded = refused
-                || nature::is_writer(tool)
-                || nature::is_for_admins(tool)
-                || nature::says_for_admins(tool)
-                || claims(tool, &Map::new()).len() > 1;
+                || field.powers.identities.len() > 1
+                    && (nature::is_writer(tool)
+                        || nature::is_for_admins(tool)
+                        || nature::says_for_admins(tool)
+                        || claims(tool, &Map::new()).len() > 1);
             if guarded && nature::may_be_called(field, tool) {
                 let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
                 aims.push((!refused, nature::aim(place, field.knowledge.baseline(server, name))));
@@ -164,7 +154,7 @@ fn claims(tool: &Tool, args: &Map<String, Value>) -> Vec<Claim> {
     let mut with = args.clone();
     let mut changed = Map::new();
     for (name, schema) in tool.properties().into_iter().flatten() {
-        let is_role = words(name).iter().any(|word| ROLES.contains(&word.as_str()));
+        let is_role = words(name).iter().any(|word| nature::has(ROLES, word));
         // What is to be set is no claim: `set_user_role` has a role, too.
         let is_value = tool.required_args().contains(&name.as_str());
         if let Some(value) = greatest(schema).filter(|_| is_role && !is_value) {

@@ -63,11 +63,12 @@ impl Attack for ToolDiscovery {
     }
 
     fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+        let shown = names::listed(field);
         let mut hits = Vec::new();
         for listed in listed::texts(field) {
             let unlisted = names::called_tools(listed.text)
                 .into_iter()
-                .find(|name| !names::is_listed(field, name));
+                .find(|name| !shown.contains(name.as_str()));
             let Some(name) = unlisted else { continue };
             let title =
                 format!("{} of {} names {name}, which is not listed", listed.field, listed.place);
@@ -161,10 +162,11 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
             return Some(hit.fault("error"));
         }
     }
+    let shown = names::listed(bout.field);
     let unlisted: Vec<String> = names::in_text(&said)
         .into_iter()
         .filter(|name| {
-            !names::is_listed(bout.field, name) && !name.contains(tried.attempt.nonce.as_str())
+            !shown.contains(name.as_str()) && !name.contains(tried.attempt.nonce.as_str())
         })
         .collect();
     // A list names others, too: one odd word says little.

@@ -47,118 +47,40 @@ static FACTS: Facts = Facts {
 };
 
 /// Data that somebody would miss.
-const PRIVATE: [&str; 53] = [
-    "mail",
-    "mails",
-    "email",
-    "emails",
-    "inbox",
-    "message",
-    "messages",
-    "chat",
-    "chats",
-    "file",
-    "files",
-    "document",
-    "documents",
-    "note",
-    "notes",
-    "calendar",
-    "event",
-    "events",
-    "contact",
-    "contacts",
-    "customer",
-    "customers",
-    "user",
-    "users",
-    "account",
-    "accounts",
-    "patient",
-    "patients",
-    "invoice",
-    "invoices",
-    "payment",
-    "payments",
-    "secret",
-    "secrets",
-    "credential",
-    "credentials",
-    "env",
-    "environment",
-    "database",
-    "table",
-    "tables",
-    "row",
-    "rows",
-    "record",
-    "records",
-    "report",
-    "reports",
-    "memory",
-    "memories",
-    "history",
-    "transcript",
-    "drive",
-    "sql",
-];
+const PRIVATE: &str = "\
+    mail mails email emails inbox message messages chat chats file files document documents \
+    note notes calendar event events contact contacts customer customers user users account \
+    accounts patient patients invoice invoices payment payments secret secrets credential \
+    credentials env environment database table tables row rows record records report reports \
+    memory memories history transcript drive sql";
 
 /// Text that anybody can write.
-const FOREIGN: [&str; 33] = [
-    "mail", "mails", "email", "emails", "inbox", "message", "messages", "chat", "page", "pages",
-    "web", "website", "webpage", "internet", "url", "html", "issue", "issues", "comment",
-    "comments", "review", "reviews", "feedback", "ticket", "tickets", "post", "posts", "feed",
-    "feeds", "rss", "tweet", "tweets", "news",
-];
+const FOREIGN: &str = "\
+    mail mails email emails inbox message messages chat page pages web website webpage internet \
+    url html issue issues comment comments review reviews feedback ticket tickets post posts \
+    feed feeds rss tweet tweets news thread threads replies channel channels";
 
 /// What sends.
-const SENDING: [&str; 15] = [
-    "send",
-    "post",
-    "publish",
-    "upload",
-    "forward",
-    "share",
-    "tweet",
-    "notify",
-    "submit",
-    "reply",
-    "webhook",
-    "transmit",
-    "broadcast",
-    "comment",
-    "message",
-];
+const SENDING: &str = "\
+    send post publish upload forward share tweet notify submit reply webhook transmit broadcast \
+    comment message";
 
 /// What could be sent, and is not.
-const HOLDING: [&str; 5] = ["draft", "preview", "compose", "template", "validate"];
+const HOLDING: &str = "draft preview compose template validate";
 
 /// Arguments that say where to.
-const WHERE: [&str; 20] = [
-    "to",
-    "recipient",
-    "recipients",
-    "url",
-    "uri",
-    "endpoint",
-    "webhook",
-    "address",
-    "email",
-    "channel",
-    "host",
-    "destination",
-    "target",
-    "phone",
-    "chat",
-    "user",
-    "repo",
-    "owner",
-    "bucket",
-    "cc",
-];
+const WHERE: &str = "\
+    to recipient recipients url uri endpoint webhook address email channel host destination \
+    target phone chat user repo owner bucket cc";
 
 /// Things that are seen by others when they are made.
-const SHOWN: [&str; 8] = ["issue", "comment", "gist", "pull", "tweet", "post", "review", "release"];
+const SHOWN: &str = "issue comment gist pull tweet post review release";
+
+/// Ways to make them.
+const MAKING: &str = "create add post publish submit write open reply";
+
+/// What machines write about themselves.
+const NEUTRAL: &str = "console log logs error errors schema schemas type types";
 
 impl Attack for ToxicFlow {
     fn meta(&self) -> &'static Meta {
@@ -222,8 +144,8 @@ fn name_words(tool: &Tool) -> Vec<String> {
     words(tool.name().unwrap_or_default())
 }
 
-fn has(found: &[String], known: &[&str]) -> bool {
-    found.iter().any(|word| known.contains(&word.as_str()))
+fn has(found: &[String], known: &str) -> bool {
+    found.iter().any(|word| nature::has(known, word))
 }
 
 fn properties(tool: &Tool) -> impl Iterator<Item = (&String, &Value)> {
@@ -236,45 +158,53 @@ fn is_open(schema: &Value) -> bool {
     schema.get("enum").is_none() && schema.get("const").is_none()
 }
 
+/// Whether a tool does not work without an address of the caller's choice.
 fn takes_any_url(tool: &Tool) -> bool {
+    let required = tool.required_args();
     properties(tool).any(|(name, schema)| {
-        is_open(schema) && classify(name, None, schema).first() == Some(&Kind::Url)
+        let only = properties(tool).count() == 1;
+        is_open(schema)
+            && (only || required.contains(&name.as_str()))
+            && classify(name, None, schema).first() == Some(&Kind::Url)
     })
 }
 
 fn is_private(tool: &Tool) -> bool {
     let found = name_words(tool);
-    nature::is_reader(tool) && has(&found, &PRIVATE) && !has(&found, &HOLDING)
+    nature::is_reader(tool)
+        && has(&found, PRIVATE)
+        && !has(&found, HOLDING)
+        && !has(&found, NEUTRAL)
 }
 
 fn brings_in(tool: &Tool) -> bool {
     let found = name_words(tool);
-    let fetches = takes_any_url(tool) && !has(&found, &SENDING);
     let open_world = tool.hint("openWorldHint") == Some(true);
     let reads = nature::is_reader(tool);
-    (reads
-        && (has(&found, &FOREIGN) || (open_world && has(&found, &["search", "fetch", "browse"]))))
-        || (fetches && (reads || has(&found, &["navigate", "scrape", "crawl", "goto", "visit"])))
+    let foreign = has(&found, FOREIGN) && !has(&found, NEUTRAL);
+    let fetches = takes_any_url(tool) && !has(&found, SENDING);
+    (reads && (foreign || (open_world && has(&found, "search fetch browse"))))
+        || (fetches && (reads || has(&found, "navigate scrape crawl goto visit")))
 }
 
 fn sends_out(tool: &Tool) -> bool {
     let found = name_words(tool);
-    if has(&found, &HOLDING) || tool.hint("openWorldHint") == Some(false) {
+    if has(&found, HOLDING) || tool.hint("openWorldHint") == Some(false) {
         return false;
     }
     // An address that the caller chooses carries data away even if it is only asked for.
     if takes_any_url(tool) && tool.hint("readOnlyHint") != Some(true) {
         return true;
     }
-    let reads = nature::is_reader(tool) && !nature::is_writer(tool);
-    let sends = found.first().is_some_and(|word| SENDING.contains(&word.as_str()))
-        || (has(&found, &SENDING) && nature::is_writer(tool));
-    let makes = nature::is_writer(tool) && has(&found, &SHOWN);
-    if reads || !(sends || makes) {
+    let verb = found.iter().position(|word| nature::has(MAKING, word));
+    let makes = verb.is_some_and(|at| has(&found[at + 1..], SHOWN)) && nature::is_writer(tool);
+    let sends = found.first().is_some_and(|word| nature::has(SENDING, word))
+        || (has(&found, SENDING) && nature::is_writer(tool));
+    if (nature::is_reader(tool) && !nature::is_writer(tool)) || !(sends || makes) {
         return false;
     }
-    let mut places = properties(tool).filter(|(name, _)| has(&words(name), &WHERE)).peekable();
-    places.peek().is_none() && has(&found, &SHOWN) || places.any(|(_, schema)| is_open(schema))
+    let mut places = properties(tool).filter(|(name, _)| has(&words(name), WHERE)).peekable();
+    (places.peek().is_none() && makes) || places.any(|(_, schema)| is_open(schema))
 }
 
 #[cfg(test)]
@@ -317,6 +247,15 @@ mod tests {
     }
 
     #[test]
+    fn history_of_a_channel_is_private_and_of_strangers() {
+        let found = hits(&[
+            tool("chat_get_channel_history", &["id"]),
+            tool("chat_post_message", &["channel_id", "text"]),
+        ]);
+        assert_eq!(found.len(), 1);
+    }
+
+    #[test]
     fn one_of_the_three_may_be_missing() {
         for tools in [
             vec![tool("read_file", &["path"]), tool("write_file", &["path", "content"])],
@@ -325,6 +264,17 @@ mod tests {
             vec![tool("get_weather", &["city"]), tool("send_message", &["to", "text"])],
             vec![tool("create_entities", &["entities"]), tool("read_graph", &[])],
             vec![tool("echo", &["message"]), tool("add", &["a", "b"])],
+            vec![tool("get_console_messages", &[]), tool("navigate", &["url"])],
+            vec![
+                tool("API-get-users", &[]),
+                tool("API-get-page", &["id"]),
+                tool("API-post-search", &["query"]),
+            ],
+            vec![
+                tool("get_event", &["id"]),
+                tool("get_issue", &["id"]),
+                tool("find_teams", &["org", "regionUrl"]),
+            ],
         ] {
             assert!(hits(&tools).is_empty(), "{tools:?}");
         }
