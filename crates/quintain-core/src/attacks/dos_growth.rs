@@ -30,7 +30,7 @@ One short call keeps a server busy for hours.
 
 # What counts as proof
 A curve: the last step took far longer than the one before, more than the growth of the text explains, and far longer than the harmless
-text of the same size. One long wait proves nothing, nor does a tool that is slow for every text.
+text of the same size. One long wait proves nothing, nor does a tool that is slow for every text: those are left alone.
 
 # Example
 ```yaml
@@ -51,12 +51,15 @@ static FACTS: Facts = Facts {
     needs: &[],
 };
 
-const KINDS: [Kind; 3] = [Kind::Pattern, Kind::Filter, Kind::Text];
+const KINDS: [Kind; 6] =
+    [Kind::Pattern, Kind::Text, Kind::Filter, Kind::Name, Kind::Url, Kind::Other];
 /// More places than these are not tried: each needs a session of its own.
 const MAX_AIMS: usize = 12;
 
 /// An answer that takes longer ends the row.
 const PATIENCE: Duration = Duration::from_millis(400);
+/// A tool that takes longer for an innocent text is left alone: its rows would take a minute.
+const SLOW: Duration = Duration::from_millis(100);
 /// What is no accident of scheduling.
 const NOTABLE: Duration = Duration::from_millis(120);
 
@@ -137,7 +140,11 @@ impl Attack for DosGrowth {
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, true);
-        aims.retain(|aim| aim.schema.get("enum").is_none() && aim.baseline.is_some());
+        aims.retain(|aim| {
+            let meant = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
+            let quick = aim.baseline.as_ref().is_some_and(|usual| usual.exchange.took < SLOW);
+            meant && quick && aim.schema.get("enum").is_none()
+        });
         aims.truncate(MAX_AIMS);
         aims
     }
@@ -223,8 +230,7 @@ fn is_answered(exchange: &Exchange) -> bool {
 /// Whether the last point is notable, far above the harmless text, and above what the step from the
 /// one before explains.
 fn grows(row: &Row, harmless: Duration, took: &[Duration]) -> bool {
-    let [first, .., before, last] = took else { return false };
-    let last = last.saturating_sub(*first);
+    let [.., before, last] = *took else { return false };
     let steep = if row.is_short() {
         // One to five characters more: not even half as much again is due.
         last > before.mul_f64(1.8)
