@@ -267,12 +267,15 @@ fn shots(aim: &Aim, brief: &Brief<'_>, ground: &Ground) -> Vec<Shot> {
     shots
 }
 
+/// A root, and what was planted for it.
+type Planted = (PathBuf, PathBuf);
+
 /// Paths inside of URIs.
 fn uris(
     aim: &Aim,
     brief: &Brief<'_>,
     target: &Path,
-    (sibling, link): (Option<(PathBuf, PathBuf)>, Option<(PathBuf, PathBuf)>),
+    (sibling, link): (Option<Planted>, Option<Planted>),
     role: &str,
 ) -> Vec<Shot> {
     let mut shots = Vec::new();

@@ -249,7 +249,7 @@ fn locations_follow_the_folders() {
     };
     let found = candidates(&dirs);
     let has = |id: &str, path: &str| {
-        found.iter().any(|at| at.client.id == id && at.path == PathBuf::from(path))
+        found.iter().any(|at| at.client.id == id && at.path == std::path::Path::new(path))
     };
     assert!(has("claude-desktop", "/h/app/Claude/claude_desktop_config.json"));
     assert!(has("claude-code", "/p/q/.mcp.json"));
