@@ -166,8 +166,8 @@ pub(super) fn last_name(aim: &Aim) -> String {
 /// The tool that an aim is about.
 pub(super) fn tool_of<'f>(field: &Field<'f>, aim: &Aim) -> Option<&'f Tool> {
     let name = aim.place.tool()?;
-    let surfaces = field.surfaces.iter().filter(|(server, _)| server == aim.place.server());
-    surfaces.filter_map(|(_, surface)| surface.tool(name)).next()
+    let mut surfaces = field.surfaces.iter().filter(|(server, _)| server == aim.place.server());
+    surfaces.find_map(|(_, surface)| surface.tool(name))
 }
 
 /// Whether a tool may be called at all in this run.

@@ -274,26 +274,23 @@ fn harm(tried: &Tried) -> Option<Harm> {
 fn hit(bout: &Bout<'_>, tried: &Tried, harm: &Harm) -> Hit {
     let form = &tried.attempt.form;
     let server = bout.aim.place.server().to_owned();
-    let (place, title) = match &tried.attempt.action {
-        Action::Alone { steps, .. } => {
-            let culprit = steps.iter().take(harm.at + 1).rev().find_map(|step| match step {
-                Step::Call(call) => Some(call.tool.clone()),
-                Step::Request { .. } => None,
-            });
-            let tool = culprit.unwrap_or_default();
-            let pointer = tried.attempt.role.clone();
-            let place = if pointer.is_empty() {
-                Place::Tool { server, tool }
-            } else {
-                Place::Argument { server, tool, pointer }
-            };
-            let title = format!("{place} ends or blocks the server ({form})");
-            (place, title)
-        }
-        _ => {
-            let place = Place::Message { server, message: form.clone() };
-            (place, format!("a malformed message ends or blocks the server ({form})"))
-        }
+    let (place, title) = if let Action::Alone { steps, .. } = &tried.attempt.action {
+        let culprit = steps.iter().take(harm.at + 1).rev().find_map(|step| match step {
+            Step::Call(call) => Some(call.tool.clone()),
+            Step::Request { .. } => None,
+        });
+        let tool = culprit.unwrap_or_default();
+        let pointer = tried.attempt.role.clone();
+        let place = if pointer.is_empty() {
+            Place::Tool { server, tool }
+        } else {
+            Place::Argument { server, tool, pointer }
+        };
+        let title = format!("{place} ends or blocks the server ({form})");
+        (place, title)
+    } else {
+        let place = Place::Message { server, message: form.clone() };
+        (place, format!("a malformed message ends or blocks the server ({form})"))
     };
     let hit = Hit::confirmed(title, harm.what.clone()).by(tried).fault("ends").at(place);
     // Over HTTP it is taken away from others, too.

@@ -267,12 +267,15 @@ fn shots(aim: &Aim, brief: &Brief<'_>, ground: &Ground) -> Vec<Shot> {
     shots
 }
 
+/// A root, and what was planted beside or inside of it.
+type OfRoot = Option<(PathBuf, PathBuf)>;
+
 /// Paths inside of URIs.
 fn uris(
     aim: &Aim,
     brief: &Brief<'_>,
     target: &Path,
-    (sibling, link): (Option<(PathBuf, PathBuf)>, Option<(PathBuf, PathBuf)>),
+    (sibling, link): (OfRoot, OfRoot),
     role: &str,
 ) -> Vec<Shot> {
     let mut shots = Vec::new();
