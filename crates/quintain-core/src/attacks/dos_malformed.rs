@@ -156,10 +156,13 @@ fn frames() -> Vec<Planned> {
         ("null bytes", b"\0\0{\"jsonrpc\":\"2.0\"\0}".to_vec()),
         ("half a character", text(r#"{"jsonrpc":"2.0","id":7,"method":"\ud800"}"#)),
         ("very long line", text(&long)),
-        ("answer that nobody asked for", text(r#"{"jsonrpc":"2.0","id":99999,"result":null}"#)),
         (
-            "notification of a wrong type",
-            text(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}"#),
+            "messages that nobody asked for",
+            text(concat!(
+                r#"{"jsonrpc":"2.0","id":99999,"result":null}"#,
+                "\n",
+                r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}"#
+            )),
         ),
         (
             "second initialize of another version",

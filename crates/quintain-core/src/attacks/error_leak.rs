@@ -149,9 +149,6 @@ impl Attack for ErrorLeak {
                 payload,
             });
         };
-        if !args.is_empty() {
-            add("no arguments", "", None, Map::new());
-        }
         for (pointer, known) in leaves(field, server, tool, &args) {
             let whole = Value::Object(args.clone());
             let innocent = whole.pointer(pointer);
@@ -160,6 +157,9 @@ impl Attack for ErrorLeak {
                 put(&mut args, pointer, value.clone());
                 add(form, pointer, Some(value), args);
             }
+        }
+        if !args.is_empty() {
+            add("no arguments", "", None, Map::new());
         }
         attempts
     }

@@ -272,7 +272,7 @@ fn returned(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
             }
             if !is_data(text) && text.contains(TAGS) && text.contains(nonce.as_str()) {
                 let title = format!("{place} repeats hidden characters that {from} was given");
-                add("hidden", title, "the planted hidden characters came back");
+                add("control", title, "the planted hidden characters came back");
             }
         }
     }
@@ -348,6 +348,8 @@ fn ordinary(known: &crate::knowledge::Baseline) -> Vec<Hit> {
         };
         if let Some(found) = INSTRUCTIONS.as_ref().and_then(|regex| regex.find(text))
             && !sent.contains(found.as_str())
+            && !is_data(text)
+            && !is_marked(text, found.start())
         {
             add("unmarked", "instructions to a model", found.as_str());
         }
@@ -356,7 +358,7 @@ fn ordinary(known: &crate::knowledge::Baseline) -> Vec<Hit> {
         }
         let hidden = |c: char| matches!(c, '\u{e0020}'..='\u{e007f}' | '\u{202a}'..='\u{202e}');
         if text.chars().filter(|c| hidden(*c)).count() > 2 {
-            add("hidden", "hidden characters", "characters that nobody sees");
+            add("control", "hidden characters", "characters that nobody sees");
         }
         if let Some(found) = PICTURE.as_ref().and_then(|regex| regex.captures(text)?.get(1)) {
             add("picture", "a picture whose address carries data", found.as_str());
@@ -406,7 +408,7 @@ mod tests {
     #[test]
     fn what_comes_back_as_running_text_is_proof() {
         let faults = showing(&room(), |text| format!("First!\n{text}"));
-        assert_eq!(faults, ["unmarked", "control", "hidden"]);
+        assert_eq!(faults, ["unmarked", "control", "control"]);
     }
 
     #[test]
