@@ -177,16 +177,15 @@ fn instruction(nonce: &Nonce) -> String {
 /// Requests that may bring it back: they name nothing that was named when it was planted.
 fn consumers(field: &Field<'_>, aim: &Aim) -> Vec<Step> {
     let own = aim.place.tool();
-    let given: Vec<&Value> = match aim.baseline.as_ref().map(|known| &known.step) {
-        Some(Step::Call(call)) => call.args.values().collect(),
+    let given: Vec<&str> = match aim.baseline.as_ref().map(|known| &known.step) {
+        Some(Step::Call(call)) => call.args.values().flat_map(strings).collect(),
         _ => Vec::new(),
     };
     let tools = field.knowledge.baselines.iter().filter_map(|known| match &known.step {
         Step::Call(call) => {
             let tool = field.tool(&known.server, &call.tool)?;
             let is_same = Some(call.tool.as_str()) == own;
-            let by_name =
-                call.args.values().any(|value| value.is_string() && given.contains(&value));
+            let by_name = call.args.values().flat_map(strings).any(|text| given.contains(&text));
             let reads = !deeds::writes(tool) && deeds::may_call(field, tool);
             (!is_same && !by_name && reads).then(|| known.step.clone())
         }
@@ -212,6 +211,16 @@ fn consumers(field: &Field<'_>, aim: &Aim) -> Vec<Step> {
         steps.extend(names.map(|name| request("prompts/get", server, json!({"name": name}))));
     }
     steps
+}
+
+/// All texts of a value.
+fn strings(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Object(entries) => entries.values().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Where a request was sent to.
@@ -437,10 +446,12 @@ mod tests {
         let mut room = Room::of_tools(&[
             json!({"name": "write_file", "inputSchema": schema}),
             json!({"name": "read_file", "inputSchema": schema}),
+            json!({"name": "read_files", "inputSchema": {"type": "object"}}),
         ]);
         let args = |value: Value| value.as_object().unwrap().clone();
         room.works("write_file", args(json!({"path": "a", "content": "x"})), &answers("ok"));
         room.works("read_file", args(json!({"path": "a"})), &answers("x"));
+        room.works("read_files", args(json!({"paths": ["a"]})), &answers("x"));
         let field = room.field();
         let aims = OutputInjection.aims(&field);
         let aim = aims.iter().find(|aim| aim.place.to_string() == "write_file.content").unwrap();
