@@ -84,6 +84,10 @@ impl Attack for DataExfil {
                 return format!("{}:{}/{nonce}", listener.host, listener.port);
             }
             listener.url(nonce)
+                format!("{}:{}/{nonce}", listener.host, listener.port)
+            } else {
+                listener.url(nonce)
+            }
         };
         let nonce = brief.nonce();
         let url = whole(&nonce);

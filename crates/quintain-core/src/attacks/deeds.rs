@@ -40,7 +40,7 @@ const MAKES: [&str; 22] = [
 ];
 const LISTS: [&str; 10] =
     ["list", "ls", "dir", "tree", "find", "search", "glob", "walk", "browse", "scan"];
-const FETCHES: [&str; 22] = [
+const FETCHES: [&str; 26] = [
     "fetch",
     "download",
     "browse",
@@ -63,6 +63,10 @@ const FETCHES: [&str; 22] = [
     "rss",
     "callback",
     "api",
+    "address",
+    "addresses",
+    "internet",
+    "endpoint",
 ];
 /// Words with which a tool says that not everything is allowed.
 const LIMITS: [&str; 30] = [

@@ -269,6 +269,8 @@ fn shots(aim: &Aim, brief: &Brief<'_>, ground: &Ground) -> Vec<Shot> {
 
 /// A root, and what was planted for it.
 type Planted = (PathBuf, PathBuf);
+/// A root, and what was planted beside or inside of it.
+type OfRoot = Option<(PathBuf, PathBuf)>;
 
 /// Paths inside of URIs.
 fn uris(
@@ -276,6 +278,7 @@ fn uris(
     brief: &Brief<'_>,
     target: &Path,
     (sibling, link): (Option<Planted>, Option<Planted>),
+    (sibling, link): (OfRoot, OfRoot),
     role: &str,
 ) -> Vec<Shot> {
     let mut shots = Vec::new();
