@@ -58,7 +58,7 @@ const PRIVATE: &str = "\
 const FOREIGN: &str = "\
     mail mails email emails inbox message messages chat page pages web website webpage internet \
     url html issue issues comment comments review reviews feedback ticket tickets post posts \
-    feed feeds rss tweet tweets news thread threads replies channel channels";
+    feed feeds rss tweet tweets news thread threads replies history";
 
 /// What sends.
 const SENDING: &str = "\
