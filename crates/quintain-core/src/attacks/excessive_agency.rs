@@ -5,8 +5,6 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use serde_json::Value;
-
 use super::nature;
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
 use crate::evidence::Exchange;
@@ -265,7 +263,7 @@ mod tests {
     use super::*;
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::Evidence;
-    use serde_json::{Map, json};
+    use serde_json::{Map, Value, json};
 
     fn room(hints: Value) -> Room {
         let mut room = Room::of_tools(&[
