@@ -24,6 +24,13 @@ const COMMANDS: &[&str] = &[
     "runs export",
     "runs delete",
     "diff",
+    "redteam",
+    "redteam run",
+    "redteam report",
+    "redteam plugins",
+    "redteam strategies",
+    "replay",
+    "scan",
     "list",
     "explain",
     "schema",
@@ -94,6 +101,14 @@ fn parts(workspace: &Workspace) -> Result<Vec<Part>> {
         Part::page(
             "docs/reference/reporters.md",
             pages::reporters(&json(&["list", "reporters", "--json"])?)?,
+        ),
+        Part::page(
+            "docs/reference/attacks.md",
+            pages::attacks(&json(&["list", "attacks", "--json"])?)?,
+        ),
+        Part::page(
+            "docs/reference/strategies.md",
+            pages::strategies(&json(&["list", "strategies", "--json"])?)?,
         ),
         Part::section("docs/reference/cli.md", "help", help),
         Part::section("docs/reference/suite.md", "keys", pages::keys(&json(&["schema"])?)),

@@ -26,8 +26,23 @@ use crate::registry::Meta;
 pub trait Attack: Sync {
     fn meta(&self) -> &'static Meta;
 
+    /// What its findings are called; several attacks may prove one kind of weakness.
+    fn rule(&self) -> &'static str {
+        self.meta().id
+    }
+
+    /// Whether a hit that does not come again means nothing: clocks differ by chance.
+    fn is_unsteady(&self) -> bool {
+        false
+    }
+
     /// How bad it is, and what the frameworks call it.
     fn facts(&self) -> &'static Facts;
+
+    /// Whether [`Self::inspect`] looks at anything.
+    fn inspects(&self) -> bool {
+        false
+    }
 
     /// What the surface alone proves or suggests, without a call.
     fn inspect(&self, _field: &Field<'_>) -> Vec<Hit> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::finding::Finding;
 use crate::result::{CaseResult, TargetName};
 use crate::tally::Summary;
 
@@ -14,6 +15,10 @@ pub enum Event<'a> {
     Started(&'a RunInfo),
     Case(&'a CaseResult),
     Finished(&'a Summary),
+    /// A phase of a red-team run begins; before `Started` too.
+    Phase(&'a str),
+    /// A weakness was found; after the cases.
+    Finding(&'a Finding),
 }
 
 /// What is known of a run before it starts.

@@ -97,6 +97,12 @@ pub enum Place {
         server: String,
         prompt: String,
     },
+    /// What is completed for an argument; `of` is a prompt or a resource template.
+    Completion {
+        server: String,
+        of: String,
+        argument: String,
+    },
     /// A header of HTTP requests.
     Header {
         server: String,
@@ -116,6 +122,11 @@ pub enum Place {
     Server {
         server: String,
     },
+    /// How a client starts or reaches the server: `args[1]`, `env.TOKEN`, `url`.
+    Launch {
+        server: String,
+        part: String,
+    },
     /// Several servers or tools together, in this order.
     Flow {
         steps: Vec<String>,
@@ -132,10 +143,12 @@ impl Place {
             | Self::Uri { server }
             | Self::PromptArgument { server, .. }
             | Self::Prompt { server, .. }
+            | Self::Completion { server, .. }
             | Self::Header { server, .. }
             | Self::Http { server, .. }
             | Self::Message { server, .. }
-            | Self::Server { server } => server,
+            | Self::Server { server }
+            | Self::Launch { server, .. } => server,
             Self::Flow { .. } => "",
         }
     }
@@ -152,7 +165,9 @@ impl Place {
         match self {
             Self::Argument { pointer, .. } => Some(argument_name(pointer)),
             Self::Variable { variable, .. } => Some(variable.clone()),
-            Self::PromptArgument { argument, .. } => Some(argument.clone()),
+            Self::PromptArgument { argument, .. } | Self::Completion { argument, .. } => {
+                Some(argument.clone())
+            }
             Self::Header { header, .. } => Some(header.clone()),
             _ => None,
         }
@@ -168,10 +183,12 @@ impl Place {
             Self::Uri { .. } => "resources/read".to_owned(),
             Self::PromptArgument { prompt, argument, .. } => format!("prompt:{prompt}:{argument}"),
             Self::Prompt { prompt, .. } => format!("prompt:{prompt}"),
+            Self::Completion { of, argument, .. } => format!("completion:{of}:{argument}"),
             Self::Header { header, .. } => format!("header:{}", header.to_ascii_lowercase()),
             Self::Http { aspect, .. } => format!("http:{aspect}"),
             Self::Message { message, .. } => format!("message:{message}"),
             Self::Server { .. } => "server".to_owned(),
+            Self::Launch { part, .. } => format!("launch:{part}"),
             Self::Flow { steps } => format!("flow:{}", steps.join(">")),
         }
     }
@@ -200,11 +217,13 @@ impl fmt::Display for Place {
                 write!(f, "prompt {prompt}.{argument}")
             }
             Self::Prompt { prompt, .. } => write!(f, "prompt {prompt}"),
+            Self::Completion { of, argument, .. } => write!(f, "completion {of}.{argument}"),
             Self::Header { header, .. } => write!(f, "header {header}"),
             Self::Http { aspect, .. } => write!(f, "HTTP {aspect}"),
             Self::Message { message, .. } => write!(f, "message {message}"),
             Self::Server { server } if server.is_empty() => f.write_str("the server"),
             Self::Server { server } => write!(f, "server {server}"),
+            Self::Launch { part, .. } => f.write_str(part),
             Self::Flow { steps } => f.write_str(&steps.join(" → ")),
         }
     }
@@ -247,6 +266,8 @@ pub struct Finding {
     pub tool: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
+    /// In JSON `CWE-78`.
+    #[serde(with = "cwe")]
     pub cwe: Vec<u32>,
     pub owasp: Vec<String>,
     pub proofs: Vec<Proof>,
@@ -267,6 +288,22 @@ pub struct Finding {
     /// Anything else.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
+}
+
+/// Numbers of weaknesses as people write them: `CWE-22, CWE-59`.
+mod cwe {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(numbers: &[u32], out: S) -> Result<S::Ok, S::Error> {
+        let words: Vec<String> = numbers.iter().map(|number| format!("CWE-{number}")).collect();
+        out.serialize_str(&words.join(", "))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<u32>, D::Error> {
+        let text = String::deserialize(input)?;
+        let numbers = text.split(", ").filter_map(|word| word.strip_prefix("CWE-")?.parse().ok());
+        Ok(numbers.collect())
+    }
 }
 
 #[cfg(test)]

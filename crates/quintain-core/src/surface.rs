@@ -3,6 +3,8 @@
 
 pub mod drift;
 pub mod lock;
+pub mod rug_pull;
+pub mod saved;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::event::RunInfo;
+use crate::redteam::RedteamReport;
 use crate::result::{CaseResult, CaseStatus};
 
 pub use derived::derive;
@@ -42,6 +43,9 @@ pub struct Summary {
     pub latency: Option<Latency>,
     /// In the order of the columns of the run.
     pub columns: Vec<ColumnTally>,
+    /// What attacks came to, if it was a red-team run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redteam: Option<Box<RedteamReport>>,
 }
 
 /// The results of one prompt for one target.

@@ -5,6 +5,7 @@ mod files;
 mod interpreters;
 mod outside;
 mod process;
+pub mod redteam;
 pub mod run;
 pub mod sessions;
 pub mod store;

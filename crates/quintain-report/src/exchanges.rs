@@ -1,6 +1,6 @@
 //! What was sent and what came back, shown to people: pretty JSON, cut to size.
 
-use quintain_core::evidence::{Exchange, Outcome};
+use quintain_core::evidence::{Evidence, Exchange, Outcome};
 use quintain_core::result::CaseResult;
 use serde::Serialize;
 use serde_json::json;
@@ -23,17 +23,17 @@ pub(crate) struct Shown {
     pub(crate) extra: bool,
 }
 
-/// The exchanges of a case, each side at most so many bytes long.
-pub(crate) fn shown(case: &CaseResult, max_bytes: usize) -> Vec<Shown> {
-    let own = case.evidence.exchanges.iter().map(|exchange| (exchange, false));
-    let extra = case.evidence.extra.iter().map(|extra| (&extra.exchange, true));
+/// The exchanges of a probe, each side at most so many bytes long.
+pub(crate) fn shown(evidence: &Evidence, max_bytes: usize) -> Vec<Shown> {
+    let own = evidence.exchanges.iter().map(|exchange| (exchange, false));
+    let extra = evidence.extra.iter().map(|extra| (&extra.exchange, true));
     let all = own.chain(extra).take(MAX_EXCHANGES);
     all.map(|(exchange, extra)| show(exchange, extra, max_bytes)).collect()
 }
 
 /// How many are not shown.
-pub(crate) fn left_out(case: &CaseResult) -> usize {
-    let all = case.evidence.exchanges.len() + case.evidence.extra.len();
+pub(crate) fn left_out(evidence: &Evidence) -> usize {
+    let all = evidence.exchanges.len() + evidence.extra.len();
     all.saturating_sub(MAX_EXCHANGES)
 }
 
@@ -75,22 +75,29 @@ fn show(exchange: &Exchange, extra: bool, max_bytes: usize) -> Shown {
 /// All of it as one text; if nothing went over a wire, prompt and output.
 pub(crate) fn transcript(case: &CaseResult, max_bytes: usize) -> String {
     use std::fmt::Write as _;
-    let mut text = String::new();
-    for shown in shown(case, max_bytes) {
-        let took = crate::text::duration(shown.millis);
-        let Shown { server, method, sent, outcome, received, .. } = shown;
-        let _ = writeln!(text, "--> {server} {method}\n{sent}\n<-- {outcome} ({took})\n{received}");
-    }
-    match left_out(case) {
-        0 => {}
-        more => {
-            let _ = writeln!(text, "... and {more} more exchanges");
-        }
-    }
+    let mut text = of_wire(&case.evidence, max_bytes);
     if text.is_empty() {
         let _ = writeln!(text, "--> prompt\n{}", excerpt(&case.prompt.raw, max_bytes));
         let output = crate::gist::output(case, max_bytes);
         let _ = writeln!(text, "<-- output\n{}", excerpt(&output, max_bytes));
+    }
+    text
+}
+
+/// What went over the wire as one text.
+pub(crate) fn of_wire(evidence: &Evidence, max_bytes: usize) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for shown in shown(evidence, max_bytes) {
+        let took = crate::text::duration(shown.millis);
+        let Shown { server, method, sent, outcome, received, .. } = shown;
+        let _ = writeln!(text, "--> {server} {method}\n{sent}\n<-- {outcome} ({took})\n{received}");
+    }
+    match left_out(evidence) {
+        0 => {}
+        more => {
+            let _ = writeln!(text, "... and {more} more exchanges");
+        }
     }
     text
 }

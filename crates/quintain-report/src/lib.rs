@@ -6,10 +6,13 @@
 
 mod document;
 mod exchanges;
+mod findings;
+mod frameworks;
 mod gist;
 #[cfg(test)]
 mod golden;
 mod number;
+mod prose;
 mod reporters;
 mod spool;
 mod text;
@@ -20,7 +23,7 @@ use std::io::{self, Write};
 use quintain_core::event::Event;
 use quintain_core::registry::Meta;
 
-pub use reporters::{all, find, for_path};
+pub use reporters::{all, find, for_path, markdown_inline};
 
 /// A format that results can be written in.
 pub trait Reporter: Sync {

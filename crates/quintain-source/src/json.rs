@@ -11,14 +11,12 @@ use crate::packed::{Items, Long};
 use crate::scalar::resolve;
 
 pub(crate) fn read(text: &str, id: FileId, long: Long, dx: &mut Diagnostics) -> Option<Node> {
-    let mut reader = Reader { text, at: 0, id, long, dx };
-    match reader.document() {
-        Ok(node) => Some(node),
-        Err(fatal) => {
-            fatal.report(dx);
-            None
-        }
-    }
+    Reader { text, at: 0, id, long, relaxed: false, dx }.read()
+}
+
+/// The same with comments and trailing commas, as editors allow them in their settings.
+pub(crate) fn read_relaxed(text: &str, id: FileId, dx: &mut Diagnostics) -> Option<Node> {
+    Reader { text, at: 0, id, long: Long::Nothing, relaxed: true, dx }.read()
 }
 
 /// The values of a text with one JSON value per line, each with what is wrong with its line. Empty
@@ -33,7 +31,8 @@ pub fn lines(text: &str, id: FileId) -> impl Iterator<Item = (Option<Node>, Diag
     ranges.filter(|(_, _, empty)| !empty).map(move |(start, end, _)| {
         let mut dx = Diagnostics::new();
         let text = &text[..end];
-        let mut reader = Reader { text, at: start, id, long: Long::Nothing, dx: &mut dx };
+        let mut reader =
+            Reader { text, at: start, id, long: Long::Nothing, relaxed: false, dx: &mut dx };
         let node = reader.document();
         let node = node.map_err(|fatal| fatal.report(&mut dx)).ok();
         (node, dx)
@@ -45,10 +44,16 @@ struct Reader<'t> {
     at: usize,
     id: FileId,
     long: Long,
+    /// Whether comments and trailing commas are allowed.
+    relaxed: bool,
     dx: &'t mut Diagnostics,
 }
 
 impl<'t> Reader<'t> {
+    fn read(mut self) -> Option<Node> {
+        self.document().map_err(|fatal| fatal.report(self.dx)).ok()
+    }
+
     fn document(&mut self) -> Result<Node, Fatal> {
         let node = self.value(0)?;
         self.skip_space();
@@ -150,6 +155,10 @@ impl<'t> Reader<'t> {
             }
             self.skip_space();
             if self.peek() == Some(close) {
+                if self.relaxed {
+                    self.at += 1;
+                    return Ok(());
+                }
                 let span = Span::new(self.id, comma..comma + 1);
                 return Err(syntax(span, "trailing comma is not allowed in JSON"));
             }
@@ -185,7 +194,8 @@ impl<'t> Reader<'t> {
 
     fn word(&mut self) -> Result<NodeKind, Fatal> {
         let start = self.at;
-        let ends = |c: char| c.is_whitespace() || ",:]}[{\"".contains(c);
+        let ends =
+            |c: char| c.is_whitespace() || ",:]}[{\"".contains(c) || (self.relaxed && c == '/');
         let raw = self.rest().split(ends).next().unwrap_or_default();
         self.at += raw.len();
         // `resolve` knows more words and numbers than JSON does.
@@ -213,8 +223,22 @@ impl<'t> Reader<'t> {
     }
 
     fn skip_space(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
+        loop {
+            let rest = self.rest();
+            self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
+            if !self.relaxed {
+                return;
+            }
+            let rest = self.rest();
+            let comment = if rest.starts_with("//") {
+                rest.find('\n')
+            } else if rest.starts_with("/*") {
+                rest.find("*/").map(|end| end + 2)
+            } else {
+                return;
+            };
+            self.at += comment.unwrap_or(rest.len());
+        }
     }
 
     fn expect(&mut self, byte: u8, what: &str) -> Result<(), Fatal> {

@@ -11,9 +11,11 @@ mod nunjucks;
 mod packed;
 mod render;
 mod scalar;
+mod settings;
 mod suggest;
 mod switch;
 mod template;
+mod toml;
 mod visible;
 mod yaml;
 
@@ -26,6 +28,7 @@ pub use nunjucks::{CustomFilter, Nunjucks, RenderError, array_index, is_template
 pub use packed::{Long, Packed};
 pub use render::Renderer;
 pub use scalar::Yaml11;
+pub use settings::read_settings;
 pub use suggest::closest;
 pub use switch::switched_on;
 pub use template::{Scope, Templates};

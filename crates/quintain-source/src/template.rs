@@ -42,6 +42,11 @@ impl Templates {
         Self { engine: engine(), variables, env_scope, bare_scope: Value::from(bare) }
     }
 
+    /// The environment that templates are filled in from.
+    pub fn variables(&self) -> &BTreeMap<String, String> {
+        &self.variables
+    }
+
     /// The text of a scalar with its expressions filled in. What cannot be filled in is reported,
     /// all of it, and nothing is returned.
     pub fn fill(&self, node: &Node, scope: Scope, dx: &mut Diagnostics) -> Option<String> {

@@ -40,7 +40,7 @@ pub fn read_long(sources: &Sources, id: FileId, long: Long, dx: &mut Diagnostics
     }
 }
 
-fn unreadable(file: &SourceFile, id: FileId) -> Option<Diagnostic> {
+pub(crate) fn unreadable(file: &SourceFile, id: FileId) -> Option<Diagnostic> {
     if file.text().len() > MAX_BYTES {
         let title = format!("`{}` is larger than {} MiB", file.name(), MAX_BYTES >> 20);
         return Some(Diagnostic::error("config::too-large", title));

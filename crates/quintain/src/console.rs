@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -30,6 +31,8 @@ pub(crate) struct Console {
     watched: bool,
     quiet: bool,
     redactor: Redactor,
+    /// Why data did not get out.
+    lost: OnceLock<io::Error>,
 }
 
 impl Console {
@@ -40,6 +43,7 @@ impl Console {
             watched: context.watched,
             quiet,
             redactor,
+            lost: OnceLock::new(),
         }
     }
 
@@ -57,11 +61,27 @@ impl Console {
         self.quiet
     }
 
-    /// Data. A reader that went away is no error.
+    /// Data.
     pub(crate) fn out(&self, text: &str) {
         let text = self.redactor.text(text);
         let mut stdout = io::stdout().lock();
-        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
+        let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
+        written.unwrap_or_else(|error| self.lose(error));
+    }
+
+    /// Notes that data did not get out. A reader that went away has seen enough.
+    pub(crate) fn lose(&self, error: io::Error) {
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            let _ = self.lost.set(error);
+        }
+    }
+
+    /// Whether all data got out; says why not.
+    pub(crate) fn is_complete(&self) -> bool {
+        io::stdout().flush().unwrap_or_else(|error| self.lose(error));
+        let Some(error) = self.lost.get() else { return true };
+        self.error(&format!("cannot write to standard output: {error}"), None);
+        false
     }
 
     /// Data as JSON, over several lines.

@@ -20,6 +20,8 @@ pub(crate) struct Context {
     pub(crate) colour_stderr: bool,
     /// Whether somebody watches standard error.
     pub(crate) watched: bool,
+    /// Whether somebody can answer a question.
+    pub(crate) answers: bool,
 }
 
 impl Context {
@@ -36,6 +38,7 @@ impl Context {
             colour_stdout: colour(std::io::stdout().is_terminal()),
             colour_stderr: colour(std::io::stderr().is_terminal()),
             watched: std::io::stderr().is_terminal() && !dumb(&env),
+            answers: std::io::stderr().is_terminal() && std::io::stdin().is_terminal(),
             env,
         }
     }

@@ -28,7 +28,7 @@ pub(crate) fn start(context: &Context, verbosity: u8, quiet: bool, redactor: &Re
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(Clean(redactor.clone()))
-        .with_ansi(context.colour_stderr)
+        .with_ansi(false)
         .with_target(false)
         .without_time()
         .try_init();

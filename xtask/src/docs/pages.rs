@@ -37,6 +37,27 @@ pub(super) fn assertions(assertions: &Value, detectors: &Value) -> Result<String
     Ok(finished(&page))
 }
 
+pub(super) fn attacks(attacks: &Value) -> Result<String> {
+    let mut page = format!(
+        "{STEM}# Attacks\n\n\
+         What `quintain redteam` tries and `quintain scan` looks for. Names of promptfoo's plugins are understood.\n\
+         `quintain explain NAME` prints an entry of this page.\n\n"
+    );
+    contents(attacks, &mut page)?;
+    entries(attacks, "##", &mut page)?;
+    Ok(finished(&page))
+}
+
+pub(super) fn strategies(strategies: &Value) -> Result<String> {
+    let mut page = format!(
+        "{STEM}# Strategies\n\n\
+         How attacks are rewritten or continued. `quintain explain NAME` prints an entry of this page.\n\n"
+    );
+    contents(strategies, &mut page)?;
+    entries(strategies, "##", &mut page)?;
+    Ok(finished(&page))
+}
+
 pub(super) fn reporters(reporters: &Value) -> Result<String> {
     let mut page = format!(
         "{STEM}# Reporters\n\n\

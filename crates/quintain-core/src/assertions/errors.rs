@@ -173,7 +173,7 @@ fn is_error(scene: &Scene<'_>, kind: Kind, negated: bool) -> Result<Verdict, Box
     let found = describe(outcome);
     let verdict = match (negated, matches!(outcome, Outcome::Reply(_)), kind.covers(outcome)) {
         (true, true, _) => Verdict::pass("the answer is no error"),
-        (true, false, _) => Verdict::fail(found),
+        (true, false, _) => Verdict::fail(format!("expected no error, but {found}")),
         (false, _, true) => Verdict::pass(found),
         (false, _, false) => Verdict::fail(format!("expected {}, but {found}", kind.words())),
     };
@@ -318,7 +318,9 @@ fn error_contains(
     let outcome = &exchange.outcome;
     let said = said(outcome);
     if matches!(outcome, Outcome::Reply(_)) || !outcome.is_answer() {
-        return Ok(Verdict::fail(describe(outcome)).proof(index, ""));
+        let (does, found) = (if negated { "does not say" } else { "says" }, describe(outcome));
+        let reason = format!("expected an error that {does} {}, but {found}", words.shown());
+        return Ok(Verdict::fail(reason).proof(index, ""));
     }
     for (pointer, text) in &said {
         if words.occur_in(text)? {

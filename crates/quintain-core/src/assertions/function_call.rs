@@ -92,9 +92,8 @@ fn function_call(_: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 /// A list of the target's `config`, with variables filled in.
 fn offered(scene: &Scene<'_>, key: &str) -> Result<Option<Vec<Value>>, Box<Verdict>> {
     let error = |why: String| Box::new(Verdict::error(why));
-    // `tools` of MCP servers are names that are let through.
-    let other = scene.definition.filter(|target| target.as_mcp().is_none());
-    let Some(given) = other.and_then(|target| target.offered.get(key)) else { return Ok(None) };
+    let given = scene.definition.and_then(|target| target.offered.get(key));
+    let Some(given) = given else { return Ok(None) };
     let value = scene.templates.render_value(given, scene.vars);
     match value.map_err(|why| error(why.to_string()))? {
         Value::Array(items) => Ok(Some(items)),

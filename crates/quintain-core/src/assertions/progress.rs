@@ -57,22 +57,22 @@ fn judge(scene: &Scene<'_>, min: u64, negated: bool) -> Result<Verdict, Box<Verd
     let reports = reports(exchange);
     let count = reports.len() as u64;
     let verdict = match flaw(exchange, &reports) {
-        _ if negated => Verdict::of(count == 0, format!("progress was reported {}", times(count))),
+        _ if negated => Verdict::of(count == 0, reported(count)),
         Some(flaw) => Verdict::fail(flaw),
-        None if count >= min => Verdict::pass(format!("progress was reported {}", times(count))),
+        None if count >= min => Verdict::pass(reported(count)),
         None => {
-            let reason = format!("progress was reported {}, expected at least {min}", times(count));
-            Verdict::fail(reason)
+            let wanted = if min == 1 { "once".to_owned() } else { format!("{min} times") };
+            Verdict::fail(format!("{}, expected at least {wanted}", reported(count)))
         }
     };
     Ok(verdict.proof(index, ""))
 }
 
-fn times(count: u64) -> String {
+fn reported(count: u64) -> String {
     match count {
-        0 => "never".to_owned(),
-        1 => "once".to_owned(),
-        count => format!("{count} times"),
+        0 => "progress was never reported".to_owned(),
+        1 => "progress was reported once".to_owned(),
+        count => format!("progress was reported {count} times"),
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
     fn progress_goes_forward_and_keeps_its_total() {
         for (reports, expected) in [
             (json!([{"progress": 1}, {"progress": 1, "total": 2}, {"progress": 2}]), None),
-            (json!([]), Some("progress was reported never, expected at least 1")),
+            (json!([]), Some("progress was never reported, expected at least once")),
             (json!([{"progress": 2}, {"progress": 1}]), Some("report 2 goes back from 2 to 1")),
             (json!([{"progress": "x"}]), Some("report 1 has no number in `progress`")),
             (json!([{"progress": 3, "total": 2}]), Some("report 1 is 3 of 2")),

@@ -1,5 +1,7 @@
 //! One hostile thing to do.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,6 +32,9 @@ pub enum Action {
     Steps { steps: Vec<Step>, identity: usize },
     /// Requests of a session of its own: one that may be harmed.
     Alone { steps: Vec<Step>, identity: usize },
+    /// Requests of a session of its own, one after the other until one takes longer than this; the rest
+    /// is not sent.
+    Until { steps: Vec<Step>, identity: usize, patience: Duration },
     /// A message of these bytes on a session of its own, and then the question whether the server is
     /// still there.
     Frame { bytes: Vec<u8> },

@@ -40,10 +40,20 @@ pub struct Ground {
     /// A file outside every declared root, and what stands in it.
     pub canary: PathBuf,
     pub canary_text: String,
+    /// Endings under which copies of the canary stand beside it: `md`, `json`, and `` for none.
+    #[serde(default)]
+    pub endings: Vec<String>,
     /// For each declared root: a file in a folder beside it whose name begins with that of the root.
     pub siblings: BTreeMap<PathBuf, PathBuf>,
     /// For each declared root: a link inside of it that leads to the canary.
     pub links: BTreeMap<PathBuf, PathBuf>,
+    /// For each declared root: a link inside of it that leads to the folder `drop`.
+    #[serde(default)]
+    pub doors: BTreeMap<PathBuf, PathBuf>,
+    /// For each declared root: a link inside of it that leads to a file in `drop`, to be written
+    /// through.
+    #[serde(default)]
+    pub sinks: BTreeMap<PathBuf, PathBuf>,
     /// Where files may appear if somebody makes the target write them.
     pub drop: PathBuf,
 }

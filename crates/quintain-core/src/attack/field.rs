@@ -34,6 +34,9 @@ pub struct Powers {
     pub identities: Vec<Identity>,
     /// Tools that destroy may be called.
     pub destructive: bool,
+    /// A random text that stands in the environment of the target and nowhere else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env_canary: Option<String>,
     /// Tokens that the user gave to be refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
@@ -82,6 +85,22 @@ impl Field<'_> {
         };
         aims.sort_by_key(rank);
         aims
+    }
+
+    /// Every number inside the arguments of every tool. What a server does not check takes text too.
+    pub fn numbers(&self) -> Vec<Aim> {
+        let is_number = |kind: &Value| matches!(kind.as_str(), Some("number" | "integer"));
+        let numbers = self.knowledge.aims.iter().filter(|aim| {
+            matches!(aim.place, Place::Argument { .. })
+                && !is_text(aim)
+                && aim.schema.get("type").is_some_and(is_number)
+        });
+        numbers.cloned().collect()
+    }
+
+    /// The tool that an aim belongs to.
+    pub fn tool_of(&self, aim: &Aim) -> Option<&Tool> {
+        self.tool(aim.place.server(), aim.place.tool()?)
     }
 }
 

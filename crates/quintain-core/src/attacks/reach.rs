@@ -9,7 +9,7 @@ use crate::probe::Step;
 use crate::tool_call::ToolCall;
 
 /// The request that carries a value to the place of an aim; none if no request reaches it.
-pub(crate) fn step(aim: &Aim, value: Value) -> Option<Step> {
+pub fn step(aim: &Aim, value: Value) -> Option<Step> {
     let request = |method: &str, server: &str, params: Value| Step::Request {
         method: method.to_owned(),
         params: params.as_object().cloned().unwrap_or_default(),
@@ -35,6 +35,16 @@ pub(crate) fn step(aim: &Aim, value: Value) -> Option<Step> {
         Place::PromptArgument { server, prompt, argument } => {
             let params = serde_json::json!({"name": prompt, "arguments": {argument: value}});
             Some(request("prompts/get", server, params))
+        }
+        Place::Completion { server, of, argument } => {
+            let of = if of.contains("://") {
+                serde_json::json!({"type": "ref/resource", "uri": of})
+            } else {
+                serde_json::json!({"type": "ref/prompt", "name": of})
+            };
+            let argument = serde_json::json!({"name": argument, "value": value});
+            let params = serde_json::json!({"ref": of, "argument": argument});
+            Some(request("completion/complete", server, params))
         }
         _ => None,
     }
@@ -84,7 +94,53 @@ pub(crate) fn innocent(aim: &Aim) -> Option<String> {
         return None;
     };
     let args = Value::Object(call.args.clone());
-    args.pointer(pointer).and_then(Value::as_str).map(str::to_owned)
+    args.pointer(pointer).and_then(shown)
+}
+
+/// A text that the place may well accept: the innocent one, one that the schema gives, or a letter.
+pub(crate) fn plausible(aim: &Aim) -> String {
+    let given = |key: &str| match aim.schema.get(key)? {
+        Value::Array(items) => items.first().and_then(shown),
+        value => shown(value),
+    };
+    let of_schema = || ["default", "example", "examples", "enum"].into_iter().find_map(given);
+    innocent(aim).or_else(of_schema).unwrap_or_else(|| "a".to_owned())
+}
+
+fn shown(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// What the walk through schemas calls an entry of a free map.
+const FREE_KEY: &str = "note";
+
+/// Whether an aim stands for any entry of a map: no schema speaks of it, or the walk made it up.
+pub(crate) fn in_free_map(aim: &Aim) -> bool {
+    let unknown = aim.schema.get("type").is_none() && aim.schema.get("enum").is_none();
+    parent(aim).is_some_and(|(map, key)| {
+        !map.is_empty() && key.parse::<usize>().is_err() && (unknown || key == FREE_KEY)
+    })
+}
+
+/// The pointer to what holds the place of an aim, and its key there.
+pub(crate) fn parent(aim: &Aim) -> Option<(&str, &str)> {
+    match &aim.place {
+        Place::Argument { pointer, .. } => pointer.rsplit_once('/'),
+        _ => None,
+    }
+}
+
+/// The same aim at another pointer.
+pub(crate) fn at(aim: &Aim, to: String) -> Aim {
+    let mut aim = aim.clone();
+    if let Place::Argument { pointer, .. } = &mut aim.place {
+        *pointer = to;
+    }
+    aim
 }
 
 fn text(value: &Value) -> Option<&str> {

@@ -62,6 +62,10 @@ impl Attack for Secrets {
         &FACTS
     }
 
+    fn inspects(&self) -> bool {
+        true
+    }
+
     fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
         let detectors = leaks::detectors(Family::Secret);
         let mut hits = Vec::new();

@@ -120,11 +120,13 @@ impl Room {
 /// The arguments of the call that an attempt makes.
 pub(crate) fn args(attempt: &Attempt) -> Map<String, Value> {
     match &attempt.action {
-        Action::Steps { steps, .. } | Action::Alone { steps, .. } => match steps.last() {
-            Some(Step::Call(call)) => call.args.clone(),
-            Some(Step::Request { params, .. }) => params.clone(),
-            None => Map::new(),
-        },
+        Action::Steps { steps, .. } | Action::Alone { steps, .. } | Action::Until { steps, .. } => {
+            match steps.last() {
+                Some(Step::Call(call)) => call.args.clone(),
+                Some(Step::Request { params, .. }) => params.clone(),
+                None => Map::new(),
+            }
+        }
         Action::Frame { .. } | Action::Http(_) => Map::new(),
     }
 }

@@ -58,6 +58,10 @@ impl Attack for ToolDiscovery {
         &FACTS
     }
 
+    fn inspects(&self) -> bool {
+        true
+    }
+
     fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
         let shown = names::listed(field);
         let mut hits = Vec::new();

@@ -61,6 +61,10 @@ impl Attack for ToolPoisoning {
         &FACTS
     }
 
+    fn inspects(&self) -> bool {
+        true
+    }
+
     fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
         listed::texts(field).iter().flat_map(of_text).collect()
     }

@@ -59,6 +59,10 @@ impl Attack for ToolShadowing {
         &FACTS
     }
 
+    fn inspects(&self) -> bool {
+        true
+    }
+
     fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
         let mut hits = names(field);
         hits.extend(mentions(field));

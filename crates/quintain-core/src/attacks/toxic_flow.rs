@@ -91,6 +91,10 @@ impl Attack for ToxicFlow {
         &FACTS
     }
 
+    fn inspects(&self) -> bool {
+        true
+    }
+
     fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
         let several = field.surfaces.len() > 1;
         let pick = |is: fn(&Tool) -> bool| -> Vec<String> {

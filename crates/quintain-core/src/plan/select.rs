@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use crate::chance::mix;
 use crate::diff::vars_hash;
 use crate::suite::{Prompt, Target, Test, TestList, expand};
 
@@ -163,14 +164,6 @@ fn sample<T>(items: Vec<T>, count: usize, seed: u64) -> Vec<T> {
     kept.sort_unstable();
     let chosen = |(at, item)| kept.binary_search(&at).is_ok().then_some(item);
     items.into_iter().enumerate().filter_map(chosen).collect()
-}
-
-/// SplitMix64.
-fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }
 
 #[cfg(test)]

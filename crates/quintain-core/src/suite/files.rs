@@ -81,7 +81,8 @@ impl FileValue {
     }
 }
 
-pub(crate) fn language_of(suffix: &str) -> Option<Language> {
+/// The language of code in a file with this suffix.
+pub fn language_of(suffix: &str) -> Option<Language> {
     match suffix {
         "js" | "cjs" | "mjs" | "ts" | "cts" | "mts" => Some(Language::JavaScript),
         "py" => Some(Language::Python),

@@ -1,6 +1,8 @@
 //! A target that is asked over HTTP, as promptfoo's `http` provider is configured.
 
-use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Scope, Severity, Span, wrong_type};
+use quintain_source::{
+    Diagnostic, Diagnostics, Fields, Node, NodeKind, Scope, Severity, Span, wrong_type,
+};
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -134,11 +136,18 @@ fn pairs(
     entries.iter().filter_map(pair).collect()
 }
 
-/// A body may also stand in a file.
+/// A body, or any part of it, may also stand in a file.
 fn payload(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Value {
-    match node.raw().and_then(|text| text.strip_prefix("file://")) {
-        Some(reference) => file(reference, node, reader, dx).unwrap_or_default(),
-        None => reader.payload(node, dx),
+    match &node.kind {
+        NodeKind::Seq(items) => items.iter().map(|item| payload(item, reader, dx)).collect(),
+        NodeKind::Map(entries) => {
+            let entries = entries.iter();
+            entries.map(|(key, node)| (key.text.clone(), payload(node, reader, dx))).collect()
+        }
+        _ => match node.raw().and_then(|text| text.strip_prefix("file://")) {
+            Some(reference) => file(reference, node, reader, dx).unwrap_or_default(),
+            None => reader.payload(node, dx),
+        },
     }
 }
 

@@ -22,6 +22,7 @@ mod program;
 mod prompts;
 mod provider;
 mod reader;
+mod referred;
 mod refs;
 mod respond;
 mod row;
@@ -35,7 +36,7 @@ mod vars;
 
 pub use assertion::{Assert, AssertReader, Rule};
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
-pub use files::{FileValue, Files, NoFiles};
+pub use files::{FileValue, Files, NoFiles, language_of};
 pub use http::HttpTarget;
 pub use list::TestList;
 pub use load::{Loaded, SuiteFile, load};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::files::FileValue;
 use super::reader::Reader;
+use super::referred;
 use crate::code::{Code, Language};
 
 /// `exec:command`: started anew for every prompt, which it gets as an argument.
@@ -24,7 +25,7 @@ pub struct ExecTarget {
 #[derive(Debug, Clone)]
 pub struct CodeTarget {
     pub code: Code,
-    /// `config` as written.
+    /// `config`; for Python and Ruby with what stands in files.
     pub config: Map<String, Value>,
     /// The interpreter to use, if it is not the usual one.
     pub executable: Option<String>,
@@ -66,7 +67,12 @@ pub(super) fn code(
 ) -> Option<CodeTarget> {
     let why = match FileValue::read(reference, reader.base_dir, reader.files) {
         Ok(FileValue::Code(code)) => {
-            let config = settings(config, reader, dx);
+            let config = match (config, code.language()) {
+                (Some(config), Language::Python | Language::Ruby) => {
+                    referred::map(config, reader, dx)
+                }
+                _ => settings(config, reader, dx),
+            };
             let name = match code.language() {
                 Language::Ruby => "rubyExecutable",
                 _ => "pythonExecutable",

@@ -8,7 +8,7 @@ use quintain_source::{Diagnostic, Diagnostics, Fields, Key, Node, Span, Template
 use super::files::code;
 use super::kinds::{Kind, kind, meant};
 use super::reader::Reader;
-use super::{McpTarget, Target, TargetKind, http, program};
+use super::{McpTarget, Target, TargetKind, http, program, referred};
 use crate::code::Code;
 
 /// The environment on which the templates of a target are filled in.
@@ -145,9 +145,11 @@ impl<'n> Entry<'n> {
                 return None;
             }
         };
+        // `tools` of MCP servers are names that are let through.
+        let config = config.filter(|_| !matches!(kind, TargetKind::Mcp(_)));
         let offered = OFFERED.iter().filter_map(|name| {
             let node = config?.get(name)?;
-            Some(((*name).to_owned(), node.to_json()))
+            Some(((*name).to_owned(), referred::offered(node, reader, dx)))
         });
         let offered = offered.collect();
         Some(Target { id, label, kind, offered, prompts, transform, delay, span })

@@ -16,7 +16,7 @@ pub struct Target {
     pub id: String,
     pub label: Option<String>,
     pub kind: TargetKind,
-    /// `tools` and `functions` of its `config` as written: what a model is offered to call.
+    /// `tools` and `functions` of its `config`: what a model is offered to call. None for servers.
     pub offered: Map<String, Value>,
     /// Labels or ids of the prompts it is meant for; all if none.
     pub prompts: Option<Vec<String>>,

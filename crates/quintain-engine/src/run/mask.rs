@@ -28,7 +28,7 @@ const PRIVATE: [&str; 16] = [
 
 /// Replaces the values of variables that are named like secrets, and every known secret wherever it
 /// stands.
-pub(super) fn mask(result: &mut CaseResult, redactor: &Redactor) {
+pub(crate) fn mask(result: &mut CaseResult, redactor: &Redactor) {
     hide(&mut result.vars);
     if let Some(Value::Object(vars)) = result.test.get_mut("vars") {
         hide(vars);

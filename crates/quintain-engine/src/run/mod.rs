@@ -27,6 +27,7 @@ use quintain_core::tally::{Summary, Tally, derive};
 use quintain_source::{Nunjucks, Sources, switched_on};
 use tokio::sync::watch;
 
+pub(crate) use mask::mask;
 pub use recording::Recording;
 pub use settings::Settings;
 

@@ -69,8 +69,13 @@ pub(crate) fn column_of(run: &RunInfo, case: &CaseResult) -> Option<usize> {
 }
 
 fn prompt_id(label: &str) -> String {
+    hex_digest(label)
+}
+
+/// The SHA-256 of a text, in 64 hexadecimal digits.
+pub(crate) fn hex_digest(text: &str) -> String {
     use std::fmt::Write as _;
-    let digest = Sha256::digest(label.as_bytes());
+    let digest = Sha256::digest(text.as_bytes());
     digest.iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

@@ -1,6 +1,9 @@
 //! What comes after the rows: columns with their sums, statistics, the suite, and our own part.
 
 use quintain_core::event::Column;
+use quintain_core::finding::Finding;
+use quintain_core::knowledge::Silent;
+use quintain_core::redteam::{AttackReport, NotRun, PhaseTime, RedteamReport, Risk, ToolCoverage};
 use quintain_core::tally::{ColumnTally, Latency, Summary, Tokens, Unsteady};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -165,13 +168,51 @@ pub(crate) struct Rest<'a> {
     metadata: Metadata<'a>,
     vars: &'a [String],
     runtime_options: &'a Map<String, Value>,
-    findings: [(); 0],
-    coverage: Empty,
+    findings: &'a [Finding],
+    #[serde(skip_serializing_if = "<[Finding]>::is_empty")]
+    suppressed: &'a [Finding],
+    coverage: Coverage<'a>,
     quintain: Own<'a>,
 }
 
+/// What was and was not attacked.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Coverage<'a> {
+    #[serde(flatten)]
+    attacked: Option<Attacked<'a>>,
+}
+
 #[derive(Serialize)]
-struct Empty {}
+#[serde(rename_all = "camelCase")]
+struct Attacked<'a> {
+    attacks: &'a [AttackReport],
+    not_run: &'a [NotRun],
+    tools: &'a [ToolCoverage],
+    silent: &'a [Silent],
+    phases: &'a [PhaseTime],
+    calls: usize,
+    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut_short: Option<&'a str>,
+    risk: Option<&'a Risk>,
+}
+
+impl<'a> Attacked<'a> {
+    fn of(report: &'a RedteamReport) -> Self {
+        Self {
+            attacks: &report.attacks,
+            not_run: &report.not_run,
+            tools: &report.tools,
+            silent: &report.silent,
+            phases: &report.phases,
+            calls: report.calls,
+            seed: report.seed,
+            cut_short: report.cut_short.as_deref(),
+            risk: report.risk.as_ref(),
+        }
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -227,6 +268,7 @@ impl Percentiles {
 
 impl<'a> Rest<'a> {
     pub(crate) fn of(layout: &'a Layout, summary: &'a Summary, options: &'a Options) -> Self {
+        let report = summary.redteam.as_deref();
         let run = &layout.run;
         Self {
             config: &run.config,
@@ -240,8 +282,9 @@ impl<'a> Rest<'a> {
             },
             vars: layout.vars(),
             runtime_options: &run.options,
-            findings: [],
-            coverage: Empty {},
+            findings: report.map_or(&[], |report| &report.findings),
+            suppressed: report.map_or(&[], |report| &report.suppressed),
+            coverage: Coverage { attacked: report.map(Attacked::of) },
             quintain: Own {
                 version: &run.version,
                 run: &run.id,

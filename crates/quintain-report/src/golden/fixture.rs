@@ -48,10 +48,10 @@ fn place(line: usize) -> Place {
 }
 
 /// A result, and the weights of its named scores.
-struct Case(CaseResult, BTreeMap<String, f64>);
+pub(super) struct Case(pub(super) CaseResult, BTreeMap<String, f64>);
 
 impl Case {
-    fn new(ordinal: usize, test_idx: usize) -> Self {
+    pub(super) fn new(ordinal: usize, test_idx: usize) -> Self {
         Self(
             CaseResult {
                 ordinal,
@@ -79,12 +79,12 @@ impl Case {
         )
     }
 
-    fn named(mut self, description: &str) -> Self {
+    pub(super) fn named(mut self, description: &str) -> Self {
         self.0.description = Some(description.into());
         self
     }
 
-    fn prompt(mut self, text: &str) -> Self {
+    pub(super) fn prompt(mut self, text: &str) -> Self {
         self.0.prompt.raw = text.into();
         self.0.vars.insert("prompt".into(), json!(text));
         self
@@ -107,7 +107,7 @@ impl Case {
         self
     }
 
-    fn exchange(mut self, sent: Value, outcome: Outcome) -> Self {
+    pub(super) fn exchange(mut self, sent: Value, outcome: Outcome) -> Self {
         self.0.evidence.exchanges.push(Exchange {
             server: "payments".into(),
             method: "tools/call".into(),
@@ -119,7 +119,7 @@ impl Case {
         self
     }
 
-    fn graded(mut self, components: Vec<Component>) -> Self {
+    pub(super) fn graded(mut self, components: Vec<Component>) -> Self {
         let failed = components.iter().find(|one| !one.verdict.passed() && one.set.is_none());
         let reason = failed.map(|component| component.verdict.reason.clone());
         let pass = reason.is_none();

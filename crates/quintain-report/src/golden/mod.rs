@@ -2,6 +2,8 @@
 
 mod fixture;
 mod reader;
+mod redteam;
+mod sarif;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -47,14 +49,27 @@ pub(super) fn report(
     planned: usize,
 ) -> String {
     let run = fixture::run(planned);
+    let summary = summary(&run, cases, planned > cases.len());
+    told(reporter, options, &run, cases, &summary)
+}
+
+fn told(
+    reporter: &dyn Reporter,
+    options: &Options,
+    run: &RunInfo,
+    cases: &[CaseResult],
+    summary: &Summary,
+) -> String {
     let out = Shared::default();
     let mut report = reporter.open(Box::new(out.clone()), options);
-    report.event(Event::Started(&run)).unwrap();
+    report.event(Event::Started(run)).unwrap();
     for case in cases {
         report.event(Event::Case(case)).unwrap();
     }
-    let summary = summary(&run, cases, planned > cases.len());
-    report.event(Event::Finished(&summary)).unwrap();
+    for finding in summary.redteam.iter().flat_map(|report| &report.findings) {
+        report.event(Event::Finding(finding)).unwrap();
+    }
+    report.event(Event::Finished(summary)).unwrap();
     let bytes = std::mem::take(&mut *out.0.lock().unwrap());
     String::from_utf8(bytes).unwrap()
 }
@@ -67,6 +82,8 @@ fn golden(name: &str, actual: &str) {
         .replace(&format!("\"{}\"", std::env::consts::ARCH), "\"ARCH\"")
         .replace(&format!("platform: {}\n", std::env::consts::OS), "platform: OS\n")
         .replace(&format!("arch: {}\n", std::env::consts::ARCH), "arch: ARCH\n");
+    let is_sarif = path.extension().is_some_and(|extension| extension == "sarif");
+    let actual = if is_sarif { sarif::without_docs(&actual) } else { actual };
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, &actual).unwrap();
     }

@@ -1,6 +1,8 @@
 //! What a person sees in the terminal: a line per case, then the failures with everything needed to
 //! understand them, then the totals.
 
+mod redteam;
+
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 
@@ -10,7 +12,7 @@ use quintain_core::result::{CaseResult, CaseStatus};
 use quintain_core::tally::{Summary, Unsteady};
 
 use crate::text::{cell, count, duration, excerpt, fit, line, wrap};
-use crate::{Options, Report, Reporter, exchanges, gist};
+use crate::{Options, Report, Reporter, exchanges, findings, gist};
 
 const META: Meta = Meta {
     id: "console",
@@ -21,6 +23,9 @@ const META: Meta = Meta {
 Shows a line per case up to a limit, after it failures only, and repeats the failures at the end:
 the reason, the place in the suite, what was sent and what was answered. Then the totals, the
 latency, and tests that did not come out the same each time.
+
+Of a red-team run it shows the findings with their proofs and the command that shows each again, how
+often every attack worked, what was not run and why, and the totals.
 
 # Example
 ```sh
@@ -56,7 +61,7 @@ impl Reporter for Console {
 pub(super) fn open(out: Box<dyn Write + Send>, options: Options) -> Box<dyn Report> {
     Box::new(Screen {
         out: BufWriter::new(out),
-        width: options.width.clamp(60, 400),
+        width: options.width.clamp(40, 400),
         options,
         columns: Columns::default(),
         rows: 0,
@@ -116,6 +121,7 @@ impl Report for Screen {
             Event::Started(run) => self.start(run),
             Event::Case(case) => self.case(case),
             Event::Finished(summary) => self.finish(summary),
+            Event::Phase(_) | Event::Finding(_) => Ok(()),
         }
     }
 }
@@ -155,6 +161,9 @@ impl Screen {
     }
 
     fn case(&mut self, case: &CaseResult) -> io::Result<()> {
+        if findings::bout(case).is_some() {
+            return Ok(());
+        }
         let passed = gist::passed(case);
         if passed && self.rows >= self.options.max_rows {
             self.hidden += 1;
@@ -256,6 +265,9 @@ impl Screen {
     }
 
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+        if let Some(report) = &summary.redteam {
+            return self.redteam(report, summary);
+        }
         if self.hidden > 0 {
             let hidden = count(self.hidden, "passed case", "passed cases");
             writeln!(self.out, "{:INDENT$}... and {hidden} more", "")?;
@@ -286,13 +298,19 @@ impl Screen {
         if summary.missing > 0 {
             parts.push(self.tinted(summary.missing, Tone::Yellow, "not run"));
         }
-        let took = duration(summary.duration_ms);
-        writeln!(self.out, "{}{} in {took}", self.label("Results"), parts.join(", "))?;
+        // Of a run that was killed nobody knows how long it took.
+        let known = (summary.duration_ms > 0.0).then(|| duration(summary.duration_ms));
+        let took = known.map(|took| format!(" in {took}")).unwrap_or_default();
+        writeln!(self.out, "{}{}{took}", self.label("Results"), parts.join(", "))?;
         if let Some(latency) = &summary.latency {
             let [p50, p90, p99, max] =
                 [latency.p50, latency.p90, latency.p99, latency.max].map(duration);
-            let label = self.label("Latency");
-            writeln!(self.out, "{label}p50 {p50}, p90 {p90}, p99 {p99}, max {max}")?;
+            let text = format!("p50 {p50}, p90 {p90}, p99 {p99}, max {max}");
+            let mut label = self.label("Latency");
+            for text in wrap(&text, self.width - 9, 4) {
+                writeln!(self.out, "{label}{text}")?;
+                label = cell("", 9);
+            }
         }
         if summary.interrupted {
             let text = self.paint(Tone::Yellow, "interrupted; what is above is not all");

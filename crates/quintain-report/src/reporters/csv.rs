@@ -13,7 +13,7 @@ use crate::document::column_of;
 use crate::number::Numbers;
 use crate::spool::Spool;
 use crate::text::{head, plain};
-use crate::{Options, Report, Reporter, gist};
+use crate::{Options, Report, Reporter, findings, gist};
 
 const META: Meta = Meta {
     id: "csv",
@@ -23,8 +23,9 @@ const META: Meta = Meta {
 # What it does
 Writes the columns that promptfoo writes: the variables, then for each prompt and target the output,
 `Status`, `Score`, `Named Scores`, a column per metric, `Grader Reason` and `Comment`. The reason of
-an error is the error itself. Cells that a spreadsheet would take for a formula get a leading
-apostrophe; invisible characters are written out.
+an error is the error itself. Bouts of a red-team run end with `pluginId`, `strategyId` and
+`severity`. Cells that a spreadsheet would take for a formula get a leading apostrophe; invisible
+characters are written out.
 
 # Example
 ```sh
@@ -56,6 +57,7 @@ impl Reporter for Csv {
             vars: Vec::new(),
             metrics: BTreeMap::new(),
             described: false,
+            attacked: false,
         })
     }
 }
@@ -69,7 +71,12 @@ struct Table {
     /// By column.
     metrics: BTreeMap<usize, BTreeSet<String>>,
     described: bool,
+    /// Bouts of a red-team run are among the cases.
+    attacked: bool,
 }
+
+/// What is told of bouts.
+const OF_BOUTS: [&str; 3] = ["pluginId", "strategyId", "severity"];
 
 #[derive(Serialize, Deserialize)]
 struct Case {
@@ -82,6 +89,7 @@ struct Case {
     score: f64,
     named: BTreeMap<String, f64>,
     reason: String,
+    bout: Vec<String>,
 }
 
 impl Report for Table {
@@ -90,6 +98,7 @@ impl Report for Table {
             Event::Started(run) => self.run = Some(RunInfo { config: Value::Null, ..run.clone() }),
             Event::Case(case) => self.hold(case)?,
             Event::Finished(_) => self.write()?,
+            Event::Phase(_) | Event::Finding(_) => {}
         }
         Ok(())
     }
@@ -108,6 +117,11 @@ impl Table {
             self.metrics.entry(column).or_default().extend(case.named_scores.keys().cloned());
         }
         self.described |= case.description.is_some();
+        let bout = findings::bout(case).map(|_| {
+            let told = |name| case.test.get("metadata")?.get(name)?.as_str();
+            OF_BOUTS.map(|name| told(name).map(cut).unwrap_or_default()).to_vec()
+        });
+        self.attacked |= bout.is_some();
         let vars = case.vars.iter().map(|(name, value)| {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             (name.clone(), cut(&text))
@@ -122,11 +136,12 @@ impl Table {
             score: case.score,
             named: case.named_scores.clone(),
             reason: cut(gist::reason(case)),
+            bout: bout.unwrap_or_default(),
         })
     }
 
     fn write(&mut self) -> io::Result<()> {
-        let Self { out, run: Some(run), cases, vars, metrics, described, .. } = self else {
+        let Self { out, run: Some(run), cases, vars, metrics, described, attacked } = self else {
             return Ok(());
         };
         let none = BTreeSet::new();
@@ -141,6 +156,7 @@ impl Table {
             cells.extend(metrics.iter().map(|name| format!("Metric: {name}")));
             cells.extend(["Grader Reason", "Comment"].map(str::to_owned));
         }
+        cells.extend(OF_BOUTS.iter().filter(|_| *attacked).map(|name| (*name).to_owned()));
         row(out, cells.iter())?;
         let mut line: Vec<Case> = Vec::new();
         let mut end = |line: &mut Vec<Case>| -> io::Result<()> {
@@ -188,6 +204,7 @@ fn line_cells(
         }));
         cells.extend([case.reason.clone(), String::new()]);
     }
+    cells.extend(first.bout.iter().cloned());
     cells
 }
 

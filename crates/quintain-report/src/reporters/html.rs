@@ -5,6 +5,7 @@
 
 mod chart;
 mod data;
+mod redteam;
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -32,7 +33,9 @@ const META: Meta = Meta {
 # What it does
 Writes a page with the totals, charts of pass rate and latency, and a table of all cases that can be
 searched and filtered. A case unfolds to its prompt, output, assertions with their lines in the suite
-and the exchanges. The file needs no network and forbids itself any; without scripts it shows a plain
+and the exchanges. A red-team run opens with its risk, the findings with innocent call and attempt side
+by side, tools against attacks, success rates, and frameworks with what was not run. The file needs no
+network and forbids itself any; without scripts it shows a plain
 table.
 
 # Example
@@ -103,6 +106,7 @@ impl Report for Page {
             }
             Event::Case(case) => self.case(case),
             Event::Finished(summary) => self.finish(summary),
+            Event::Phase(_) | Event::Finding(_) => Ok(()),
         }
     }
 }
@@ -162,7 +166,15 @@ impl Page {
             run.description.as_deref().map_or("Quintain".to_owned(), |text| line(text, 200));
         let title = escape(&title).into_owned();
         head(out, &title)?;
-        summary_part(out, &title, &run, summary)?;
+        if let Some(report) = &summary.redteam {
+            opening(out, &title, &run, summary, "findings", redteam::verdict(report))?;
+            redteam::write(out, report, summary)?;
+            let bouts = count(self.cases, "bout", "bouts");
+            writeln!(out, "<details class=\"panel fold\"><summary>{bouts}</summary>")?;
+        } else {
+            opening(out, &title, &run, summary, "cases", verdict(summary))?;
+            cards(out, summary)?;
+        }
         chart::write(out, &run, summary, &self.latencies)?;
         write!(out, "{}", include_str!("html/cases.html"))?;
         write!(out, "<noscript><div class=\"scroll\"><table><thead><tr><th>Status</th>")?;
@@ -176,7 +188,11 @@ impl Page {
             let cases = count(left_out, "case needs", "cases need");
             writeln!(out, "<p class=\"empty\">{cases} JavaScript to be shown.</p>")?;
         }
-        writeln!(out, "</noscript></section></main>")?;
+        writeln!(out, "</noscript></section>")?;
+        if summary.redteam.is_some() {
+            writeln!(out, "</details>")?;
+        }
+        writeln!(out, "</main>")?;
         let id = escape(&run.id);
         let version = escape(&run.version);
         writeln!(out, "<footer>Run {id} · Quintain {version}</footer></div>")?;
@@ -207,20 +223,25 @@ fn head(out: &mut impl Write, title: &str) -> io::Result<()> {
     writeln!(out, "<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>")
 }
 
-fn summary_part(
+/// The class and the words of the verdict at the top.
+fn verdict(summary: &Summary) -> (&'static str, String) {
+    match (summary.total(), summary.passed) {
+        (0, _) => ("error", "Nothing was run".into()),
+        (all, passed) if all == passed => ("pass", "Passed".into()),
+        _ => ("fail", "Failed".into()),
+    }
+}
+
+fn opening(
     out: &mut impl Write,
     title: &str,
     run: &RunInfo,
     summary: &Summary,
+    skip_to: &str,
+    (class, word): (&str, String),
 ) -> io::Result<()> {
-    writeln!(out, "<a class=\"skip\" href=\"#cases\">Skip to the cases</a>\n<div class=\"wrap\">")?;
-    let all = summary.total() > 0 && summary.passed == summary.total();
-    let (class, word) = match (summary.total(), all) {
-        (0, _) => ("error", "Nothing was run"),
-        (_, true) => ("pass", "Passed"),
-        (_, false) => ("fail", "Failed"),
-    };
-    writeln!(out, "<header><div class=\"top\"><h1>{title}</h1>")?;
+    writeln!(out, "<a class=\"skip\" href=\"#{skip_to}\">Skip to the {skip_to}</a>")?;
+    writeln!(out, "<div class=\"wrap\">\n<header><div class=\"top\"><h1>{title}</h1>")?;
     writeln!(out, "<span class=\"pill {class}\">{word}</span></div><p class=\"about\">")?;
     write!(out, "<span>{}</span>", escape(&run.created))?;
     write!(out, "<span>{}</span>", duration(summary.duration_ms))?;
@@ -232,6 +253,11 @@ fn summary_part(
         let missing = count(summary.missing, "case was", "cases were");
         writeln!(out, "<p class=\"notice\">Interrupted: {missing} not run.</p>")?;
     }
+    Ok(())
+}
+
+fn cards(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
+    let (class, _) = verdict(summary);
     writeln!(out, "<section class=\"cards\" aria-label=\"Summary\">")?;
     let mut card = |value: &str, class: &str, label: &str| {
         let class = if value == "0" { "" } else { class };

@@ -19,7 +19,8 @@ const META: Meta = Meta {
 # What it does
 Writes `results.results[]`, `results.prompts[]` and `results.stats` as promptfoo's version 3 has
 them, and beside them `quintain` (percentiles, flaky tests, whether the run was interrupted), per
-row too (the place in the suite, attempts, proofs; the exchanges of cases that did not pass).
+row too (the place in the suite, attempts, proofs; the exchanges of cases that did not pass). A
+red-team run adds `findings`, `suppressed` and `coverage`: what was attacked and what was not, and why.
 Invisible characters are written as escapes. The totals follow the rows.
 
 # Example
@@ -86,6 +87,7 @@ impl Report for Document {
                 out.write_all(b"\n")?;
                 out.flush()?;
             }
+            Event::Phase(_) | Event::Finding(_) => {}
         }
         Ok(())
     }

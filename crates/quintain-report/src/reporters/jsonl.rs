@@ -59,6 +59,7 @@ impl Report for Lines {
                 self.out.flush()?;
             }
             Event::Finished(_) => self.out.flush()?,
+            Event::Phase(_) | Event::Finding(_) => {}
         }
         Ok(())
     }

@@ -3,10 +3,13 @@
 //! Suites state their totals before their cases, so cases wait in spools. Libraries for this format
 //! hold the whole report in memory instead.
 
+mod redteam;
+
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
 use quintain_core::event::{Event, RunInfo};
+use quintain_core::redteam::RedteamReport;
 use quintain_core::registry::Meta;
 use quintain_core::result::{CaseResult, CaseStatus};
 use quintain_core::tally::{ColumnTally, Summary};
@@ -16,7 +19,7 @@ use serde_json::Value;
 use crate::document::column_of;
 use crate::spool::Spool;
 use crate::text::{excerpt, line};
-use crate::{Options, Report, Reporter, exchanges, gist};
+use crate::{Options, Report, Reporter, exchanges, findings, gist};
 
 const META: Meta = Meta {
     id: "junit",
@@ -26,7 +29,8 @@ const META: Meta = Meta {
 # What it does
 Writes a `testsuite` per prompt and target and a `testcase` per case: `failure` and `error` carry the
 reason of every assertion that failed with its place in the suite, `system-out` the exchange (cut to
-size). Characters that XML does not allow are written out.
+size). A bout of a red-team run that failed tells its finding and the proofs. Characters that XML does
+not allow are written out.
 
 # Example
 ```sh
@@ -52,7 +56,13 @@ impl Reporter for Junit {
 
     fn open(&self, out: Box<dyn Write + Send>, options: &Options) -> Box<dyn Report> {
         let out = BufWriter::new(out);
-        Box::new(Document { out, verbose: options.verbose, run: None, suites: Vec::new() })
+        Box::new(Document {
+            out,
+            verbose: options.verbose,
+            run: None,
+            suites: Vec::new(),
+            bouts: Spool::default(),
+        })
     }
 }
 
@@ -62,6 +72,8 @@ struct Document {
     run: Option<RunInfo>,
     /// By column.
     suites: Vec<Spool>,
+    /// Those that failed, of all columns.
+    bouts: Spool,
 }
 
 impl Report for Document {
@@ -73,12 +85,26 @@ impl Report for Document {
             }
             Event::Case(case) => {
                 let Some(run) = &self.run else { return Ok(()) };
-                let column = column_of(run, case).and_then(|at| self.suites.get_mut(at));
-                if let Some(suite) = column {
-                    testcase(suite, case, self.verbose)?;
+                let Some(column) = column_of(run, case) else { return Ok(()) };
+                let (before, after) = testcase(case, self.verbose);
+                match findings::bout(case).filter(|_| !gist::passed(case)) {
+                    Some(attack) => self.bouts.record(&redteam::Bout {
+                        column,
+                        attack: attack.to_owned(),
+                        name: case.description.clone().unwrap_or_default(),
+                        reason: gist::reason(case).to_owned(),
+                        before,
+                        after,
+                    })?,
+                    None => {
+                        if let Some(suite) = self.suites.get_mut(column) {
+                            write!(suite, "{before}{after}")?;
+                        }
+                    }
                 }
             }
             Event::Finished(summary) => self.finish(summary)?,
+            Event::Phase(_) | Event::Finding(_) => {}
         }
         Ok(())
     }
@@ -89,7 +115,11 @@ impl Document {
         let Some(run) = &self.run else { return Ok(()) };
         let out = &mut self.out;
         let name = run.description.as_deref().unwrap_or("quintain");
-        let (tests, failures, errors) = (summary.total(), summary.failed, summary.errored);
+        let nothing = RedteamReport::default();
+        let report = summary.redteam.as_deref().unwrap_or(&nothing);
+        let late = redteam::late(&mut self.bouts, report)?;
+        let (tests, failures) = (summary.total() + late.len(), summary.failed + late.len());
+        let errors = summary.errored;
         let time = summary.duration_ms / 1e3;
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
         writeln!(
@@ -101,17 +131,21 @@ impl Document {
         let none = ColumnTally::default();
         for (at, (column, cases)) in run.columns.iter().zip(&mut self.suites).enumerate() {
             let tally = summary.columns.get(at).unwrap_or(&none);
+            // A red-team run has one column.
+            let late = if at == 0 { &late[..] } else { &[] };
             writeln!(
                 out,
                 "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" \
                  skipped=\"0\" time=\"{:.3}\" timestamp=\"{}\">",
                 attribute(&format!("[{}] {}", column.target.name(), line(&column.label, 120))),
-                tally.total(),
-                tally.failed,
+                tally.total() + late.len(),
+                tally.failed + late.len(),
                 tally.errored,
                 tally.total_latency_ms / 1e3,
                 attribute(&run.created),
             )?;
+            redteam::write(out, &mut self.bouts, at, report)?;
+            late.iter().try_for_each(|finding| redteam::write_late(out, finding))?;
             cases.copy_to(out)?;
             writeln!(out, "  </testsuite>")?;
         }
@@ -120,26 +154,29 @@ impl Document {
     }
 }
 
-fn testcase(out: &mut Spool, case: &CaseResult, verbose: bool) -> io::Result<()> {
+/// The element of a case, cut at the end of the reasons.
+fn testcase(case: &CaseResult, verbose: bool) -> (String, String) {
+    use std::fmt::Write as _;
+    let (mut before, mut after) = (String::new(), String::new());
     let suite = case.place.as_ref().map_or("suite", |place| place.file.as_str());
     let class = format!("{suite}/{}", case.target.name());
-    write!(
-        out,
+    let _ = write!(
+        before,
         "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3}\"",
         attribute(&line(&class, 300)),
         attribute(&gist::name(case)),
         case.latency_ms / 1e3
-    )?;
+    );
     let place = gist::place(case);
     if let Some(place) = place {
-        write!(out, " file=\"{}\" line=\"{}\"", attribute(&place.file), place.line)?;
+        let _ = write!(before, " file=\"{}\" line=\"{}\"", attribute(&place.file), place.line);
     }
-    writeln!(out, ">")?;
+    before.push_str(">\n");
     if let Some(place) = place {
         let place = attribute(&place.to_string()).into_owned();
-        writeln!(out, "      <properties>")?;
-        writeln!(out, "        <property name=\"place\" value=\"{place}\"/>")?;
-        writeln!(out, "      </properties>")?;
+        before.push_str("      <properties>\n");
+        let _ = writeln!(before, "        <property name=\"place\" value=\"{place}\"/>");
+        before.push_str("      </properties>\n");
     }
     let (element, kind) = match case.status {
         CaseStatus::Passed => ("", String::new()),
@@ -150,19 +187,21 @@ fn testcase(out: &mut Spool, case: &CaseResult, verbose: bool) -> io::Result<()>
     };
     if !element.is_empty() {
         let message = line(gist::reason(case), 300);
-        writeln!(
-            out,
-            "      <{element} message=\"{}\" type=\"{}\">{}</{element}>",
+        let _ = write!(
+            before,
+            "      <{element} message=\"{}\" type=\"{}\">{}",
             attribute(&message),
             attribute(&kind),
             content(&reasons(case))
-        )?;
+        );
+        let _ = writeln!(after, "</{element}>");
     }
     if !element.is_empty() || verbose {
         let text = exchanges::transcript(case, MAX_SIDE);
-        writeln!(out, "      <system-out>{}</system-out>", content(&text))?;
+        let _ = writeln!(after, "      <system-out>{}</system-out>", content(&text));
     }
-    writeln!(out, "    </testcase>")
+    after.push_str("    </testcase>\n");
+    (before, after)
 }
 
 /// Every reason with its place; the overall one if no assertion was made.

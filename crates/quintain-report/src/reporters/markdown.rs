@@ -1,5 +1,7 @@
 //! A summary for the page of a build: counts, failures first, details to unfold.
 
+mod redteam;
+
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 
@@ -12,7 +14,7 @@ use serde_json::Value;
 
 use crate::spool::Spool;
 use crate::text::{count, duration, line};
-use crate::{Options, Report, Reporter, exchanges, gist};
+use crate::{Options, Report, Reporter, exchanges, findings, gist};
 
 const META: Meta = Meta {
     id: "markdown",
@@ -21,8 +23,9 @@ const META: Meta = Meta {
     docs: "\
 # What it does
 Writes GitHub's Markdown for a job summary or a comment: the counts, the failures with their line in
-the suite and their exchanges to unfold, a table per prompt and target, the passed cases last. What
-targets said cannot break out of it: markup, pipes, backticks and HTML are escaped.
+the suite and their exchanges to unfold, a table per prompt and target, the passed cases last. Of a
+red-team run it has the findings with their proofs, and what was not run. What targets said cannot
+break out of it: markup, pipes, backticks and HTML are escaped.
 
 # Example
 ```sh
@@ -81,9 +84,12 @@ impl Report for Page {
                 self.run = Some(RunInfo { config: Value::Null, ..run.clone() });
                 Ok(())
             }
+            // The findings tell of them.
+            Event::Case(case) if findings::bout(case).is_some() => Ok(()),
             Event::Case(case) if gist::passed(case) => self.fine(case),
             Event::Case(case) => self.failure(case),
             Event::Finished(summary) => self.finish(summary),
+            Event::Phase(_) | Event::Finding(_) => Ok(()),
         }
     }
 }
@@ -136,6 +142,10 @@ impl Page {
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
         let Some(run) = &self.run else { return Ok(()) };
         let out = &mut self.out;
+        if let Some(report) = &summary.redteam {
+            redteam::write(out, run, report, summary)?;
+            return end(out, run);
+        }
         let title = run.description.as_deref().map_or("Quintain".into(), |text| line(text, 200));
         let verdict = if summary.passed == summary.total() { "passed" } else { "failed" };
         writeln!(out, "## {}: {verdict}\n", inline(&title))?;
@@ -176,10 +186,14 @@ impl Page {
             }
             writeln!(out, "\n</details>\n")?;
         }
-        let (id, version) = (inline(&run.id), inline(&run.version));
-        writeln!(out, "<sub>Run {id}, Quintain {version}</sub>")?;
-        out.flush()
+        end(out, run)
     }
+}
+
+fn end(out: &mut impl Write, run: &RunInfo) -> io::Result<()> {
+    let (id, version) = (inline(&run.id), inline(&run.version));
+    writeln!(out, "<sub>Run {id}, Quintain {version}</sub>")?;
+    out.flush()
 }
 
 fn targets(out: &mut impl Write, run: &RunInfo, summary: &Summary) -> io::Result<()> {
@@ -231,7 +245,7 @@ fn unsteady(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
 }
 
 /// Text of one line in which nothing is markup: neither Markdown's nor HTML's.
-fn inline(text: &str) -> String {
+pub fn inline(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for c in visible(text).chars() {
         match c {

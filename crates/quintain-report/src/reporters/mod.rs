@@ -7,12 +7,15 @@ mod json;
 mod jsonl;
 mod junit;
 mod markdown;
+mod sarif;
 mod txt;
 mod yaml;
 
 use std::path::Path;
 
 use crate::Reporter;
+
+pub use markdown::inline as markdown_inline;
 
 static ALL: &[&dyn Reporter] = &[
     &console::Console,
@@ -22,6 +25,7 @@ static ALL: &[&dyn Reporter] = &[
     &jsonl::JsonLines,
     &junit::Junit,
     &markdown::Markdown,
+    &sarif::Sarif,
     &txt::Txt,
     &yaml::Yaml,
 ];
@@ -80,6 +84,8 @@ mod tests {
         assert_eq!(id("a.json.md"), Some("markdown"));
         assert_eq!(id("a.xml"), Some("junit"));
         assert_eq!(id("a.yml"), Some("yaml"));
+        assert_eq!(id("a.sarif"), Some("sarif"));
+        assert_eq!(id("a.sarif.json"), Some("sarif"));
         assert_eq!(id("json"), None);
         assert_eq!(id("a.exe"), None);
         assert_eq!(id("/"), None);

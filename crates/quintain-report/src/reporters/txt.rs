@@ -13,7 +13,8 @@ const META: Meta = Meta {
     summary: "a plain table of all cases, failures repeated at the end",
     docs: "\
 # What it does
-Writes the table of the console without colours, 100 columns wide, and does not leave cases out.
+Writes the table of the console without colours, 100 columns wide, and does not leave cases out. Of a
+red-team run it writes what the console shows.
 
 # Example
 ```sh

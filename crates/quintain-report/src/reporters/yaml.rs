@@ -81,6 +81,7 @@ impl Report for Document {
                 out.write_all(b"\n")?;
                 out.flush()?;
             }
+            Event::Phase(_) | Event::Finding(_) => {}
         }
         Ok(())
     }

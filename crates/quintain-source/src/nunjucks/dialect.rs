@@ -1,9 +1,10 @@
-//! What Nunjucks writes differently from Jinja, rewritten: `===`, `.length`, `elseif`, `verbatim`,
+//! What Nunjucks writes differently from Jinja, rewritten: expressions, `elseif`, `verbatim`,
 //! `for key, value in map`, `switch`.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::expression::{identical, rewritten};
 use crate::template::expression_end;
 
 /// The template in the dialect of the engine.
@@ -33,7 +34,7 @@ pub(super) fn translated(text: &str) -> Cow<'_, str> {
         rest = after;
         match piece {
             Piece::Comment => out.push_str(tag),
-            Piece::Code => code(tag, &mut out),
+            Piece::Code => output(tag, &mut out),
             Piece::Tag if switched(tag, &mut switches, &mut out) => {}
             Piece::Tag => rest = statement(tag, after, &mut out),
         }
@@ -44,9 +45,23 @@ pub(super) fn translated(text: &str) -> Cow<'_, str> {
 
 /// One expression of a template, without its braces.
 pub(super) fn expression(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    code(text, &mut out);
-    out
+    rewritten(text).unwrap_or_else(|| {
+        // The engine understands it, or says what is wrong.
+        let mut out = String::with_capacity(text.len());
+        code(text, &mut out);
+        out
+    })
+}
+
+/// Writes a `{{ ... }}`.
+fn output(tag: &str, out: &mut String) {
+    let inner = &tag[2..tag.len() - 2];
+    let body = inner.strip_prefix('-').unwrap_or(inner).trim_start();
+    let start = tag.len() - 2 - body.len();
+    let body = body.strip_suffix('-').unwrap_or(body).trim_end();
+    out.push_str(&tag[..start]);
+    out.push_str(&expression(body));
+    out.push_str(&tag[start + body.len()..]);
 }
 
 enum Piece {
@@ -93,7 +108,7 @@ fn switched(tag: &str, switches: &mut Vec<Switch>, out: &mut String) -> bool {
         "case" => {
             let test = if *begun { "elif" } else { "if" };
             let value = expression(argument.trim());
-            let _ = write!(out, "{{% {test} ({subject}) == ({value}) %}}");
+            let _ = write!(out, "{{% {test} {} %}}", identical(subject, &value));
             *begun = true;
         }
         "default" => {
@@ -118,47 +133,22 @@ fn statement<'t>(tag: &str, after: &'t str, out: &mut String) -> &'t str {
     let (word, arguments) = body.split_at(body.find(char::is_whitespace).unwrap_or(body.len()));
     match word {
         "raw" | "verbatim" => return raw(word, open, close, after, out),
-        "elseif" => {
-            out.push_str(open);
-            out.push_str(" elif");
-            code(arguments, out);
-            out.push(' ');
-            out.push_str(close);
+        "if" | "elif" | "elseif" => {
+            let word = if word == "if" { "if" } else { "elif" };
+            let _ = write!(out, "{open} {word} {} {close}", expression(arguments));
         }
-        "for" => match unpacked(arguments) {
-            Some((names, map)) => {
-                out.push_str(open);
-                out.push_str(" for ");
-                out.push_str(names);
-                out.push_str(" in (");
-                code(map, out);
-                out.push_str(")|__pairs ");
-                out.push_str(close);
+        "for" => match looped(arguments) {
+            Some((names, each, sequence)) => {
+                let sequence = expression(sequence);
+                let _ = write!(out, "{open} for {names} in ({sequence})|{each} {close}");
             }
-            None => match arguments.split_once(" in ") {
-                // In brackets, `if` is an expression as in Nunjucks, which knows no other here.
-                Some((name, sequence)) => {
-                    out.push_str(open);
-                    out.push_str(" for ");
-                    out.push_str(name.trim());
-                    out.push_str(" in (");
-                    code(sequence.trim(), out);
-                    out.push_str(")|__items ");
-                    out.push_str(close);
-                }
-                None => code(tag, out),
-            },
+            None => code(tag, out),
         },
-        "set" => match several(arguments) {
+        "set" => match assigned(arguments) {
             Some((names, value)) => {
+                let value = expression(value);
                 for name in names {
-                    out.push_str(open);
-                    out.push_str(" set ");
-                    out.push_str(name);
-                    out.push_str(" = ");
-                    code(value, out);
-                    out.push(' ');
-                    out.push_str(close);
+                    let _ = write!(out, "{open} set {name} = {value} {close}");
                 }
             }
             None => code(tag, out),
@@ -168,19 +158,22 @@ fn statement<'t>(tag: &str, after: &'t str, out: &mut String) -> &'t str {
     after
 }
 
-/// `key, value in map`
-fn unpacked(arguments: &str) -> Option<(&str, &str)> {
-    let (names, map) = arguments.split_once(" in ")?;
-    let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ',' | ' ');
-    (names.contains(',') && names.chars().all(name)).then_some((names.trim(), map.trim()))
+/// `item in list` or `key, value in map`, with the filter that makes a sequence of it. In brackets,
+/// `if` is an expression as in Nunjucks, which knows no other here.
+fn looped(arguments: &str) -> Option<(&str, &'static str, &str)> {
+    let (names, sequence) = arguments.split_once(" in ")?;
+    let each = if are_names(names) && names.contains(',') { "__pairs" } else { "__items" };
+    Some((names.trim(), each, sequence.trim()))
 }
 
-/// `a, b = value`, which gives the same value to all.
-fn several(arguments: &str) -> Option<(Vec<&str>, &str)> {
+/// `a = value`, or `a, b = value`, which gives the same value to all.
+fn assigned(arguments: &str) -> Option<(Vec<&str>, &str)> {
     let (names, value) = arguments.split_once('=')?;
-    let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ',' | ' ');
-    let several = names.contains(',') && names.chars().all(name);
-    several.then(|| (names.split(',').map(str::trim).collect(), value.trim()))
+    are_names(names).then(|| (names.split(',').map(str::trim).collect(), value.trim()))
+}
+
+fn are_names(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ',' | ' '))
 }
 
 /// What stands between `raw` and `endraw` is nobody's business.
@@ -249,7 +242,7 @@ fn code(text: &str, out: &mut String) {
 }
 
 /// The length of a text in quotes at the start; the rest if it never ends.
-fn quoted(text: &str) -> usize {
+pub(super) fn quoted(text: &str) -> usize {
     let mut chars = text.char_indices();
     let open = chars.next().map(|(_, c)| c);
     while let Some((at, c)) = chars.next() {
@@ -277,15 +270,18 @@ mod tests {
     #[test]
     fn the_dialect_is_translated() {
         for (text, expected) in [
-            ("{{ a === b }} ===", "{{ a == b }} ==="),
-            ("{% if a !== 'x===y' %}{% endif %}", "{% if a != 'x===y' %}{% endif %}"),
-            ("{{ a.length }}{{ a.lengths }}", "{{ a|__length }}{{ a.lengths }}"),
+            ("{{ a === b }} ===", "{{ (a|__calc('===', b)) }} ==="),
+            ("{% if a !== 'x===y' %}{% endif %}", "{% if (a|__calc('!==', 'x===y')) %}{% endif %}"),
+            ("{{ a.length }}{{ a.lengths }}", "{{ (a|__length) }}{{ a.lengths }}"),
             ("{% if x %}{% elseif y %}{% endif %}", "{% if x %}{% elif y %}{% endif %}"),
             ("{% for k, v in m %}{% endfor %}", "{% for k, v in (m)|__pairs %}{% endfor %}"),
-            ("{% for x in l if x %}{% endfor %}", "{% for x in (l if x)|__items %}{% endfor %}"),
+            (
+                "{% for x in l if x %}{% endfor %}",
+                "{% for x in ((l if x else ''))|__items %}{% endfor %}",
+            ),
             (
                 "{% switch n %}{% case 1 %}a{% default %}b{% endswitch %}",
-                "{% if (n) == (1) %}a{% else %}b{% endif %}",
+                "{% if (n)|__calc('===', 1) %}a{% else %}b{% endif %}",
             ),
             ("{% set a, b = 1 %}", "{% set a = 1 %}{% set b = 1 %}"),
             ("{{ null }} null {{ a.null }}", "{{ none }} null {{ a.null }}"),
@@ -293,6 +289,8 @@ mod tests {
                 "{%- verbatim %}{{ a === b }}{% endverbatim %}",
                 "{%- raw %}{{ a === b }}{% endraw %}",
             ),
+            ("{{- a -}} {{ - 1 }}", "{{- a -}} {{ (1|__negative) }}"),
+            ("{{ a = b }}", "{{ a = b }}"),
             ("{# a === b #}", "{# a === b #}"),
             ("{\"a\": {\"b\": 1}}", "{\"a\": {\"b\": 1}}"),
             ("{{ \"never closed", "{{ \"never closed"),

@@ -75,6 +75,7 @@ static FILTERS: &[(&str, Filter)] = &[
     ("truncate", truncate),
     ("upper", |value, _| Ok(normal(value).to_uppercase().into())),
     ("urlencode", urlencode),
+    ("urlize", urlize),
     ("wordcount", wordcount),
     ("__length", |value, _| Ok(length_property(value))),
     ("__items", |value, _| Ok(iterated(value))),
@@ -565,6 +566,15 @@ fn component(text: &str) -> String {
         }
     }
     out
+}
+
+fn urlize(value: &Variable, args: &Args<'_>) -> Result<Variable, Error> {
+    let text = text(value);
+    let shown = args.get(0, "length");
+    let shown = if shown.is_number() { float(&shown).max(0.0) as usize } else { usize::MAX };
+    // A link repeats its address.
+    bounded(text.len().saturating_mul(2))?;
+    Ok(super::links::urlize(&text, shown, args.flag(1, "nofollow")).into())
 }
 
 fn wordcount(value: &Variable, _: &Args<'_>) -> Result<Variable, Error> {

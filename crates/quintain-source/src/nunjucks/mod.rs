@@ -1,10 +1,13 @@
 //! Templates over variables, in the dialect of Nunjucks: prompts, variables, values of assertions.
 
 mod dialect;
+mod expression;
 mod filters;
 mod globals;
 mod json;
+mod links;
 mod methods;
+mod operators;
 mod partial;
 mod value;
 
@@ -225,6 +228,7 @@ fn engine() -> Environment<'static> {
     engine.set_unknown_method_callback(|_, value, name, args| methods::call(value, name, args));
     filters::register(&mut engine);
     globals::register(&mut engine);
+    operators::register(&mut engine);
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         engine.set_syntax(syntax);
     }

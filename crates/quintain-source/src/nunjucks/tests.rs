@@ -77,6 +77,32 @@ fn statements_work() {
 }
 
 #[test]
+fn operators_convert_as_in_javascript() {
+    check(&[
+        (
+            "{{ n == '3' }} {{ n === '3' }} {{ nothing == missing }} {{ nothing == 0 }}",
+            "true false true false",
+        ),
+        (
+            "{{ list == list }} {{ [1] == [1] }} {{ [n] == 3 }} {{ f == 2.5 }}",
+            "true false true true",
+        ),
+        (
+            "{{ 1 + '1' }} {{ 1 + 1 }} {{ 'a' ~ nothing }} {{ '5' - 2 }} {{ missing + 1 }}",
+            "11 2 anull 3 NaN",
+        ),
+        ("{{ '10' > 9 }} {{ '10' > '9' }} {{ 1 < 2 < 3 }}", "true false true"),
+        ("{% if [] and {} %}yes{% endif %} {{ not [] }} {{ (1, 2) }}", "yes false 2"),
+        ("{% if not n == 3 %}yes{% else %}no{% endif %}", "no"),
+        ("{{ 'x' in missing }}", "! invalid operation: `in` needs a list, a map or a text"),
+        ("{{ 'me@a.org' | urlize }}", "<a href=\"mailto:me@a.org\">me@a.org</a>"),
+    ]);
+    let doubled =
+        format!("{{% set x = '{}' %}}{}", "x".repeat(1 << 10), "{% set x = x + x %}".repeat(30));
+    assert!(render(&doubled).contains("grows without bounds"));
+}
+
+#[test]
 fn filters_agree_with_nunjucks() {
     check(&[
         ("{{ -3 | abs }} {{ (-2.5) | abs }}", "3 2.5"),

@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 200;
 pub(super) struct List(pub(super) Vec<Variable>);
 
 #[derive(Debug)]
-struct Dict {
+pub(super) struct Dict {
     entries: Vec<(String, Variable)>,
     index: HashMap<String, usize>,
 }
@@ -120,6 +120,16 @@ fn json_at(value: &Variable, depth: usize) -> Value {
         }
         _ => Value::Null,
     }
+}
+
+/// A number; a whole one where JavaScript knows no difference.
+pub(super) fn whole(number: f64) -> Variable {
+    let is_whole = number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
+    // Zero has a sign that an integer loses.
+    if is_whole && !(number == 0.0 && number.is_sign_negative()) {
+        return Variable::from(number as i64);
+    }
+    Variable::from(number)
 }
 
 fn number(value: &Variable) -> Value {

@@ -10,10 +10,23 @@ pub(super) enum Kind {
     Reporters,
     /// What finds personal data and secrets in answers
     Detectors,
+    /// What `redteam` and `scan` look for
+    Attacks,
+    /// How attacks are rewritten
+    Strategies,
+    /// What `scan` looks for in configurations of MCP clients
+    LaunchChecks,
 }
 
 impl Kind {
-    pub(super) const EVERY: [Self; 3] = [Self::Assertions, Self::Reporters, Self::Detectors];
+    pub(super) const EVERY: [Self; 6] = [
+        Self::Assertions,
+        Self::Reporters,
+        Self::Detectors,
+        Self::Attacks,
+        Self::Strategies,
+        Self::LaunchChecks,
+    ];
 
     pub(super) fn all(self) -> Vec<&'static Meta> {
         match self {
@@ -23,6 +36,16 @@ impl Kind {
             Self::Reporters => quintain_report::all().iter().map(|entry| entry.meta()).collect(),
             Self::Detectors => {
                 quintain_core::detect::all().iter().map(|entry| entry.meta()).collect()
+            }
+            Self::Attacks => {
+                quintain_core::attacks::all().iter().map(|entry| entry.meta()).collect()
+            }
+            Self::Strategies => {
+                quintain_core::strategies::all().iter().map(|entry| entry.meta()).collect()
+            }
+            Self::LaunchChecks => {
+                let checks = quintain_core::launch_checks::all().iter().map(|entry| entry.meta());
+                checks.chain([&quintain_core::surface::rug_pull::META]).collect()
             }
         }
     }

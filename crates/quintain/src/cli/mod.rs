@@ -12,20 +12,27 @@ mod inspect;
 mod kinds;
 mod list;
 mod login;
+mod redteam;
 mod rejudge;
 mod render;
+mod replay;
 mod reports;
 mod runs;
+mod scan;
 mod schema;
 mod store;
 mod suite;
 mod target;
+mod touched;
+
+use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{ArgAction, Parser, Subcommand};
 use quintain_wire::redact::Redactor;
 use tokio::sync::watch;
 
+use self::touched::Touched;
 use crate::console::Console;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -51,10 +58,13 @@ enum Command {
     Init(init::Args),
     Eval(Box<eval::Args>),
     Rejudge(rejudge::Args),
+    Replay(replay::Args),
+    Redteam(redteam::Args),
     Runs(runs::Args),
     Diff(diff::Args),
     Inspect(inspect::Args),
     Call(call::Args),
+    Scan(scan::Args),
     Login(login::Args),
     List(list::Args),
     Explain(explain::Args),
@@ -67,6 +77,8 @@ struct Desk {
     context: Context,
     console: Console,
     redactor: Redactor,
+    /// What suites are read from.
+    files: Arc<Touched>,
     verbosity: u8,
     quiet: bool,
     /// True once somebody pressed Ctrl-C, for commands that bring something home first.
@@ -112,15 +124,21 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
     let redactor = Redactor::default();
     let console = Console::new(&context, cli.quiet, redactor.clone());
     let (stop_now, stop) = watch::channel(false);
-    let desk = Desk { context, console, redactor, verbosity: cli.verbose, quiet: cli.quiet, stop };
-    match &cli.command {
-        Command::Completions(args) => return completions::run(args, &desk),
-        Command::Init(args) => return init::run(args, &desk),
-        Command::List(args) => return list::run(args, &desk),
-        Command::Explain(args) => return explain::run(args, &desk),
-        Command::Schema(args) => return schema::run(args, &desk),
-        _ => {}
-    }
+    let (verbosity, quiet) = (cli.verbose, cli.quiet);
+    let files = Arc::new(Touched::default());
+    let desk = Desk { context, console, redactor, files, verbosity, quiet, stop };
+    let exit = match &cli.command {
+        Command::Completions(args) => completions::run(args, &desk),
+        Command::Init(args) => init::run(args, &desk),
+        Command::List(args) => list::run(args, &desk),
+        Command::Explain(args) => explain::run(args, &desk),
+        Command::Schema(args) => schema::run(args, &desk),
+        _ => run_async(cli.command, &desk, &stop_now),
+    };
+    if desk.console.is_complete() || exit != Exit::Passed { exit } else { Exit::Usage }
+}
+
+fn run_async(command: Command, desk: &Desk, stop_now: &watch::Sender<bool>) -> Exit {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -130,12 +148,13 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
     };
     let exit = runtime.block_on(async {
         // What they have done so far is worth telling.
-        let patient = match &cli.command {
+        let patient = match &command {
             Command::Eval(_) | Command::Rejudge(_) => true,
             Command::Demo(args) => !args.serves(),
+            Command::Redteam(args) => args.is_patient(),
             _ => false,
         };
-        let mut work = std::pin::pin!(dispatch(cli.command, &desk));
+        let mut work = std::pin::pin!(dispatch(command, desk));
         if patient {
             tokio::select! {
                 exit = &mut work => return exit,
@@ -163,10 +182,13 @@ async fn dispatch(command: Command, desk: &Desk) -> Exit {
         Command::Demo(args) => demo::run(args, desk).await,
         Command::Eval(args) => eval::run(*args, desk).await,
         Command::Rejudge(args) => rejudge::run(args, desk).await,
+        Command::Replay(args) => replay::run(args, desk).await,
+        Command::Redteam(args) => redteam::run(args, desk).await,
         Command::Runs(args) => runs::run(args, desk).await,
         Command::Diff(args) => diff::run(args, desk).await,
         Command::Inspect(args) => inspect::run(args, desk).await,
         Command::Call(args) => call::run(args, desk).await,
+        Command::Scan(args) => scan::run(args, desk).await,
         Command::Login(args) => login::run(args, desk).await,
         // They ended before the runtime was started.
         Command::Completions(_)

@@ -24,7 +24,8 @@ pub(in crate::cli) fn options(desk: &Desk) -> Options {
 /// How results are shown
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Show {
-    /// Write a report, format by suffix: .json .jsonl .yaml .csv .html .md .txt .junit.xml; any
+    /// Write a report, format by suffix: .json .jsonl .yaml .csv .html .md .txt .junit.xml
+    /// .sarif; any
     /// number of times
     #[arg(short, long, value_name = "FILE")]
     pub(in crate::cli) output: Vec<PathBuf>,
@@ -94,6 +95,7 @@ impl Feed {
             ));
         };
         let full = desk.context.cwd.join(path);
+        desk.files.wrote(&full);
         let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
         let file = made.and_then(|()| File::create(&full));
         let file = file.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
@@ -124,8 +126,8 @@ impl Feed {
                     complete = false;
                     console.error(&format!("cannot write `{}`: {error}", path.display()), None);
                 }
-                // A reader that went away is no error.
-                (None, _) => {}
+                (None, Some(error)) => console.lose(error),
+                (None, None) => {}
             }
         }
         complete

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use quintain_core::event::Column;
 use quintain_core::suite::{Loaded, Suite, SuiteFile, load};
-use quintain_engine::Disk;
 use quintain_engine::store::SuiteText;
 use quintain_source::{Renderer, Sources};
 use quintain_wire::redact::Redactor;
@@ -56,7 +54,12 @@ impl Wrong {
 pub(super) fn find(named: &[PathBuf], desk: &Desk) -> Vec<PathBuf> {
     let default = || {
         let files = DEFAULT_FILES.iter().map(PathBuf::from);
-        files.into_iter().find(|file| desk.context.cwd.join(file).is_file())
+        let is_there = |file: &PathBuf| {
+            let path = desk.context.cwd.join(file);
+            desk.files.looked_at(&path);
+            path.is_file()
+        };
+        files.into_iter().find(is_there)
     };
     match named {
         [] => default().into_iter().collect(),
@@ -77,7 +80,9 @@ pub(super) fn open(
     let mut texts = Vec::new();
     for file in files {
         let path = desk.context.cwd.join(file);
-        let text = std::fs::read_to_string(&path)
+        let text = desk
+            .files
+            .text(&path)
             .map_err(|error| say(format!("cannot read `{}`: {error}", file.display()), None))?
             .into();
         let base_dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
@@ -99,7 +104,7 @@ pub(super) fn understand(
     env: &BTreeMap<String, String>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
-    let Loaded { suite, diagnostics, sources } = load(files.clone(), env, Arc::new(Disk));
+    let Loaded { suite, diagnostics, sources } = load(files.clone(), env, desk.files.clone());
     if !diagnostics.is_empty() {
         let renderer =
             if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use quintain_core::suite::{
-    Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, Suite, Timeouts, ToolFilter,
-    Transport,
+    Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, Timeouts, ToolFilter, Transport,
 };
 use quintain_engine::{OpenError, Sessions, World};
 use quintain_source::{Span, closest};
@@ -14,7 +13,7 @@ use secrecy::SecretString;
 use serde_json::{Map, json};
 
 use super::Desk;
-use super::suite::{self, Wrong, say};
+use super::suite::{self, Opened, Wrong, say};
 use crate::exit::Exit;
 
 /// Which target
@@ -77,11 +76,20 @@ impl TargetArgs {
     /// Finds the target, starts logging as it wishes, and prepares what a run knows of the world.
     /// What is wrong is said here, with `as_json` also where a script looks for it.
     pub(super) fn resolve(&self, desk: &Desk, as_json: bool) -> Result<(McpTarget, World), Exit> {
-        let adjusted = self.find(desk).and_then(|mut target| match self.adjust(&mut target) {
-            Ok(()) => Ok(target),
-            Err(what) => Err(say(what, None)),
+        self.resolve_with_suite(desk, as_json).map(|(target, world, _)| (target, world))
+    }
+
+    /// The same, with the suite that names the target, if one does.
+    pub(super) fn resolve_with_suite(
+        &self,
+        desk: &Desk,
+        as_json: bool,
+    ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
+        let adjusted = self.find(desk).and_then(|(mut target, opened)| {
+            self.adjust(&mut target).map_err(|what| say(what, None))?;
+            Ok((target, opened))
         });
-        let target = adjusted.map_err(|wrong| {
+        let (target, opened) = adjusted.map_err(|wrong| {
             let what = wrong.report(desk);
             if as_json {
                 desk.console.json(&json!({"error": what}));
@@ -97,34 +105,31 @@ impl TargetArgs {
             redactor: desk.redactor.clone(),
             ..World::default()
         };
-        Ok((target, world))
+        Ok((target, world, opened))
     }
 
-    fn find(&self, desk: &Desk) -> Result<McpTarget, Wrong> {
+    fn find(&self, desk: &Desk) -> Result<(McpTarget, Option<Opened>), Wrong> {
         if let Some(url) = &self.url {
-            return Ok(plain(
-                url.clone(),
-                Launch::Url {
-                    url: url.clone(),
-                    headers: Vec::new(),
-                    auth: Auth::None,
-                    transport: Transport::Auto,
-                },
-            ));
+            let launch = Launch::Url {
+                url: url.clone(),
+                headers: Vec::new(),
+                auth: Auth::None,
+                transport: Transport::Auto,
+            };
+            return Ok((plain(url.clone(), launch), None));
         }
         if let Some((command, args)) = self.command.split_first() {
-            return Ok(plain(
-                command.clone(),
-                Launch::Command {
-                    command: command.clone(),
-                    args: args.to_vec(),
-                    env: std::collections::BTreeMap::new(),
-                    cwd: None,
-                },
-            ));
+            let launch = Launch::Command {
+                command: command.clone(),
+                args: args.to_vec(),
+                env: std::collections::BTreeMap::new(),
+                cwd: None,
+            };
+            return Ok((plain(command.clone(), launch), None));
         }
-        let suite = load_suite(&self.config, desk)?;
-        let mcp: Vec<(&str, &McpTarget)> = suite
+        let opened = load_suite(&self.config, desk)?;
+        let mcp: Vec<(&str, &McpTarget)> = opened
+            .suite
             .targets
             .iter()
             .filter_map(|target| Some((target.name(), target.as_mcp()?)))
@@ -146,7 +151,8 @@ impl TargetArgs {
                 return Err(say("the suite has several MCP targets", Some(help)));
             }
         };
-        Ok(chosen.1.clone())
+        let target = chosen.1.clone();
+        Ok((target, Some(opened)))
     }
 
     /// An option that changes nothing would leave the user in the belief that it does.
@@ -226,7 +232,8 @@ fn split(text: &str, at: char, flag: &str) -> Result<(String, SecretString), Str
     Ok((name.trim().to_owned(), SecretString::from(value)))
 }
 
-fn plain(name: String, launch: Launch) -> McpTarget {
+/// A target of one server, without options.
+pub(super) fn plain(name: String, launch: Launch) -> McpTarget {
     McpTarget {
         enabled: true,
         servers: vec![Server { name, launch, span: Span::default() }],
@@ -242,7 +249,7 @@ fn plain(name: String, launch: Launch) -> McpTarget {
     }
 }
 
-fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<Suite, Wrong> {
+fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<Opened, Wrong> {
     let files = suite::find(named, desk);
     if files.is_empty() {
         return Err(say(
@@ -250,7 +257,7 @@ fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<Suite, Wrong> {
             Some("give `-- COMMAND ARG...`, `--url URL`, or a suite with `-c FILE`".into()),
         ));
     }
-    suite::open(&files, Vec::new(), &desk.context.env, desk).map(|opened| opened.suite)
+    suite::open(&files, Vec::new(), &desk.context.env, desk)
 }
 
 /// Connects to all servers of a target, or says why that failed.

@@ -11,6 +11,7 @@ mod normal;
 mod pages;
 mod run;
 mod selftest;
+mod twins;
 mod verdict;
 
 use std::{
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     trials.extend(codes::trials());
     trials.extend(pages::trials());
     trials.extend(examples::trials());
+    trials.extend(twins::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {

@@ -54,7 +54,7 @@ fn case(ordinal: usize, status: CaseStatus) -> CaseResult {
         took: Duration::from_micros(1_500),
         notices: Vec::new(),
     };
-    let evidence = Evidence { exchanges: vec![exchange], extra: Vec::new() };
+    let evidence = Evidence { exchanges: vec![exchange], ..Evidence::default() };
     let vars = Map::from_iter([("n".to_owned(), json!(ordinal))]);
     CaseResult {
         ordinal,

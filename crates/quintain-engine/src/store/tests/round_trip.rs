@@ -82,6 +82,7 @@ async fn events(store: &Store, run: &Run) -> Vec<String> {
             Event::Finished(summary) => {
                 format!("finished {} {}", summary.total(), summary.interrupted)
             }
+            other => format!("{other:?}"),
         });
     };
     store.replay(run, tell).await.unwrap();

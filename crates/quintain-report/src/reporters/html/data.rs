@@ -130,8 +130,8 @@ impl Detail {
             named,
             attempts: case.attempts,
             checks: checks.collect(),
-            exchanges: exchanges::shown(case, max / 2),
-            more: exchanges::left_out(case),
+            exchanges: exchanges::shown(&case.evidence, max / 2),
+            more: exchanges::left_out(&case.evidence),
         }
     }
 }

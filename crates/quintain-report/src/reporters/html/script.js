@@ -194,6 +194,22 @@
     if (event.key === "/" && !dialog.open && document.activeElement !== search) { event.preventDefault(); search.focus(); }
   });
 
+  // Pages that were opened as a file may have no clipboard; then the text is selected.
+  const copy = async (button) => {
+    const text = button.previousElementSibling;
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    } catch {
+      getSelection().selectAllChildren(text);
+    }
+  };
+  for (const button of document.querySelectorAll("button.copy")) {
+    button.hidden = false;
+    button.addEventListener("click", () => copy(button));
+  }
+
   run.columns.forEach((column, at) => {
     const option = make("option", "", column.target + (run.prompts > 1 ? " · " + column.prompt : ""));
     option.value = at;

@@ -79,7 +79,7 @@ pub(in crate::cli) struct Args {
     /// Run the tests of a run again that ended in an error [default: the latest]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest", conflicts_with = "resume")]
     pub(super) retry_errors: Option<String>,
-    /// Run again whenever a file of the suite changes
+    /// Run again whenever a file changes that the suite is read from or a server is started from
     #[arg(short, long)]
     pub(super) watch: bool,
     /// Show no progress

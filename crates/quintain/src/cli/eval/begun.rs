@@ -47,7 +47,7 @@ impl Begun {
         for stored in &self.texts {
             let SuiteText { name, base_dir, text } = stored;
             let path = std::path::Path::new(name).file_name().map(|file| base_dir.join(file));
-            let on_disk = path.and_then(|path| std::fs::read_to_string(path).ok());
+            let on_disk = path.and_then(|path| desk.files.text(&path).ok());
             let text = match on_disk.filter(|now| is_same_but_masked(text, now)) {
                 Some(now) => now,
                 None if name == suite::VARS => text.clone(),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use quintain_core::event::Event;
 use quintain_core::result::CaseStatus;
 
@@ -25,17 +25,25 @@ impl<'a> Progress<'a> {
     pub(in crate::cli) fn new(console: &'a Console, wanted: bool) -> Self {
         let bar = (wanted && console.is_watched()).then(ProgressBar::no_length);
         if let Some(bar) = &bar {
-            let style = "{bar:24.green} {pos}/{len}  {per_sec}  {eta} left  {msg}";
-            bar.set_style(
-                ProgressStyle::with_template(style)
-                    .unwrap_or_else(|_| ProgressStyle::default_bar()),
-            );
+            let style = "{bar:24.green} {pos}/{len}  {rate}  {eta} left  {msg}";
+            let style = ProgressStyle::with_template(style)
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let rate = state.per_sec();
+                let _ = write!(out, "{rate:.*}/s", usize::from(rate < 10.0));
+            };
+            bar.set_style(style.with_key("rate", rate));
         }
         let lines = wanted && bar.is_none() && !console.is_quiet();
         Self { console, bar, lines, planned: 0, done: 0, bad: 0, last: Instant::now() }
     }
 
-    pub(in crate::cli) fn event(&mut self, event: Event<'_>) {
+    /// Tells of an event. What is printed for it meanwhile does not get in the way of the bar.
+    pub(in crate::cli) fn event(&mut self, event: Event<'_>, print: impl FnOnce()) {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
         match event {
             Event::Started(run) => {
                 self.planned = run.planned;
@@ -53,6 +61,17 @@ impl<'a> Progress<'a> {
                     bar.finish_and_clear();
                 }
             }
+            Event::Phase(phase) => self.phase(phase),
+            Event::Finding(_) => {}
+        }
+    }
+
+    /// Long work says what it is about.
+    fn phase(&self, phase: &str) {
+        match &self.bar {
+            Some(bar) => bar.set_message(phase.to_owned()),
+            None if self.lines => self.console.err(phase),
+            None => {}
         }
     }
 

@@ -14,6 +14,7 @@ use super::args::Args;
 use super::begun::Begun;
 use super::choices::{self, Choices};
 use super::progress::Progress;
+use super::watch::programs;
 use crate::cli::conclude::conclude;
 use crate::cli::suite::{self, Opened, Wrong};
 use crate::cli::{Desk, runs, store};
@@ -52,6 +53,11 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         None => fresh(args, &env, desk),
     };
     let opened = opened.map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
+    if args.watch {
+        for program in programs(&opened.suite, &desk.context.cwd) {
+            desk.files.looked_at(&program);
+        }
+    }
     if opened.suite.targets.is_empty() {
         let help = "name what is under test: `targets: [{id: mcp, config: {server: ...}}]`";
         return Err(stop(desk, "the suite has no target", Some(help), Exit::Usage));
@@ -121,8 +127,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     };
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar);
     let outcome = execute(&job, desk.stop.clone(), writer, &mut |event| {
-        progress.event(event);
-        feed.event(event);
+        progress.event(event, || feed.event(event));
     })
     .await;
     let written = feed.finish(&desk.console);
@@ -177,7 +182,9 @@ async fn open_store(args: &Args, desk: &Desk, begun: Option<&Begun>) -> Option<S
 fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, String>, String> {
     let mut env = desk.context.env.clone();
     for file in &args.env_file {
-        let text = std::fs::read_to_string(desk.context.cwd.join(file))
+        let text = desk
+            .files
+            .text(&desk.context.cwd.join(file))
             .map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
         for line in text.lines().map(str::trim) {
             let line = line.strip_prefix("export ").unwrap_or(line);

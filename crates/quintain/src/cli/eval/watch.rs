@@ -1,33 +1,37 @@
 //! Runs a suite again whenever one of its files changes.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use quintain_core::suite::{Launch, Suite, TargetKind, language_of};
 
 use super::args::Args;
 use super::run::once;
-use crate::cli::{Desk, suite};
+use crate::cli::Desk;
 use crate::exit::Exit;
 
 /// How often files are looked at. Editors replace files, which watchers of the system handle each in
 /// their own way; a look at a few time stamps costs nothing.
 const LOOK: Duration = Duration::from_millis(300);
+/// A look that takes long, at a pattern over many folders, is taken less often.
+const REST: u32 = 10;
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let mut stop = desk.stop.clone();
     loop {
-        // A run writes files beside the suite, but never the suite: who changes that while it goes on
-        // wants another one.
-        let suite = stamps(named(&args, desk));
         let exit = once(&args, desk).await;
         if exit == Exit::Interrupted {
             return exit;
         }
-        let others = stamps(beside(&args, desk));
+        let files = desk.files.take();
         desk.console.note("waiting for a change; Ctrl-C ends");
         let changed = async {
-            while stamps(named(&args, desk)) == suite && stamps(beside(&args, desk)) == others {
-                tokio::time::sleep(LOOK).await;
+            loop {
+                let begun = Instant::now();
+                if files.has_changed() {
+                    return;
+                }
+                tokio::time::sleep(LOOK.max(begun.elapsed() * REST)).await;
             }
         };
         tokio::select! {
@@ -37,33 +41,42 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     }
 }
 
-/// The files of the suite.
-fn named(args: &Args, desk: &Desk) -> Vec<PathBuf> {
-    suite::find(&args.config, desk).into_iter().map(|file| desk.context.cwd.join(file)).collect()
-}
-
-/// What lies beside the files of the suite.
-fn beside(args: &Args, desk: &Desk) -> Vec<PathBuf> {
-    let folders = named(args, desk).into_iter().filter_map(|path| Some(path.parent()?.to_owned()));
-    let folders: BTreeSet<PathBuf> = folders.collect();
-    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| !is_output(path, args));
-    files.sort();
-    files
-}
-
-/// When files were changed.
-fn stamps(files: Vec<PathBuf>) -> Vec<(PathBuf, Option<SystemTime>)> {
-    let stamp = |path: PathBuf| {
-        let changed = std::fs::metadata(&path).and_then(|data| data.modified()).ok();
-        (path, changed)
+/// The programs and scripts that targets are started from: who writes a server wants to see at once
+/// what came of it.
+pub(super) fn programs(suite: &Suite, cwd: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut add = |folder: &Path, program: &Path, args: &[&Path]| {
+        // Without a folder it is looked up elsewhere.
+        let program = Some(program).filter(|program| program.components().count() > 1);
+        // Other arguments may be what the program writes.
+        let scripts = args.iter().copied().filter(|arg| is_code(arg));
+        found.extend(program.into_iter().chain(scripts).map(|path| folder.join(path)));
     };
-    files.into_iter().map(stamp).collect()
+    for target in &suite.targets {
+        match &target.kind {
+            TargetKind::Mcp(mcp) => {
+                for server in &mcp.servers {
+                    let (Launch::Command { cwd: own, .. } | Launch::Path { cwd: own, .. }) =
+                        &server.launch
+                    else {
+                        continue;
+                    };
+                    if let Some((program, args)) = server.launch.command_line() {
+                        add(own.as_deref().unwrap_or(cwd), program, &args);
+                    }
+                }
+            }
+            TargetKind::Exec(exec) => {
+                let args: Vec<&Path> = exec.args.iter().map(Path::new).collect();
+                add(&exec.base_dir, Path::new(&exec.command), &args);
+            }
+            // What code is read from is noted as it is read.
+            TargetKind::Code(_) | TargetKind::Echo | TargetKind::Http(_) | TargetKind::Other => {}
+        }
+    }
+    found
 }
 
-/// What a run itself writes must not start the next one.
-fn is_output(path: &std::path::Path, args: &Args) -> bool {
-    let is = |output: &PathBuf| output.file_name() == path.file_name();
-    args.show.output.iter().any(is) || path.is_dir()
+fn is_code(path: &Path) -> bool {
+    path.extension().and_then(|suffix| suffix.to_str()).and_then(language_of).is_some()
 }

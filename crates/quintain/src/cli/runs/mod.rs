@@ -81,10 +81,11 @@ fn as_json(run: &Run) -> Value {
 /// Numbers of a run in one line.
 fn counts(run: &Run) -> String {
     match &run.summary {
-        Some(summary) => format!(
-            "{} passed, {} failed, {} errors",
-            summary.passed, summary.failed, summary.errored
-        ),
+        Some(summary) => {
+            let errors = if summary.errored == 1 { "error" } else { "errors" };
+            let (passed, failed, errored) = (summary.passed, summary.failed, summary.errored);
+            format!("{passed} passed, {failed} failed, {errored} {errors}")
+        }
         None => "no totals".to_owned(),
     }
 }

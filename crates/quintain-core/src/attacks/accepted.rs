@@ -1,0 +1,72 @@
+//! Whether a server did what it was asked, going by what it says.
+
+use crate::evidence::Outcome;
+
+/// How texts begin that report a failure, although the answer is no error by its form.
+const FAILURES: [&str; 22] = [
+    "error",
+    "failed",
+    "failure",
+    "invalid",
+    "cannot",
+    "can't",
+    "could not",
+    "couldn't",
+    "unable",
+    "no such",
+    "not found",
+    "denied",
+    "access denied",
+    "permission denied",
+    "forbidden",
+    "refused",
+    "unknown",
+    "exception",
+    "traceback",
+    "missing",
+    "unsupported",
+    "unauthorized",
+];
+/// Only the beginning of an answer tells.
+const LOOK: usize = 160;
+
+/// Whether an outcome is a success: no error by its form, and none by its words.
+pub(super) fn accepted(outcome: &Outcome) -> bool {
+    let Outcome::Reply(result) = outcome else { return false };
+    let text = outcome.texts().first().copied().unwrap_or_default().trim_start();
+    let end = text.floor_char_boundary(LOOK.min(text.len()));
+    let text = text[..end].to_lowercase();
+    // Marks before the words say nothing; JSON is looked at below.
+    let marks = |c: char| !c.is_alphanumeric() && !matches!(c, '{' | '[');
+    let plain = text.trim_start_matches(marks);
+    if FAILURES.iter().any(|failure| plain.starts_with(failure)) {
+        return false;
+    }
+    // Data that says so itself: `{"success": false}`, `{"error": "..."}`.
+    let structured = result.get("structuredContent").cloned();
+    let parsed = structured.or_else(|| serde_json::from_str(outcome.texts().first()?).ok());
+    let says_no = |value: &serde_json::Value| {
+        let told = |key: &str| value.get(key);
+        told("error").is_some_and(|error| !error.is_null() && *error != false)
+            || ["success", "ok"].iter().any(|key| told(key).is_some_and(|said| *said == false))
+    };
+    !parsed.as_ref().is_some_and(says_no)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn says(text: &str) -> bool {
+        accepted(&Outcome::Reply(json!({"content": [{"type": "text", "text": text}]})))
+    }
+
+    #[test]
+    fn errors_in_disguise_are_no_success() {
+        assert!(says("Saved.") && says("") && says("{\"error\": null}"));
+        assert!(!says("Error: no") && !says("❌ Failed to open") && !says("{\"success\": false}"));
+        assert!(!accepted(&Outcome::ToolError(json!({}))));
+        assert!(!accepted(&Outcome::TimedOut { after: std::time::Duration::ZERO }));
+    }
+}

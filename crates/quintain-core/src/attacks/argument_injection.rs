@@ -1,0 +1,393 @@
+//! Values that a program takes for its flags.
+
+use super::{purpose, reach, traces};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Tried};
+use crate::evidence::Observation;
+use crate::finding::{Confidence, Severity};
+use crate::knowledge::words;
+use crate::registry::Meta;
+
+pub(super) struct ArgumentInjection;
+
+static META: Meta = Meta {
+    id: "argument-injection",
+    aliases: &["option-injection", "flag-injection"],
+    summary: "A value becomes a flag of a program that the tool starts",
+    docs: "\
+# What it does
+Puts values with a leading dash where names, paths and references are meant, appends flags behind a space, and adds entries to lists and
+maps of flags. The flags are those of common programs that write a file, run a command or connect somewhere: `--output=`, `-o`,
+`--upload-pack=`, `--exec=`, `-oProxyCommand=`, `--log-file=` and others that the words of the tool suggest.
+
+# Why it matters
+No shell is needed: one flag of `git`, `tar`, `ssh` or `find` overwrites files or runs programs.
+
+# What counts as proof
+A marker that appeared at the path that the flag names; a connection to the tester's listener; a flag that reached a recorded program as
+an argument of its own, in front of any `--` and not as the value of another flag.
+
+# Example
+```yaml
+redteam:
+  plugins: [argument-injection]
+```
+
+# References
+- CWE-88, OWASP MCP05
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[88],
+    frameworks: &["MCP05", "ASI05", "ASI02"],
+    needs: &[],
+};
+
+const KINDS: [Kind; 9] = [
+    Kind::Command,
+    Kind::Name,
+    Kind::Path,
+    Kind::Filter,
+    Kind::Pattern,
+    Kind::Url,
+    Kind::Host,
+    Kind::Id,
+    Kind::Other,
+];
+
+/// What stands behind a flag.
+#[derive(Clone, Copy)]
+enum Effect {
+    /// A file to write.
+    Writes,
+    /// A command for a shell.
+    Runs,
+    /// A program and its arguments, without a shell.
+    Starts,
+    /// An address to connect to.
+    Visits,
+}
+
+/// A flag, what it does, and the words of a tool that make it likely; none if it always is.
+type Flag = (&'static str, Effect, &'static [&'static str]);
+
+const FLAGS: [Flag; 17] = [
+    ("--output=", Effect::Writes, &[]),
+    ("-o", Effect::Writes, &[]),
+    ("--upload-pack=", Effect::Runs, &[]),
+    ("--exec=", Effect::Runs, &[]),
+    ("-oProxyCommand=", Effect::Runs, &[]),
+    ("--log-file=", Effect::Writes, &[]),
+    ("--open-files-in-pager=", Effect::Runs, &["git", "grep", "search", "repository", "repo"]),
+    ("--receive-pack=", Effect::Runs, &["push", "remote"]),
+    ("--index-file=", Effect::Writes, &["tar", "archive", "compress", "extract", "unpack"]),
+    ("--use-compress-program=", Effect::Starts, &["tar", "archive", "extract", "unpack"]),
+    ("--checkpoint-action=exec=", Effect::Runs, &["tar", "archive"]),
+    ("--logfile-path=", Effect::Writes, &["zip", "archive", "compress"]),
+    ("--rsh=", Effect::Starts, &["rsync", "sync", "backup"]),
+    ("--output-document=", Effect::Writes, &["download", "fetch", "wget", "url"]),
+    (
+        "--server=",
+        Effect::Visits,
+        &["kubectl", "kubernetes", "pod", "pods", "cluster", "namespace"],
+    ),
+    ("--registry=", Effect::Visits, &["npm", "package", "packages", "dependency", "install"]),
+    ("--index-url=", Effect::Visits, &["pip", "python", "package", "packages", "install"]),
+];
+/// So many flags that only some words suggest.
+const MAX_SUGGESTED: usize = 4;
+
+/// Flags behind a space, for values that are split there.
+const BEHIND: [(&str, Effect); 3] =
+    [("--output=", Effect::Writes), ("-o ", Effect::Writes), ("-fprint ", Effect::Writes)];
+
+/// Names of entries of maps that become flags.
+const KEYS: [&str; 3] = ["output", "--output", "o"];
+
+/// Programs whose flags do harm.
+const PROGRAMS: [&str; 16] = [
+    "curl", "docker", "find", "git", "helm", "kubectl", "npm", "pip", "pip3", "rsync", "scp",
+    "sort", "ssh", "tar", "wget", "zip",
+];
+/// Subcommands that only check what they are given.
+const CHECKS: [&str; 4] = ["rev-parse", "check-ref-format", "show-ref", "cat-file"];
+
+impl Attack for ArgumentInjection {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = field.texts(&KINDS, true);
+        let is_prose = |aim: &Aim| matches!(aim.kinds.first(), Some(Kind::Text | Kind::Query));
+        aims.retain(|aim| !is_prose(aim) || reach::in_free_map(aim));
+        for aim in &mut aims {
+            aim.by_design = purpose::of_commands(field, aim);
+            // The words of the tool suggest flags, and travel with the aim.
+            let tool = field.tool_of(aim).and_then(|tool| tool.description());
+            let own = aim.schema.get("description").and_then(|text| text.as_str());
+            let told = format!("{} {}", tool.unwrap_or_default(), own.unwrap_or_default());
+            if let Some(schema) = aim.schema.as_object_mut() {
+                schema.insert("description".into(), told.into());
+            }
+        }
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let mut volley = Volley { aim, brief, set: 0, made: Vec::new() };
+        for (flag, effect, _) in flags(aim) {
+            volley.instead(flag, effect);
+        }
+        for (flag, effect) in BEHIND {
+            volley.behind(flag, effect);
+        }
+        volley.in_list();
+        volley.in_map();
+        volley.made
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let proofs = bout.tried.iter().filter_map(|tried| Some((tried, proof(tried)?)));
+        proofs.map(|(tried, (confidence, what))| hit(bout, tried, confidence, what)).collect()
+    }
+}
+
+/// The flags that make sense at an aim, the likeliest first.
+fn flags(aim: &Aim) -> impl Iterator<Item = Flag> {
+    let description = aim.schema.get("description").and_then(|text| text.as_str());
+    let mut told = words(description.unwrap_or_default());
+    told.extend(words(&aim.place.to_string()));
+    let suggested = |flag: &Flag| flag.2.iter().any(|cue| told.iter().any(|word| word == cue));
+    let always = FLAGS.into_iter().filter(|flag| flag.2.is_empty());
+    let some: Vec<Flag> = FLAGS.into_iter().filter(suggested).take(MAX_SUGGESTED).collect();
+    always.chain(some)
+}
+
+struct Volley<'a> {
+    aim: &'a Aim,
+    brief: &'a Brief<'a>,
+    set: usize,
+    made: Vec<Attempt>,
+}
+
+impl Volley<'_> {
+    /// What stands behind a flag so that its effect is seen; none if it cannot be seen.
+    fn bait(&self, effect: Effect, nonce: &Nonce) -> Option<String> {
+        let marker = || traces::marker(self.brief, nonce);
+        match effect {
+            Effect::Writes => marker(),
+            // The program appends arguments of its own.
+            Effect::Runs => marker().map(|path| format!("touch {path};false")),
+            Effect::Starts => marker().map(|path| format!("touch {path}")),
+            Effect::Visits => self.brief.listener.map(|listener| listener.url(nonce)),
+        }
+    }
+
+    /// A target on another machine gets flags too: its programs may be recorded.
+    fn flag(&self, flag: &str, effect: Effect, nonce: &Nonce) -> String {
+        let bait = self.bait(effect, nonce);
+        format!("{flag}{}", bait.unwrap_or_else(|| nonce.to_string()))
+    }
+
+    fn add(&mut self, aim: &Aim, form: &str, nonce: Nonce, flag: String, payload: String) {
+        let attempt = reach::attempt(aim, (self.set, form), nonce, payload);
+        self.made.extend(attempt.map(|attempt| Attempt { role: flag, ..attempt }));
+        self.set += 1;
+    }
+
+    fn instead(&mut self, flag: &str, effect: Effect) {
+        let nonce = self.brief.nonce();
+        let text = self.flag(flag, effect, &nonce);
+        let form = format!("leading dash: {flag}");
+        self.add(self.aim, &form, nonce, text.clone(), text);
+    }
+
+    fn behind(&mut self, flag: &str, effect: Effect) {
+        let nonce = self.brief.nonce();
+        let text = self.flag(flag, effect, &nonce);
+        let payload = format!("{} {text}", reach::plausible(self.aim));
+        let first = text.split(' ').next().unwrap_or_default().to_owned();
+        self.add(self.aim, &format!("behind a space: {}", flag.trim_end()), nonce, first, payload);
+    }
+
+    /// An item more in a list.
+    fn in_list(&mut self) {
+        let Some((list, index)) = reach::parent(self.aim) else { return };
+        let Ok(index) = index.parse::<usize>() else { return };
+        let next = reach::at(self.aim, format!("{list}/{}", index + 1));
+        let nonce = self.brief.nonce();
+        let text = self.flag("--output=", Effect::Writes, &nonce);
+        self.add(&next, "as a further item of the list", nonce, text.clone(), text);
+    }
+
+    /// An entry more in a map that takes any.
+    fn in_map(&mut self) {
+        let Some((map, _)) = reach::parent(self.aim).filter(|_| reach::in_free_map(self.aim))
+        else {
+            return;
+        };
+        for key in KEYS {
+            let other = reach::at(self.aim, format!("{map}/{key}"));
+            let nonce = self.brief.nonce();
+            let text = self.flag("", Effect::Writes, &nonce);
+            self.add(&other, &format!("as the entry {key} of a map"), nonce, String::new(), text);
+        }
+    }
+}
+
+fn hit(bout: &Bout<'_>, tried: &Tried, confidence: Confidence, what: String) -> Hit {
+    let form = &tried.attempt.form;
+    let title = format!("{} reaches a program as a flag ({form})", bout.aim.place);
+    let hit = Hit::new(confidence, title, what).by(tried).fault("flag");
+    match &bout.aim.by_design {
+        Some(note) => hit.note(note).severity(Severity::Low),
+        None => hit,
+    }
+}
+
+fn proof(tried: &Tried) -> Option<(Confidence, String)> {
+    if let Some(what) = traces::seen(tried) {
+        return Some((Confidence::Confirmed, what));
+    }
+    tried.evidence.observations.iter().find_map(|observation| match observation {
+        Observation::Connection { request, .. } => visited(tried, request),
+        Observation::Program { program, arguments } => recorded(tried, program, arguments),
+        _ => None,
+    })
+}
+
+/// Nobody takes a text that begins with a dash for an address.
+fn visited(tried: &Tried, request: &str) -> Option<(Confidence, String)> {
+    let asked = request.split(' ').nth(1)?;
+    let is_ours = asked.trim_start_matches('/').starts_with(tried.attempt.nonce.as_str());
+    (is_ours && tried.attempt.role.contains("http://"))
+        .then(|| (Confidence::Confirmed, format!("the listener was asked: {request}")))
+}
+
+fn recorded(tried: &Tried, program: &str, arguments: &[String]) -> Option<(Confidence, String)> {
+    let flag = tried.attempt.role.as_str();
+    let at = arguments.iter().position(|argument| !flag.is_empty() && argument == flag)?;
+    let before = &arguments[..at];
+    let ended = before.iter().any(|argument| argument == "--" || argument == "--end-of-options");
+    // What follows a flag may be its value.
+    let is_value = before.last().is_some_and(|last| last.starts_with('-'));
+    if ended || is_value {
+        return None;
+    }
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let checks = before.iter().any(|argument| CHECKS.contains(&argument.as_str()));
+    let harmful = PROGRAMS.contains(&name) && !checks;
+    let confidence = if harmful { Confidence::Confirmed } else { Confidence::Suspected };
+    Some((confidence, format!("{name} was started with {flag} as an argument of its own")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, args};
+    use crate::evidence::Evidence;
+    use serde_json::json;
+
+    fn room() -> Room {
+        Room::with_argument("git_log", "ref", "main")
+    }
+
+    fn with(observation: Observation) -> Evidence {
+        Evidence { observations: vec![observation], ..answers("ok") }
+    }
+
+    fn started(program: &str, arguments: &[&str]) -> Evidence {
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        with(Observation::Program { program: program.into(), arguments })
+    }
+
+    #[test]
+    fn the_file_that_a_flag_names_is_proof() {
+        let hits = room().fight(&ArgumentInjection, |attempt| {
+            let path = format!("/ground/drop/{}", attempt.nonce).into();
+            with(Observation::File { path, content: "commit 1".into() })
+        });
+        assert!(hits.len() > 6, "{}", hits.len());
+        assert!(hits.iter().all(|hit| hit.confidence == Confidence::Confirmed));
+    }
+
+    #[test]
+    fn a_file_that_is_called_like_the_flag_is_none() {
+        let hits = room().fight(&ArgumentInjection, |attempt| {
+            let name = attempt.payload.as_ref().unwrap().as_str().unwrap();
+            let path = format!("/ground/root/{name}").into();
+            with(Observation::File { path, content: String::new() })
+        });
+        assert!(hits.is_empty(), "{:?}", hits[0].what);
+    }
+
+    #[test]
+    fn a_flag_of_its_own_is_proof_before_the_end_of_flags_only() {
+        let judge = |program: &'static str, before: &'static [&'static str]| {
+            room().fight(&ArgumentInjection, |attempt| {
+                let mut arguments = before.to_vec();
+                arguments.push(&attempt.role);
+                started(program, &arguments)
+            })
+        };
+        let confident = |hits: Vec<Hit>| hits.first().map(|hit| hit.confidence);
+        assert_eq!(confident(judge("/usr/bin/git", &["log"])), Some(Confidence::Confirmed));
+        assert_eq!(confident(judge("mytool", &["show"])), Some(Confidence::Suspected));
+        assert_eq!(confident(judge("git", &["rev-parse"])), Some(Confidence::Suspected));
+        assert_eq!(confident(judge("git", &["log", "--"])), None);
+        assert_eq!(confident(judge("git", &["log", "--end-of-options"])), None);
+        assert_eq!(confident(judge("grep", &["-e"])), None);
+    }
+
+    #[test]
+    fn a_flag_inside_of_a_word_is_none() {
+        let hits = room().fight(&ArgumentInjection, |attempt| {
+            started("git", &["log", &format!("--author={}", attempt.role)])
+        });
+        assert!(hits.is_empty());
+    }
+
+    #[test]
+    fn an_error_that_repeats_the_flag_is_none() {
+        let hits = room().fight(&ArgumentInjection, |attempt| {
+            answers(&format!("fatal: bad revision {}", attempt.payload.as_ref().unwrap()))
+        });
+        assert!(hits.is_empty());
+    }
+
+    #[test]
+    fn lists_and_maps_get_further_entries() {
+        let schema = json!({"type": "object", "properties": {
+            "flags": {"type": "object", "additionalProperties": {"type": "string"}},
+            "paths": {"type": "array", "items": {"type": "string"}}}});
+        let room = Room::of_tools(&[json!({"name": "sort_file", "inputSchema": schema})]);
+        let aims = ArgumentInjection.aims(&room.field());
+        let sent: Vec<String> = aims
+            .iter()
+            .flat_map(|aim| ArgumentInjection.attempts(aim, &room.brief()))
+            .map(|attempt| json!(args(&attempt)).to_string())
+            .collect();
+        assert!(sent.iter().any(|sent| sent.contains(r#""flags":{"output":"/ground/drop"#)));
+        assert!(sent.iter().any(|sent| sent.contains(r#""paths":["--output=/ground/drop"#)));
+    }
+
+    #[test]
+    fn words_of_the_tool_suggest_flags() {
+        let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+        let tool =
+            json!({"name": "pack", "description": "Pack a tar archive", "inputSchema": schema});
+        let room = Room::of_tools(&[tool]);
+        let aims = ArgumentInjection.aims(&room.field());
+        let found: Vec<&str> = flags(&aims[0]).map(|(flag, ..)| flag).collect();
+        assert!(found.contains(&"--index-file=") && !found.contains(&"--server="), "{found:?}");
+        let count = ArgumentInjection.attempts(&aims[0], &room.brief()).len();
+        assert!(count <= 16, "{count}");
+    }
+}

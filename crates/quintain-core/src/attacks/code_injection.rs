@@ -1,0 +1,263 @@
+//! Text that an interpreter evaluates as code.
+
+use super::{purpose, reach, traces};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Tried};
+use crate::finding::Severity;
+use crate::registry::Meta;
+
+pub(super) struct CodeInjection;
+
+static META: Meta = Meta {
+    id: "code-injection",
+    aliases: &["eval-injection", "code-execution"],
+    summary: "Text of an argument is evaluated as code",
+    docs: "\
+# What it does
+Puts expressions of Python, JavaScript, Ruby and PHP where a value is meant: bare, after closing a string, as a further statement, and as
+a tag of a YAML document that makes objects. The expressions put the halves of a random word together, or leave a marker in the canary
+ground.
+
+# Why it matters
+Whoever writes the argument runs code with all the rights of the server.
+
+# What counts as proof
+The whole word in the answer, of which the request has only the halves, or a marker that appeared. Arithmetic proves nothing here: a calculator computes by
+contract, but no calculator imports modules, looks into classes or builds functions. A tool that says that it runs code does so by
+design.
+
+# Example
+```yaml
+redteam:
+  plugins: [code-injection]
+```
+
+# References
+- CWE-94, CWE-95, CWE-502, OWASP MCP05
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::Critical,
+    cwe: &[94, 95],
+    frameworks: &["MCP05", "ASI05", "LLM05"],
+    needs: &[],
+};
+
+const KINDS: [Kind; 6] =
+    [Kind::Expression, Kind::Filter, Kind::Pattern, Kind::Command, Kind::Name, Kind::Text];
+
+/// An expression of a language, and how its result is told from an echo. Expressions are short, since
+/// many places take no long texts; those that leave a marker are longer, and by themselves.
+#[derive(Clone, Copy)]
+enum Tongue {
+    Python,
+    PythonMarker,
+    /// Python whose built-in functions were taken away: what is left are attributes.
+    BarePython,
+    JavaScript,
+    JavaScriptMarker,
+    Ruby,
+    Php,
+}
+
+/// A form: what stands before the expression and behind it. The innocent value stays in front of
+/// what gets out of a text.
+type Form = (&'static str, Tongue, &'static str, &'static str);
+
+/// Those before `RARE` are tried everywhere.
+const FORMS: [Form; 15] = [
+    ("Python expression", Tongue::Python, "", ""),
+    ("JavaScript expression", Tongue::JavaScript, "", ""),
+    ("Python, after closing single quotes", Tongue::Python, "'+", "+'"),
+    ("JavaScript, after closing single quotes", Tongue::JavaScript, "'+", "+'"),
+    ("Python, after closing double quotes", Tongue::Python, "\"+", "+\""),
+    ("JavaScript, after closing double quotes", Tongue::JavaScript, "\"+", "+\""),
+    ("Python expression, blind", Tongue::PythonMarker, "", ""),
+    ("JavaScript expression, blind", Tongue::JavaScriptMarker, "", ""),
+    ("Python without built-in functions", Tongue::BarePython, "", ""),
+    ("Python, as a further line, blind", Tongue::PythonMarker, "\n", "\n"),
+    ("Python, after closing single quotes, blind", Tongue::PythonMarker, "'+str(", ")+'"),
+    ("JavaScript, as a further statement", Tongue::JavaScript, ";", "//"),
+    ("JavaScript, after closing a call, blind", Tongue::JavaScriptMarker, "');", "//"),
+    ("Ruby expression", Tongue::Ruby, "", ""),
+    ("PHP expression", Tongue::Php, "", ""),
+];
+const RARE: usize = 8;
+
+impl Tongue {
+    /// The expression; none if its effect cannot be seen.
+    fn expression(self, nonce: &Nonce, marker: Option<&str>) -> Option<String> {
+        let function = |body: String| format!("[].constructor.constructor(\"{body}\")()");
+        let (left, right) = nonce.as_str().split_at(6);
+        Some(match self {
+            Self::Python => {
+                format!("__import__('operator').concat(*['{right}','{left}'][::-1])")
+            }
+            Self::PythonMarker => format!("open('{}','w').close()", marker?),
+            Self::BarePython => format!("'{left}'.__class__.__name__.join(['{right}','{left}'])"),
+            Self::JavaScript => function(format!("return ['{right}','{left}'].reverse().join('')")),
+            Self::JavaScriptMarker => function(format!(
+                "var p=process,m=p.mainModule;(m?m.require('fs'):p.getBuiltinModule('fs'))\
+                 .writeFileSync('{}','')",
+                marker?
+            )),
+            Self::Ruby => format!("Kernel.Array(['{right}','{left}']).reverse.join"),
+            Self::Php => format!("implode(array_reverse(['{right}','{left}']))"),
+        })
+    }
+
+    /// What the expression amounts to, as far as it can be told from an echo. The halves of a word
+    /// change places: no tool that strips, turns round or encodes texts does that.
+    fn value(self, nonce: &Nonce) -> String {
+        let (left, right) = nonce.as_str().split_at(6);
+        match self {
+            Self::Python | Self::JavaScript | Self::Ruby | Self::Php => nonce.to_string(),
+            Self::BarePython => format!("{right}str{left}"),
+            Self::PythonMarker | Self::JavaScriptMarker => String::new(),
+        }
+    }
+}
+
+impl Attack for CodeInjection {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = field.texts(&KINDS, false);
+        for aim in &mut aims {
+            aim.by_design = purpose::of_code(field, aim);
+        }
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let innocent = reach::plausible(aim);
+        let likely = aim.kinds.first().is_some_and(|kind| KINDS[..5].contains(kind));
+        let count = if likely { FORMS.len() } else { RARE };
+        let mut attempts = Vec::new();
+        for (set, (name, tongue, before, behind)) in FORMS.into_iter().take(count).enumerate() {
+            let nonce = brief.nonce();
+            let marker = traces::marker(brief, &nonce);
+            let Some(code) = tongue.expression(&nonce, marker.as_deref()) else { continue };
+            let kept = if before.is_empty() { "" } else { innocent.as_str() };
+            let payload = format!("{kept}{before}{code}{behind}");
+            let role = tongue.value(&nonce);
+            let attempt = reach::attempt(aim, (set, name), nonce, payload);
+            attempts.extend(attempt.map(|attempt| Attempt { role, ..attempt }));
+        }
+        attempts.extend(yaml(aim, brief, FORMS.len()));
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        bout.tried
+            .iter()
+            .filter_map(|tried| proof(tried).map(|what| hit(bout, tried, what)))
+            .collect()
+    }
+}
+
+/// Loaders of YAML that make any object a document asks for.
+fn yaml(aim: &Aim, brief: &Brief<'_>, set: usize) -> Option<Attempt> {
+    let nonce = brief.nonce();
+    let role = nonce.to_string();
+    let (left, right) = nonce.as_str().split_at(6);
+    let payload = format!("!!python/object/apply:operator.mod ['%s{right}', {left}]");
+    let attempt = reach::attempt(aim, (set, "YAML that makes objects"), nonce, payload);
+    attempt.map(|attempt| Attempt { role, ..attempt })
+}
+
+fn hit(bout: &Bout<'_>, tried: &Tried, what: String) -> Hit {
+    let title = format!("{} is evaluated as code ({})", bout.aim.place, tried.attempt.form);
+    let hit = Hit::confirmed(title, what).by(tried).fault("code");
+    match &bout.aim.by_design {
+        Some(note) => hit.note(note).severity(Severity::Low),
+        None => hit,
+    }
+}
+
+fn proof(tried: &Tried) -> Option<String> {
+    let value = &tried.attempt.role;
+    traces::seen(tried).or_else(|| {
+        (!value.is_empty() && tried.said().contains(value.as_str()))
+            .then(|| format!("the answer holds {value}, which only the expression amounts to"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers};
+    use crate::evidence::{Evidence, Observation};
+
+    fn room() -> Room {
+        Room::with_argument("calculate", "expression", "1 + 1")
+    }
+
+    fn text(attempt: &Attempt) -> String {
+        attempt.payload.as_ref().unwrap().as_str().unwrap().to_owned()
+    }
+
+    fn is_blind(attempt: &Attempt) -> bool {
+        attempt.form.contains("blind")
+    }
+
+    #[test]
+    fn the_value_of_the_expression_is_proof() {
+        let hits = room().fight(&CodeInjection, |attempt| answers(&format!("= {}", attempt.role)));
+        let blind = FORMS.iter().filter(|form| form.0.contains("blind")).count();
+        assert_eq!(hits.len(), FORMS.len() + 1 - blind);
+        assert!(hits[0].title.contains("Python"), "{}", hits[0].title);
+    }
+
+    #[test]
+    fn no_payload_holds_its_value() {
+        let room = room();
+        for attempt in CodeInjection.attempts(&room.knowledge.aims[0], &room.brief()) {
+            assert!(is_blind(&attempt) || !text(&attempt).contains(&attempt.role));
+            assert!(text(&attempt).len() < 200, "{}", attempt.form);
+        }
+    }
+
+    #[test]
+    fn repetition_and_error_texts_are_none() {
+        let echo = |attempt: &Attempt| {
+            answers(&format!("SyntaxError: invalid syntax in {:?}", text(attempt)))
+        };
+        assert!(room().fight(&CodeInjection, echo).is_empty());
+        let encoded = |attempt: &Attempt| {
+            answers(&text(attempt).bytes().map(|byte| format!("%{byte:02x}")).collect::<String>())
+        };
+        assert!(room().fight(&CodeInjection, encoded).is_empty());
+        let turned = |attempt: &Attempt| answers(&text(attempt).chars().rev().collect::<String>());
+        assert!(room().fight(&CodeInjection, turned).is_empty());
+        let stripped = |attempt: &Attempt| {
+            answers(&text(attempt).replace(|c: char| !c.is_ascii_alphanumeric(), ""))
+        };
+        assert!(room().fight(&CodeInjection, stripped).is_empty());
+    }
+
+    #[test]
+    fn a_marker_is_proof_where_nothing_is_shown() {
+        let hits = room().fight(&CodeInjection, |attempt| {
+            let path = format!("/ground/drop/{}", attempt.nonce).into();
+            let file = Observation::File { path, content: String::new() };
+            Evidence { observations: vec![file], ..answers("saved") }
+        });
+        assert!(!hits.is_empty() && hits.iter().all(|hit| hit.title.contains("blind")));
+    }
+
+    #[test]
+    fn running_code_by_contract_is_noted() {
+        let mut room = Room::with_argument("run_python", "code", "1");
+        room.surfaces[0].1.tools[0].0["description"] = "Run Python code".into();
+        let hits = room.fight(&CodeInjection, |attempt| answers(&attempt.role));
+        assert!(!hits.is_empty() && hits.iter().all(|hit| hit.note.is_some()));
+    }
+}

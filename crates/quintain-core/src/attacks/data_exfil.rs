@@ -1,0 +1,259 @@
+//! Content that leaves through an address of the caller.
+
+use serde_json::Value;
+
+use super::{deeds, reach};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Need, Nonce, Tried,
+};
+use crate::evidence::Observation;
+use crate::finding::{Place, Severity};
+use crate::knowledge::words;
+use crate::probe::Step;
+use crate::registry::Meta;
+
+pub(super) struct DataExfil;
+
+static META: Meta = Meta {
+    id: "data-exfil",
+    aliases: &["data-exfiltration"],
+    summary: "A tool sends content to an address that the caller names",
+    docs: "\
+# What it does
+Gives the address of the tester's own listener to tools that take an address beside something else, and marks what else they are given: a
+text, the path of a planted file, or the stored object that the innocent call names.
+
+# Why it matters
+Together with private data and text that strangers wrote, such a tool is a way out: whoever can make a model call it receives the data.
+
+# What counts as proof
+A connection to the listener that carries the marked content, the text of the planted file, or text that another tool of the server
+showed. A connection without content is none (see `ssrf`).
+
+# Example
+```yaml
+redteam:
+  plugins: [data-exfil]
+```
+
+# References
+- CWE-201, OWASP LLM02, MITRE ATLAS AML.T0086
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[201],
+    frameworks: &["MCP10", "ASI01", "ASI02", "LLM02", "LLM06", "AML.T0086"],
+    needs: &[Need::SameHost],
+};
+
+/// Text of an answer that is found again must be as long as this.
+const LEAST: usize = 20;
+
+impl Attack for DataExfil {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = field.texts(&[Kind::Url, Kind::Host, Kind::Path], true);
+        aims.retain(|aim| {
+            let Place::Argument { pointer, .. } = &aim.place else { return false };
+            let to = aim.is(Kind::Url) || aim.is(Kind::Host) || deeds::is_output(aim);
+            let Some(Step::Call(call)) = aim.baseline.as_ref().map(|known| &known.step) else {
+                return false;
+            };
+            // Something must be there to be sent.
+            let top = pointer.split('/').nth(1).unwrap_or_default();
+            to && call.args.iter().any(|(key, value)| key != top && has_text(value))
+        });
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let Some(listener) = brief.listener else { return Vec::new() };
+        let mut attempts = Vec::new();
+        let whole = |nonce: &Nonce| match aim.is(Kind::Host) && !aim.is(Kind::Url) {
+            true => format!("{}:{}/{nonce}", listener.host, listener.port),
+            false => listener.url(nonce),
+        };
+        let nonce = brief.nonce();
+        let url = whole(&nonce);
+        attempts.extend(reach::attempt(aim, (0, "stored content"), nonce, url));
+        let nonce = brief.nonce();
+        let content = format!("quintain {}", brief.nonce());
+        let url = whole(&nonce);
+        let made = reach::attempt(aim, (1, "content of the caller"), nonce, url);
+        attempts.extend(made.and_then(|attempt| filled(attempt, aim, &content, Kind::Text)));
+        if let Some(ground) = brief.ground {
+            let nonce = brief.nonce();
+            let url = whole(&nonce);
+            let made = reach::attempt(aim, (2, "content of a file"), nonce, url);
+            let path = ground.canary.display().to_string();
+            let made = made.and_then(|attempt| filled(attempt, aim, &path, Kind::Path));
+            let role = ground.canary_text.clone();
+            attempts.extend(made.map(|attempt| Attempt { role, ..attempt }));
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let hits = bout.tried.iter().filter_map(|tried| {
+            let what = proof(bout, tried)?;
+            let (place, form) = (&bout.aim.place, &tried.attempt.form);
+            let title = format!("{place} receives what the tool is given or keeps ({form})");
+            let hit = Hit::confirmed(title, what).by(tried).fault("way out");
+            if form == "content of the caller" {
+                let note = "the caller gives both the text and the address; it is a way out for what a model has read elsewhere";
+                return Some(hit.severity(Severity::Medium).note(note));
+            }
+            Some(hit)
+        });
+        hits.collect()
+    }
+}
+
+fn has_text(value: &Value) -> bool {
+    match value {
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => items.iter().any(has_text),
+        Value::Object(entries) => entries.values().any(has_text),
+        Value::Number(_) => true,
+        Value::Null | Value::Bool(_) => false,
+    }
+}
+
+/// Puts a text into every other argument of a kind; none if there is no such argument.
+fn filled(mut attempt: Attempt, aim: &Aim, text: &str, kind: Kind) -> Option<Attempt> {
+    let Action::Steps { steps, .. } = &mut attempt.action else { return None };
+    let Some(Step::Call(call)) = steps.last_mut() else { return None };
+    let Place::Argument { pointer, .. } = &aim.place else { return None };
+    let own = pointer.split('/').nth(1).unwrap_or_default();
+    let mut changed = false;
+    for (key, value) in &mut call.args {
+        let kinds = crate::knowledge::classify(key, None, &Value::Null);
+        let fits = match kind {
+            Kind::Text => {
+                let is_content = ["data", "payload", "value", "html", "markdown", "subject"];
+                kinds.first() == Some(&Kind::Text)
+                    || words(key).iter().any(|word| is_content.contains(&word.as_str()))
+            }
+            kind => kinds.first() == Some(&kind),
+        };
+        if key != own && fits && value.is_string() {
+            *value = Value::String(text.to_owned());
+            changed = true;
+        }
+    }
+    attempt.role = text.to_owned();
+    changed.then_some(attempt)
+}
+
+fn proof(bout: &Bout<'_>, tried: &Tried) -> Option<String> {
+    let nonce = tried.attempt.nonce.as_str();
+    let sent: String =
+        tried.evidence.observations.iter().find_map(|observation| match observation {
+            Observation::Connection { request, headers } if request.contains(nonce) => {
+                Some(format!("{request}\n{}", headers.join("\n")))
+            }
+            _ => None,
+        })?;
+    let sent = plain(&sent);
+    let role = &tried.attempt.role;
+    if !role.is_empty() {
+        return sent.contains(&plain(role)).then(|| format!("the listener received {role}"));
+    }
+    // What another tool showed, and the caller did not give.
+    let given = plain(&tried.evidence.last().map(|last| last.sent.to_string()).unwrap_or_default());
+    let own = bout.aim.place.tool();
+    let others = bout.field.knowledge.baselines.iter().filter(
+        |known| !matches!(&known.step, Step::Call(call) if Some(call.tool.as_str()) == own),
+    );
+    for known in others.take(100) {
+        let said = known.exchange.outcome.said();
+        let known = said.lines().map(plain).find(|line| {
+            line.len() >= LEAST && sent.contains(line.as_str()) && !given.contains(line.as_str())
+        });
+        if let Some(line) = known {
+            let end = line.floor_char_boundary(80.min(line.len()));
+            return Some(format!(
+                "the listener received what another tool shows: {}",
+                &line[..end]
+            ));
+        }
+    }
+    None
+}
+
+/// Text without what encodings add: letters and digits only.
+fn plain(text: &str) -> String {
+    let end = text.floor_char_boundary(65_536.min(text.len()));
+    let text = text[..end].replace("%20", "");
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, args};
+    use crate::evidence::Evidence;
+    use serde_json::json;
+
+    fn room() -> Room {
+        let schema = json!({"type": "object", "properties": {
+            "url": {"type": "string", "format": "uri"}, "text": {"type": "string"}}});
+        let mut room = Room::of_tools(&[
+            json!({"name": "post_message", "inputSchema": schema}),
+            json!({"name": "read_mail", "inputSchema": {"type": "object"}}),
+        ]);
+        let innocent = json!({"url": "https://hooks.example/x", "text": "Hello."});
+        room.works("post_message", innocent.as_object().unwrap().clone(), &answers("Posted."));
+        let mail = answers("Your appointment is on Friday at nine.");
+        room.works("read_mail", serde_json::Map::new(), &mail);
+        room
+    }
+
+    fn received(attempt: &Attempt, body: &str) -> Evidence {
+        let mut evidence = answers("Posted.");
+        let request = format!("POST /{} HTTP/1.1", attempt.nonce);
+        let headers = vec!["Host: x".to_owned(), format!("body: {body}")];
+        evidence.observations.push(Observation::Connection { request, headers });
+        evidence
+    }
+
+    #[test]
+    fn content_that_arrives_is_proof() {
+        let hits = room().fight(&DataExfil, |attempt| {
+            received(attempt, args(attempt)["text"].as_str().unwrap())
+        });
+        assert_eq!(hits.len(), 1);
+        assert_eq!(hits[0].severity, Some(Severity::Medium));
+    }
+
+    #[test]
+    fn stored_content_is_worse() {
+        let body = "{\"report\":\"Your appointment is on Friday at nine.\"}";
+        let hits = room().fight(&DataExfil, |attempt| received(attempt, body));
+        assert!(hits.iter().any(|hit| hit.severity.is_none()));
+    }
+
+    #[test]
+    fn a_connection_without_content_is_none() {
+        assert!(room().fight(&DataExfil, |attempt| received(attempt, "{}")).is_empty());
+        let echo = |attempt: &Attempt| answers(&format!("{:?}", args(attempt)));
+        assert!(room().fight(&DataExfil, echo).is_empty());
+        assert!(room().fight(&DataExfil, |_| Evidence::default()).is_empty());
+    }
+
+    #[test]
+    fn a_tool_that_takes_nothing_but_an_address_is_no_aim() {
+        let room = Room::with_argument("fetch", "url", "https://example.com/");
+        assert!(DataExfil.aims(&room.field()).is_empty());
+    }
+}

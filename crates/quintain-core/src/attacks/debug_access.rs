@@ -1,0 +1,367 @@
+//! Ways into the inside of a server that were meant for its developers.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value, json};
+
+use super::deeds;
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::finding::{Place, Severity};
+use crate::knowledge::words;
+use crate::probe::Step;
+use crate::registry::Meta;
+use crate::surface::Tool;
+use crate::tool_call::ToolCall;
+
+pub(super) struct DebugAccess;
+
+static META: Meta = Meta {
+    id: "debug-access",
+    aliases: &["debug"],
+    summary: "A tool, a flag or a resource shows the inside of the server",
+    docs: "\
+# What it does
+Calls tools that sound like debugging, sets flags such as `debug` and `verbose` whether or not they are in the schema, asks for levels
+such as `debug`, and reads resources such as `debug://state` and `config://app` whether or not they are listed.
+
+# Why it matters
+The environment of a server holds its passwords and keys.
+
+# What counts as proof
+A random text that the tester put into the environment of the server, or a list of variables of the environment with their values. The
+word *debug*, or the name of a variable without its value, proves nothing. A tool that says openly that it shows the environment is
+reported as medium, with a note.
+
+# Example
+```yaml
+redteam:
+  plugins: [debug-access]
+```
+
+# References
+- CWE-489, CWE-215, CWE-526
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[489, 215, 526],
+    frameworks: &["MCP01", "MCP10", "ASI03", "LLM02"],
+    needs: &[],
+};
+
+const SUSPICIOUS: [&str; 27] = [
+    "debug",
+    "env",
+    "environment",
+    "environ",
+    "printenv",
+    "config",
+    "configuration",
+    "settings",
+    "diagnose",
+    "diagnostic",
+    "diagnostics",
+    "trace",
+    "dump",
+    "inspect",
+    "internal",
+    "internals",
+    "process",
+    "system",
+    "admin",
+    "vars",
+    "variables",
+    "state",
+    "status",
+    "health",
+    "info",
+    "introspect",
+    "runtime",
+];
+/// Words with which a tool says openly what it shows.
+const OPENLY: [&str; 4] = ["environment", "env", "variables", "printenv"];
+const FLAGS: [&str; 5] = ["debug", "verbose", "trace", "include_env", "_debug"];
+const LEVELS: [&str; 5] = ["level", "mode", "verbosity", "detail", "section"];
+const VALUES: [&str; 4] = ["debug", "all", "env", "verbose"];
+const URIS: [&str; 10] = [
+    "debug://state",
+    "debug://env",
+    "debug://info",
+    "debug://config",
+    "config://app",
+    "config://env",
+    "config://server",
+    "env://all",
+    "internal://state",
+    "system://info",
+];
+
+static SEARCH_PATH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?m)(?:^|["'\s{,])PATH["']?\s*[:=]\s*["']?(?:/[^\s"',;]*:/|[A-Z]:\\[^\s"']*;)"#)
+        .ok()
+});
+static OTHERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let names = "HOME|PWD|USER|SHELL|HOSTNAME|LANG|TERM|USERPROFILE|TEMP";
+    Regex::new(&format!(r#"(?m)(?:^|["'\s{{,])(?:{names})["']?\s*[:=]\s*["']?[\w/~.]"#)).ok()
+});
+
+impl Attack for DebugAccess {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let aim = |place, baseline, schema| Aim {
+            place,
+            baseline,
+            kinds: vec![Kind::Other],
+            schema,
+            by_design: None,
+        };
+        let mut aims: Vec<Aim> = Vec::new();
+        for (server, tool) in field.tools() {
+            let Some(name) = tool.name().filter(|_| deeds::may_call(field, tool)) else { continue };
+            let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
+            let baseline = field.knowledge.baseline(server, name).cloned();
+            aims.push(aim(place, baseline, tool.input_schema().cloned().unwrap_or(Value::Null)));
+        }
+        aims.sort_by_key(|aim| !sounds(aim.place.tool().unwrap_or_default()));
+        for (server, surface) in field.surfaces {
+            if !surface.resources.is_empty() || surface.declares("resources") {
+                aims.push(aim(Place::Uri { server: server.clone() }, None, Value::Null));
+            }
+        }
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let steps = match &aim.place {
+            Place::Tool { server, tool } => calls(aim, server, tool),
+            Place::Uri { server } => resources(brief, server),
+            _ => Vec::new(),
+        };
+        let attempt = |(set, (form, payload, step)): (usize, (String, Value, Step))| Attempt {
+            form,
+            set,
+            role: String::new(),
+            action: Action::Steps { steps: vec![step], identity: 0 },
+            nonce: brief.nonce(),
+            payload: Some(payload),
+        };
+        steps.into_iter().enumerate().map(attempt).collect()
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let canary = bout.field.powers.env_canary.as_deref();
+        let normally = bout.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();
+        let shows_anyway = inside(&normally, canary).is_some();
+        let tool = deeds::tool_of(bout.field, bout.aim);
+        let hits = bout.tried.iter().filter_map(|tried| {
+            let what = inside(&tried.said(), canary)?;
+            let plain = tried.attempt.form == "call";
+            // What it shows without the flag is not due to the flag.
+            if !plain && shows_anyway {
+                return None;
+            }
+            Some(hit(bout, tried, tool, what))
+        });
+        hits.collect()
+    }
+}
+
+fn sounds(name: &str) -> bool {
+    words(name).iter().any(|word| SUSPICIOUS.contains(&word.as_str()))
+}
+
+/// The call as it is, with flags, and with words for levels.
+fn calls(aim: &Aim, server: &str, tool: &str) -> Vec<(String, Value, Step)> {
+    let args = match aim.baseline.as_ref().map(|known| &known.step) {
+        Some(Step::Call(call)) => call.args.clone(),
+        _ => Map::new(),
+    };
+    let step = |args: Map<String, Value>| {
+        let server = Some(server.to_owned()).filter(|server| !server.is_empty());
+        Step::Call(ToolCall { tool: tool.to_owned(), args, server })
+    };
+    let mut found = Vec::new();
+    let shown =
+        aim.baseline.as_ref().map(|known| known.exchange.outcome.said()).unwrap_or_default();
+    if sounds(tool) || inside(&shown, None).is_some() {
+        found.push(("call".to_owned(), Value::Null, step(args.clone())));
+    }
+    let empty = Map::new();
+    let properties = aim.schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    for (name, schema) in properties {
+        let is = |known: &[&str]| words(name).iter().any(|word| known.contains(&word.as_str()));
+        let kind = schema.get("type").and_then(Value::as_str);
+        let values: Vec<Value> = if kind == Some("boolean") && (is(&FLAGS) || is(&SUSPICIOUS)) {
+            vec![json!(true)]
+        } else if let Some(listed) = schema.get("enum").and_then(Value::as_array) {
+            let of_list = listed.iter().filter(|value| {
+                value.as_str().is_some_and(|text| sounds(text) || VALUES.contains(&text))
+            });
+            of_list.take(3).cloned().collect()
+        } else if kind == Some("string") && is(&LEVELS) {
+            VALUES.map(|value| json!(value)).to_vec()
+        } else {
+            Vec::new()
+        };
+        for value in values {
+            let mut args = args.clone();
+            args.insert(name.clone(), value.clone());
+            found.push((format!("{name} {value}"), value, step(args)));
+        }
+    }
+    // A schema that allows nothing else is often kept.
+    if aim.schema.get("additionalProperties") != Some(&Value::Bool(false)) {
+        let hidden = FLAGS.iter().filter(|flag| !properties.contains_key(**flag));
+        let hidden: Map<String, Value> =
+            hidden.map(|flag| ((*flag).to_owned(), json!(true))).collect();
+        let mut args = args;
+        args.extend(hidden.clone());
+        found.push(("hidden flags".to_owned(), Value::Object(hidden), step(args)));
+    }
+    found.truncate(10);
+    found
+}
+
+/// Resources that sound like debugging, listed or not.
+fn resources(brief: &Brief<'_>, server: &str) -> Vec<(String, Value, Step)> {
+    let surfaces = brief.field.into_iter().flat_map(|field| field.surfaces);
+    let listed =
+        surfaces.filter(|(of, _)| of == server).flat_map(|(_, surface)| &surface.resources);
+    let listed = listed.filter_map(|resource| resource.uri()).filter(|uri| sounds(uri)).take(6);
+    let mut uris: Vec<&str> = listed.collect();
+    uris.extend(URIS.iter().filter(|uri| !uris.contains(*uri)).collect::<Vec<_>>());
+    let step = |uri: &str| Step::Request {
+        method: "resources/read".to_owned(),
+        params: Map::from_iter([("uri".to_owned(), json!(uri))]),
+        server: Some(server.to_owned()).filter(|server| !server.is_empty()),
+    };
+    uris.iter().map(|uri| ("resource".to_owned(), json!(uri), step(uri))).collect()
+}
+
+/// What shows the inside of a process, in words.
+fn inside(said: &str, canary: Option<&str>) -> Option<String> {
+    if let Some(canary) = canary.filter(|canary| !canary.is_empty() && said.contains(canary)) {
+        return Some(format!(
+            "the answer holds {canary}, which stands in the environment of the server"
+        ));
+    }
+    let matches = |regex: &Option<Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(said));
+    (matches(&SEARCH_PATH) && matches(&OTHERS))
+        .then(|| "the answer lists variables of the environment with their values".to_owned())
+}
+
+fn hit(bout: &Bout<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit {
+    let form = &tried.attempt.form;
+    let payload = tried.attempt.payload.as_ref().and_then(Value::as_str);
+    if let (Place::Uri { server }, Some(uri)) = (&bout.aim.place, payload) {
+        let place = Place::Resource { server: server.clone(), uri: uri.to_owned() };
+        let title = format!("{place} shows the environment of the server");
+        return Hit::confirmed(title, what).by(tried).fault("resource").at(place);
+    }
+    let place = &bout.aim.place;
+    if form != "call" {
+        let title = format!("{place} shows the environment of the server ({form})");
+        let hit = Hit::confirmed(title, what).by(tried).fault("flag");
+        let name = form.split(' ').next().unwrap_or_default();
+        let of_schema = tool.and_then(Tool::properties).is_some_and(|all| all.contains_key(name));
+        return match place {
+            Place::Tool { server, tool } if of_schema => hit.at(Place::Argument {
+                server: server.clone(),
+                tool: tool.clone(),
+                pointer: format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+            }),
+            _ => hit,
+        };
+    }
+    let title = format!("{place} shows the environment of the server");
+    let hit = Hit::confirmed(title, what).by(tried).fault("tool");
+    let openly = tool
+        .and_then(Tool::description)
+        .is_some_and(|text| words(text).iter().any(|word| OPENLY.contains(&word.as_str())));
+    if openly {
+        let note = "the tool says that it shows the environment; it should not be offered outside of development";
+        return hit.severity(Severity::Medium).note(note);
+    }
+    hit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, args};
+    use crate::evidence::Evidence;
+    use crate::surface::Resource;
+
+    const CANARY: &str = "quintain-env-abcdef";
+
+    fn room(tool: Value) -> Room {
+        let mut room = Room::of_tools(&[tool]);
+        room.powers.env_canary = Some(CANARY.into());
+        room
+    }
+
+    #[test]
+    fn the_canary_of_the_environment_is_proof() {
+        let room = room(json!({"name": "inspect_process"}));
+        let hits = room.fight(&DebugAccess, |_| answers(&format!("{{\"X\": \"{CANARY}\"}}")));
+        assert_eq!(hits[0].fault, "tool");
+        assert!(hits[0].note.is_none());
+    }
+
+    #[test]
+    fn variables_with_values_are_proof_and_names_are_none() {
+        let room = room(json!({"name": "debug_env", "description": "The environment."}));
+        let dump = "PATH=/usr/bin:/bin\nHOME=/root\n";
+        let hits = room.fight(&DebugAccess, |_| answers(dump));
+        assert_eq!(hits[0].severity, Some(Severity::Medium));
+        let tips = "Look at the environment first: PATH, HOME and LANG.";
+        assert!(room.fight(&DebugAccess, |_| answers(tips)).is_empty());
+        assert!(room.fight(&DebugAccess, |_| answers("debug: on")).is_empty());
+        assert!(room.fight(&DebugAccess, |_| Evidence::default()).is_empty());
+    }
+
+    #[test]
+    fn a_level_that_shows_more_is_named() {
+        let schema = json!({"type": "object", "additionalProperties": false, "properties": {
+            "level": {"type": "string", "enum": ["short", "debug"]}}});
+        let mut room = room(json!({"name": "diagnose", "inputSchema": schema}));
+        room.works("diagnose", Map::new(), &answers("good"));
+        let hits = room.fight(&DebugAccess, |attempt| {
+            let is_debug = args(attempt).get("level").is_some_and(|level| level == "debug");
+            answers(if is_debug { CANARY } else { "good" })
+        });
+        assert_eq!(hits.len(), 1);
+        assert_eq!(hits[0].place.as_ref().unwrap().to_string(), "diagnose.level");
+    }
+
+    #[test]
+    fn hidden_flags_count_only_if_they_change_something() {
+        let mut room = room(json!({"name": "get_time", "inputSchema": {"type": "object"}}));
+        room.works("get_time", Map::new(), &answers("noon"));
+        let hits = room.fight(&DebugAccess, |attempt| {
+            answers(if args(attempt).contains_key("debug") { CANARY } else { "noon" })
+        });
+        assert_eq!(hits.iter().map(|hit| hit.fault).collect::<Vec<_>>(), ["flag"]);
+    }
+
+    #[test]
+    fn resources_are_read_whether_listed_or_not() {
+        let mut room = room(json!({"name": "x"}));
+        room.surfaces[0].1.resources.push(Resource(json!({"uri": "docs://a"})));
+        let hits = room.fight(&DebugAccess, |attempt| {
+            let uri = attempt.payload.as_ref().and_then(Value::as_str).unwrap_or_default();
+            answers(if uri == "debug://state" { CANARY } else { "no" })
+        });
+        assert_eq!(hits[0].place.as_ref().unwrap().to_string(), "resource debug://state");
+    }
+}

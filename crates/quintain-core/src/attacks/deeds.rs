@@ -1,0 +1,207 @@
+//! What a tool says it is for: whether it writes, lists or fetches, and which limits it claims.
+
+use serde_json::Value;
+
+use crate::attack::{Aim, Field};
+use crate::finding::Place;
+use crate::knowledge::{is_destructive, words};
+use crate::surface::Tool;
+
+/// Verbs of tools that change files or records.
+const WRITES: [&str; 25] = [
+    "write", "save", "create", "append", "edit", "update", "put", "upload", "store", "export",
+    "move", "copy", "rename", "mkdir", "add", "insert", "replace", "patch", "modify", "touch",
+    "set", "post", "backup", "delete", "remove",
+];
+/// Verbs of tools that may do so on the side.
+const MAKES: [&str; 22] = [
+    "import",
+    "extract",
+    "unzip",
+    "download",
+    "generate",
+    "render",
+    "convert",
+    "make",
+    "log",
+    "record",
+    "screenshot",
+    "capture",
+    "archive",
+    "clone",
+    "init",
+    "new",
+    "build",
+    "snapshot",
+    "compress",
+    "plot",
+    "draw",
+    "dump",
+];
+const LISTS: [&str; 10] =
+    ["list", "ls", "dir", "tree", "find", "search", "glob", "walk", "browse", "scan"];
+const FETCHES: [&str; 22] = [
+    "fetch",
+    "download",
+    "browse",
+    "scrape",
+    "crawl",
+    "request",
+    "http",
+    "url",
+    "urls",
+    "web",
+    "webpage",
+    "website",
+    "page",
+    "webhook",
+    "navigate",
+    "screenshot",
+    "link",
+    "links",
+    "feed",
+    "rss",
+    "callback",
+    "api",
+];
+/// Words with which a tool says that not everything is allowed.
+const LIMITS: [&str; 30] = [
+    "allow",
+    "allowed",
+    "allowlist",
+    "whitelist",
+    "whitelisted",
+    "blocklist",
+    "only",
+    "restricted",
+    "restrict",
+    "restricts",
+    "internal",
+    "private",
+    "public",
+    "sandbox",
+    "sandboxed",
+    "within",
+    "inside",
+    "below",
+    "refused",
+    "denied",
+    "blocked",
+    "forbidden",
+    "permitted",
+    "confined",
+    "limited",
+    "trusted",
+    "relative",
+    "safe",
+    "securely",
+    "rejected",
+];
+/// Names of arguments that say where something is written to.
+const OUTPUTS: [&str; 9] =
+    ["output", "out", "dest", "destination", "target", "save", "to", "outfile", "new"];
+/// Longer descriptions are not read to their end.
+const MAX_TEXT: usize = 4_000;
+
+fn has(text: &str, wanted: &[&str]) -> bool {
+    let end = text.floor_char_boundary(MAX_TEXT.min(text.len()));
+    words(&text[..end]).iter().any(|word| wanted.contains(&word.as_str()))
+}
+
+/// The verb that a description begins with, as far as it is one of these.
+fn begins(tool: &Tool, wanted: &[&str]) -> bool {
+    let first = words(tool.description().unwrap_or_default()).into_iter().next();
+    first.is_some_and(|word| {
+        let plain = word.strip_suffix('s').unwrap_or(&word);
+        wanted.contains(&word.as_str()) || wanted.contains(&plain)
+    })
+}
+
+/// Whether a tool says that it changes something.
+pub(super) fn writes(tool: &Tool) -> bool {
+    tool.hint("readOnlyHint") != Some(true)
+        && (has(tool.name().unwrap_or_default(), &WRITES) || begins(tool, &WRITES))
+}
+
+/// Whether a tool may leave something behind that a caller can name.
+pub(super) fn may_write(tool: &Tool) -> bool {
+    writes(tool) || has(tool.name().unwrap_or_default(), &MAKES) || begins(tool, &MAKES)
+}
+
+/// Whether a tool tells what is in a folder.
+pub(super) fn lists(tool: &Tool) -> bool {
+    has(tool.name().unwrap_or_default(), &LISTS)
+}
+
+/// Whether it is the stated purpose of a tool to connect to addresses that callers name.
+pub(super) fn fetches(tool: &Tool) -> bool {
+    has(tool.name().unwrap_or_default(), &FETCHES)
+        || has(tool.description().unwrap_or_default(), &FETCHES)
+}
+
+/// Whether a tool, or what is said of this argument, speaks of limits.
+pub(super) fn claims_limits(tool: Option<&Tool>, schema: &Value) -> bool {
+    let of_argument = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let of_tool = tool.and_then(Tool::description).unwrap_or_default();
+    has(of_argument, &LIMITS) || has(of_tool, &LIMITS)
+}
+
+/// Whether an argument says where something is written to.
+pub(super) fn is_output(aim: &Aim) -> bool {
+    has(&last_name(aim), &OUTPUTS)
+}
+
+/// The nearest name of a place: that of the argument, or of the list that it is an item of.
+pub(super) fn last_name(aim: &Aim) -> String {
+    match &aim.place {
+        Place::Argument { pointer, .. } => {
+            let parts = pointer.rsplit('/').map(|part| part.replace("~1", "/").replace("~0", "~"));
+            let mut names = parts.filter(|part| part.parse::<usize>().is_err());
+            names.next().unwrap_or_default()
+        }
+        place => place.argument().unwrap_or_default(),
+    }
+}
+
+/// The tool that an aim is about.
+pub(super) fn tool_of<'f>(field: &Field<'f>, aim: &Aim) -> Option<&'f Tool> {
+    let name = aim.place.tool()?;
+    let surfaces = field.surfaces.iter().filter(|(server, _)| server == aim.place.server());
+    surfaces.filter_map(|(_, surface)| surface.tool(name)).next()
+}
+
+/// Whether a tool may be called at all in this run.
+pub(super) fn may_call(field: &Field<'_>, tool: &Tool) -> bool {
+    let name = tool.name().unwrap_or_default();
+    let hints = (tool.hint("destructiveHint"), tool.hint("readOnlyHint"));
+    field.powers.destructive || !is_destructive(name, hints.0, hints.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn tool(name: &str, description: &str) -> Tool {
+        Tool(json!({"name": name, "description": description}))
+    }
+
+    #[test]
+    fn verbs_tell_what_a_tool_does() {
+        assert!(writes(&tool("save_export", "")));
+        assert!(writes(&tool("report", "Creates a report.")));
+        assert!(!writes(&tool("read_file", "Read a file that was created by somebody.")));
+        assert!(may_write(&tool("convert_image", "")));
+        assert!(lists(&tool("list_directory", "")) && !lists(&tool("read_file", "")));
+        assert!(fetches(&tool("fetch_page", "")) && !fetches(&tool("add", "Adds numbers.")));
+    }
+
+    #[test]
+    fn limits_are_claimed_by_tools_and_arguments() {
+        let open = tool("fetch", "Fetch a page.");
+        assert!(!claims_limits(Some(&open), &json!({})));
+        assert!(claims_limits(Some(&open), &json!({"description": "A public address"})));
+        let shut = tool("fetch", "Fetch a page. Private networks are refused.");
+        assert!(claims_limits(Some(&shut), &json!({})));
+    }
+}

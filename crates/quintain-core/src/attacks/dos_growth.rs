@@ -1,0 +1,314 @@
+//! Texts whose cost grows faster than their length.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::reach;
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::evidence::Exchange;
+use crate::finding::{Place, Severity};
+use crate::knowledge::{classify, put};
+use crate::probe::Step;
+use crate::registry::Meta;
+
+pub(super) struct DosGrowth;
+
+static META: Meta = Meta {
+    id: "dos-growth",
+    aliases: &["redos", "regex-dos", "algorithmic-complexity"],
+    summary: "The cost of a call grows faster than its text",
+    docs: "\
+# What it does
+Sends texts that get longer step by step: short ones that make patterns with nested repetitions try every way (10 to 27 characters), long
+ones that make lists, tags and brackets cost their square (some thousand parts), and patterns of that kind where the caller gives the
+pattern. Before each row comes a harmless text of the same size. Each place has a session of its own, and a row ends with the first answer
+that takes long, so that the target is busy for seconds at most.
+
+# Why it matters
+One short call keeps a server busy for hours.
+
+# What counts as proof
+A curve: the last step took far longer than the one before, more than the growth of the text explains, and far longer than the harmless
+text of the same size. One long wait proves nothing, nor does a tool that is slow for every text: those are left alone.
+
+# Example
+```yaml
+redteam:
+  plugins: [dos-growth]
+```
+
+# References
+- CWE-1333, CWE-400, OWASP LLM10
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::Medium,
+    cwe: &[1333, 400],
+    frameworks: &["LLM10", "ASI08"],
+    needs: &[],
+};
+
+const KINDS: [Kind; 6] =
+    [Kind::Pattern, Kind::Text, Kind::Filter, Kind::Name, Kind::Url, Kind::Other];
+/// More places than these are not tried: each needs a session of its own.
+const MAX_AIMS: usize = 12;
+
+/// An answer that takes longer ends the row.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// A tool that takes longer for an innocent text is left alone: its rows would take a minute.
+const SLOW: Duration = Duration::from_millis(100);
+/// What is no accident of scheduling.
+const NOTABLE: Duration = Duration::from_millis(120);
+
+/// The steps get smaller, since the cost may double with each character.
+const SHORT: [usize; 6] = [10, 15, 20, 23, 25, 27];
+const LONG: [usize; 4] = [500, 2_000, 8_000, 32_000];
+
+/// A row of texts that grow.
+#[derive(Clone, Copy)]
+struct Row {
+    name: &'static str,
+    sizes: &'static [usize],
+    text: fn(usize, &str) -> String,
+}
+
+const TEXTS: [Row; 8] = [
+    Row { name: "letters and a mark", sizes: &SHORT, text: |n, _| "a".repeat(n) + "!" },
+    Row { name: "digits and a letter", sizes: &SHORT, text: |n, _| "1".repeat(n) + "x!" },
+    Row { name: "words and a mark", sizes: &SHORT, text: |n, _| "a ".repeat(n) + "!" },
+    Row { name: "dots and a mark", sizes: &SHORT, text: |n, _| "a.".repeat(n) + "!" },
+    Row {
+        name: "letters behind the innocent text",
+        sizes: &SHORT,
+        text: |n, innocent| format!("{innocent}{}!", "a".repeat(n)),
+    },
+    Row { name: "blanks", sizes: &LONG, text: |n, _| format!("a{}b", " ".repeat(n)) },
+    Row { name: "parts between commas", sizes: &LONG, text: |n, _| numbered(n, ",") },
+    Row { name: "different lines", sizes: &LONG, text: |n, _| numbered(n, "\n") },
+];
+
+/// Patterns, for texts whose length the caller may not choose. Nothing fits them.
+const PATTERNS: [Row; 3] = [
+    Row { name: "nested repetition", sizes: &SHORT, text: |_, _| "^(a+)+$".to_owned() },
+    Row {
+        name: "optional parts",
+        sizes: &SHORT,
+        text: |n, _| format!("^(?:[\\s\\S]?){{{n}}}[^\\s\\S]"),
+    },
+    Row { name: "many stars", sizes: &SHORT, text: |n, _| "*a".repeat(n / 2) + "*!" },
+];
+
+fn numbered(count: usize, between: &str) -> String {
+    (0..count).map(|number| format!("a{number}")).collect::<Vec<_>>().join(between)
+}
+
+impl Row {
+    /// A harmless text of the greatest size.
+    fn harmless(&self, innocent: &str, pattern: bool) -> String {
+        let size = self.sizes.last().copied().unwrap_or_default();
+        if pattern {
+            return "a".repeat(size);
+        }
+        let length = (self.text)(size, innocent).len();
+        "the quick brown fox ".chars().cycle().take(length).collect()
+    }
+
+    fn is_short(&self) -> bool {
+        self.sizes.len() == SHORT.len()
+    }
+}
+
+fn rows(aim: &Aim) -> &'static [Row] {
+    if aim.kinds.first() == Some(&Kind::Pattern) { &PATTERNS } else { &TEXTS }
+}
+
+impl Attack for DosGrowth {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn is_unsteady(&self) -> bool {
+        true
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = field.texts(&KINDS, true);
+        aims.retain(|aim| {
+            let meant = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
+            let quick = aim.baseline.as_ref().is_some_and(|usual| usual.exchange.took < SLOW);
+            meant && quick && aim.schema.get("enum").is_none()
+        });
+        aims.truncate(MAX_AIMS);
+        aims
+    }
+
+    /// One attempt: the rows one after the other, each after its harmless text.
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let innocent = reach::plausible(aim);
+        let pattern = aim.kinds.first() == Some(&Kind::Pattern);
+        let mut steps = Vec::new();
+        for row in rows(aim) {
+            let sizes = row.sizes.iter().map(|size| ((row.text)(*size, &innocent), *size));
+            let greatest = row.sizes.last().copied().unwrap_or_default();
+            let harmless = (row.harmless(&innocent, pattern), greatest);
+            for (text, size) in std::iter::once(harmless).chain(sizes) {
+                let Some(step) = reach::step(aim, text.into()) else { return Vec::new() };
+                steps.push(if pattern { with_subject(step, aim, size) } else { step });
+            }
+        }
+        vec![Attempt {
+            form: "texts that grow".to_owned(),
+            set: 0,
+            role: String::new(),
+            action: Action::Until { steps, identity: 0, patience: PATIENCE },
+            nonce: brief.nonce(),
+            payload: None,
+        }]
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        bout.tried.iter().filter_map(|tried| judge(bout, tried)).collect()
+    }
+}
+
+/// Gives the pattern something to fail on, if the call has a text beside it.
+fn with_subject(step: Step, aim: &Aim, size: usize) -> Step {
+    let (Step::Call(mut call), Place::Argument { pointer, .. }) = (step.clone(), &aim.place) else {
+        return step;
+    };
+    let is_subject = |(key, value): &(&String, &Value)| {
+        let kinds = classify(key, None, &Value::Null);
+        let prose = matches!(kinds.first(), Some(Kind::Text | Kind::Other));
+        value.is_string() && prose && **pointer != format!("/{key}")
+    };
+    let found = call.args.iter().find(is_subject).map(|(key, _)| format!("/{key}"));
+    if let Some(subject) = found {
+        let mut args: Map<String, Value> = call.args.clone();
+        put(&mut args, &subject, Value::from("a".repeat(size) + "!"));
+        call.args = args;
+    }
+    Step::Call(call)
+}
+
+/// The row that the answers ended in, if its curve is too steep.
+fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+    let mut left = tried.evidence.exchanges.as_slice();
+    for row in rows(bout.aim) {
+        let count = (row.sizes.len() + 1).min(left.len());
+        let (mine, rest) = left.split_at(count);
+        left = rest;
+        let Some((harmless, points)) = mine.split_first() else { continue };
+        let took: Vec<Duration> = points.iter().map(|exchange| exchange.took).collect();
+        if is_answered(harmless) && grows(row, harmless.took, &took) {
+            let title =
+                format!("the cost of {} grows faster than its text ({})", bout.aim.place, row.name);
+            let curve = row.sizes.iter().zip(&took);
+            let curve: Vec<String> =
+                curve.map(|(size, took)| format!("{size}: {} ms", took.as_millis())).collect();
+            let what = format!(
+                "{}; a harmless text of the last size: {} ms",
+                curve.join(", "),
+                harmless.took.as_millis()
+            );
+            return Some(Hit::confirmed(title, what).by(tried).fault("growth"));
+        }
+    }
+    None
+}
+
+fn is_answered(exchange: &Exchange) -> bool {
+    exchange.outcome.is_answer()
+}
+
+/// Whether the last point is notable, far above the harmless text, and above what the step from the
+/// one before explains.
+fn grows(row: &Row, harmless: Duration, took: &[Duration]) -> bool {
+    let [.., before, last] = *took else { return false };
+    let steep = if row.is_short() {
+        // One to five characters more: not even half as much again is due.
+        last > before.mul_f64(1.8)
+    } else {
+        // Four times the text: four times the cost is due, and somewhat more for sorting.
+        last > before.mul_f64(8.0)
+    };
+    last > NOTABLE && steep && last > harmless * 5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers};
+    use crate::evidence::Evidence;
+
+    /// What the attack says of a target that needs so many milliseconds for a text.
+    fn judged(argument: &str, cost: impl Fn(&str) -> f64) -> Vec<Hit> {
+        let room = Room::with_argument("check", argument, "hello");
+        room.fight(&DosGrowth, |attempt| {
+            let Action::Until { steps, patience, .. } = &attempt.action else { panic!() };
+            let mut evidence = Evidence::default();
+            for step in steps {
+                let Step::Call(call) = step else { panic!() };
+                let text = call.args[argument].as_str().unwrap();
+                let mut exchange = answers("ok").exchanges.remove(0);
+                exchange.took = Duration::from_secs_f64(cost(text) / 1e3);
+                let slow = exchange.took > *patience;
+                evidence.exchanges.push(exchange);
+                if slow {
+                    break;
+                }
+            }
+            evidence
+        })
+    }
+
+    #[test]
+    fn exponential_and_quadratic_costs_are_proof() {
+        let nested = |text: &str| {
+            let run = text.trim_end_matches('!').len();
+            let evil = text.ends_with('!') && text.starts_with("aaa");
+            1.0 + if evil { 1e-5 * 2_f64.powi(run as i32) } else { 0.0 }
+        };
+        let hits = judged("text", nested);
+        assert_eq!(hits.len(), 1);
+        assert!(hits[0].title.contains("letters and a mark"), "{}", hits[0].title);
+        let square = |text: &str| 1.0 + (text.lines().count() as f64).powi(2) * 1e-6;
+        assert!(judged("text", square)[0].title.contains("different lines"));
+        let pattern = |text: &str| if text.contains("25") { 900.0 } else { 1.0 };
+        assert!(judged("pattern", pattern)[0].title.contains("optional parts"));
+    }
+
+    #[test]
+    fn slow_linear_and_sorting_tools_are_none() {
+        assert!(judged("text", |_| 350.0).is_empty(), "always slow");
+        assert!(judged("text", |text| text.len() as f64 * 0.002).is_empty(), "linear");
+        let sorted = |text: &str| {
+            let count = text.split(['\n', ',', ' ']).count() as f64;
+            1.0 + count * count.max(2.0).log2() * 6e-4
+        };
+        assert!(judged("text", sorted).is_empty(), "a little more than linear");
+        assert!(judged("text", |_| 2_000.0).is_empty(), "ends with the first");
+    }
+
+    #[test]
+    fn one_long_wait_is_none() {
+        let calls = std::cell::Cell::new(0);
+        let hits = judged("text", |_| {
+            calls.set(calls.get() + 1);
+            if calls.get() == 2 { 5_000.0 } else { 1.0 }
+        });
+        assert!(hits.is_empty());
+    }
+
+    #[test]
+    fn only_texts_and_patterns_are_tried() {
+        let room = Room::with_argument("read", "path", "/tmp/x");
+        assert!(DosGrowth.aims(&room.field()).is_empty());
+    }
+}

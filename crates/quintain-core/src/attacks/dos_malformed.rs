@@ -1,0 +1,386 @@
+//! Messages and arguments that end or block a server.
+
+use serde_json::{Map, Value, json};
+
+use super::deeds;
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::evidence::{Observation, Outcome};
+use crate::finding::{Place, Severity};
+use crate::knowledge::{put, words};
+use crate::probe::Step;
+use crate::registry::Meta;
+use crate::tool_call::ToolCall;
+
+pub(super) struct DosMalformed;
+
+static META: Meta = Meta {
+    id: "dos-malformed",
+    aliases: &["malformed-frames"],
+    summary: "A malformed message or argument ends the server or leaves it without an answer",
+    docs: "\
+# What it does
+Sends messages that no client should send, each in a session of its own: text that is no JSON, messages that are no objects, wrong types,
+deep nesting, huge numbers, bytes that are no text, very long lines, answers that nobody asked for. Then asks whether the server is still
+there. Gives tools values of wrong types and huge numbers where no bound is stated.
+
+# Why it matters
+One bad message of one client, or of a model that errs, takes the server away from all.
+
+# What counts as proof
+The process of the server ended, or a ping after the message is not answered, while a server that got an innocent message answers it. An
+error as the answer is right.
+
+# Example
+```yaml
+redteam:
+  plugins: [dos-malformed]
+```
+
+# References
+- CWE-20, CWE-248, CWE-674, CWE-400
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::Medium,
+    cwe: &[20, 248, 674, 400],
+    frameworks: &["LLM10", "ASI08"],
+    needs: &[],
+};
+
+/// Deeper than the stacks of careless readers, and still a small message.
+const DEPTH: usize = 50_000;
+const LONG: usize = 4 << 20;
+/// So large that memory for it is refused at once.
+const HUGE: i64 = 1_000_000_000_000_000;
+/// The part of a bout that shows that an innocent message is survived.
+const CONTROL: &str = "control";
+const MAX_CALLS: usize = 12;
+const MAX_NUMBERS: usize = 6;
+/// To wait long is what these are for.
+const WAITS: [&str; 10] =
+    ["sleep", "wait", "delay", "timeout", "duration", "seconds", "ms", "timer", "interval", "ttl"];
+
+impl Attack for DosMalformed {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = Vec::new();
+        for (server, _) in field.surfaces {
+            for message in ["frame", "tools/call"] {
+                let place = Place::Message { server: server.clone(), message: message.to_owned() };
+                aims.push(Aim {
+                    place,
+                    baseline: None,
+                    kinds: vec![Kind::Other],
+                    schema: Value::Null,
+                    by_design: None,
+                });
+            }
+        }
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let Place::Message { server, message } = &aim.place else { return Vec::new() };
+        let actions = match (message.as_str(), brief.field) {
+            ("frame", _) => frames(),
+            (_, Some(field)) => calls(field, server),
+            _ => Vec::new(),
+        };
+        let attempt = |(set, (form, role, action)): (usize, (String, String, Action))| Attempt {
+            form,
+            set,
+            role,
+            action,
+            nonce: brief.nonce(),
+            payload: None,
+        };
+        actions.into_iter().enumerate().map(attempt).collect()
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let mut controls = bout.tried.iter().filter(|tried| tried.attempt.role == CONTROL);
+        // Who does not survive an innocent message is not harmed by others.
+        if controls.any(|tried| harm(tried).is_some()) {
+            return Vec::new();
+        }
+        bout.tried.iter().filter_map(|tried| Some(hit(bout, tried, &harm(tried)?))).collect()
+    }
+}
+
+type Planned = (String, String, Action);
+
+/// Messages that no client should send. The first one is innocent.
+fn frames() -> Vec<Planned> {
+    let text = |text: &str| text.as_bytes().to_vec();
+    let call = |params: &str| {
+        text(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#))
+    };
+    let nested = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{{"a":{}{}}}}}"#,
+        "[".repeat(DEPTH),
+        "]".repeat(DEPTH)
+    );
+    let huge = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{{"n":{},"m":1e999}}}}"#,
+        "9".repeat(5_000)
+    );
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{{"a":"{}"}}}}"#,
+        "a".repeat(LONG)
+    );
+    let mut no_text = text(r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":""#);
+    no_text.extend([0xff, 0xfe, 0xc3, 0x28]);
+    no_text.extend(text(r#""}}"#));
+    let frames = [
+        ("innocent message", text(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#)),
+        ("text that is no JSON", text(r#"{"jsonrpc":"2.0","id":7,"method":"#)),
+        ("null", text("null")),
+        ("array", text(r#"[{"jsonrpc":"2.0","id":7,"method":"ping"},7,null]"#)),
+        ("empty object", text("{}")),
+        ("method of a wrong type", text(r#"{"jsonrpc":"2.0","id":7,"method":{"a":1}}"#)),
+        ("id of a wrong type", text(r#"{"jsonrpc":7,"id":{"a":[1]},"method":"ping"}"#)),
+        ("params of a wrong type", call(r#""text""#)),
+        ("params without a name", call(r#"{"name":null,"arguments":[1]}"#)),
+        ("deep nesting", text(&nested)),
+        ("huge number", text(&huge)),
+        ("bytes that are no text", no_text),
+        ("null bytes", b"\0\0{\"jsonrpc\":\"2.0\"\0}".to_vec()),
+        ("half a character", text(r#"{"jsonrpc":"2.0","id":7,"method":"\ud800"}"#)),
+        ("very long line", text(&long)),
+        ("answer that nobody asked for", text(r#"{"jsonrpc":"2.0","id":99999,"result":null}"#)),
+        (
+            "notification of a wrong type",
+            text(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}"#),
+        ),
+        (
+            "second initialize of another version",
+            text(
+                r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":{"a":1},"capabilities":null}}"#,
+            ),
+        ),
+    ];
+    let planned = frames.into_iter().enumerate().map(|(at, (form, bytes))| {
+        let role = if at == 0 { CONTROL } else { "" };
+        (form.to_owned(), role.to_owned(), Action::Frame { bytes })
+    });
+    planned.collect()
+}
+
+/// Calls that a careless tool does not survive. Wrong types are sent in one session, in the hope that
+/// nothing happens; each huge number has a session of its own.
+fn calls(field: &Field<'_>, server: &str) -> Vec<Planned> {
+    let tools: Vec<_> = field
+        .tools()
+        .filter(|(of, tool)| *of == server && deeds::may_call(field, tool))
+        .map(|(_, tool)| tool)
+        .collect();
+    let call = |tool: &str, args| {
+        let server = Some(server.to_owned()).filter(|server| !server.is_empty());
+        Step::Call(ToolCall { tool: tool.to_owned(), args, server })
+    };
+    let ping = || Step::Request {
+        method: "ping".to_owned(),
+        params: Map::new(),
+        server: Some(server.to_owned()).filter(|server| !server.is_empty()),
+    };
+    let mut planned: Vec<Planned> = Vec::new();
+    planned.push((
+        "innocent message".to_owned(),
+        CONTROL.to_owned(),
+        Action::Alone { steps: vec![ping()], identity: 0 },
+    ));
+    let with_arguments =
+        tools.iter().filter(|tool| tool.properties().is_some_and(|all| !all.is_empty()));
+    let wrong: Vec<Step> = with_arguments
+        .filter_map(|tool| {
+            let args = tool.properties()?.keys().take(20);
+            let args = args.map(|key| (key.clone(), json!([{"unexpected": [null, -1]}])));
+            Some(call(tool.name()?, args.collect()))
+        })
+        .collect();
+    for some in wrong.chunks(MAX_CALLS).take(2) {
+        let steps = some.iter().cloned().chain([ping()]).collect();
+        planned.push((
+            "arguments of wrong types".to_owned(),
+            String::new(),
+            Action::Alone { steps, identity: 0 },
+        ));
+    }
+    let numbers = field.knowledge.aims.iter().filter_map(|aim| {
+        let Place::Argument { server: of, tool, pointer } = &aim.place else { return None };
+        let name = deeds::last_name(aim);
+        let waits = words(&name).iter().chain(&words(tool)).any(|w| WAITS.contains(&w.as_str()));
+        let open =
+            aim.schema.get("maximum").or_else(|| aim.schema.get("exclusiveMaximum")).is_none();
+        let may = of == server && tools.iter().any(|known| known.name() == Some(tool.as_str()));
+        (may && aim.is(Kind::Number) && open && !waits).then_some((aim, tool, pointer))
+    });
+    for (aim, tool, pointer) in numbers.take(MAX_NUMBERS) {
+        let mut args = match aim.baseline.as_ref().map(|known| &known.step) {
+            Some(Step::Call(call)) => call.args.clone(),
+            _ => Map::new(),
+        };
+        put(&mut args, pointer, json!(HUGE));
+        planned.push((
+            format!("huge number for {}", aim.place),
+            pointer.clone(),
+            Action::Alone { steps: vec![call(tool, args), ping()], identity: 0 },
+        ));
+    }
+    planned
+}
+
+/// What became of the server, in words, and which request of the attempt did it.
+struct Harm {
+    what: String,
+    at: usize,
+}
+
+fn harm(tried: &Tried) -> Option<Harm> {
+    let exchanges = &tried.evidence.exchanges;
+    let closed = |outcome: &Outcome| matches!(outcome, Outcome::Closed { .. });
+    let first = exchanges.iter().position(|exchange| closed(&exchange.outcome));
+    let exit = tried.evidence.observations.iter().find_map(|observation| match observation {
+        Observation::Exit { why } => Some(why),
+        _ => None,
+    });
+    if let Some(why) = exit {
+        let at = first.unwrap_or(exchanges.len().saturating_sub(1));
+        return Some(Harm { what: format!("the process of the server ended: {why}"), at });
+    }
+    if let Some(at) = first {
+        return Some(Harm { what: "the connection ended without an answer".to_owned(), at });
+    }
+    // A call may take its time; a ping may not.
+    let last = exchanges.last()?;
+    let is_ping = last.method == "ping" || matches!(tried.attempt.action, Action::Frame { .. });
+    let silent = matches!(last.outcome, Outcome::TimedOut { .. });
+    (is_ping && silent).then(|| {
+        let slow = |outcome: &Outcome| matches!(outcome, Outcome::TimedOut { .. });
+        let at = exchanges.iter().position(|exchange| slow(&exchange.outcome)).unwrap_or(0);
+        Harm { what: "a ping afterwards was not answered".to_owned(), at }
+    })
+}
+
+fn hit(bout: &Bout<'_>, tried: &Tried, harm: &Harm) -> Hit {
+    let form = &tried.attempt.form;
+    let server = bout.aim.place.server().to_owned();
+    let (place, title) = match &tried.attempt.action {
+        Action::Alone { steps, .. } => {
+            let culprit = steps.iter().take(harm.at + 1).rev().find_map(|step| match step {
+                Step::Call(call) => Some(call.tool.clone()),
+                Step::Request { .. } => None,
+            });
+            let tool = culprit.unwrap_or_default();
+            let pointer = tried.attempt.role.clone();
+            let place = if pointer.is_empty() {
+                Place::Tool { server, tool }
+            } else {
+                Place::Argument { server, tool, pointer }
+            };
+            let title = format!("{place} ends or blocks the server ({form})");
+            (place, title)
+        }
+        _ => {
+            let place = Place::Message { server, message: form.clone() };
+            (place, format!("a malformed message ends or blocks the server ({form})"))
+        }
+    };
+    let hit = Hit::confirmed(title, harm.what.clone()).by(tried).fault("ends").at(place);
+    // Over HTTP it is taken away from others, too.
+    if bout.field.powers.http { hit.severity(Severity::High) } else { hit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, comes};
+    use crate::evidence::{Evidence, Exchange};
+    use std::time::Duration;
+
+    fn room() -> Room {
+        let schema = json!({"type": "object", "properties": {
+            "columns": {"type": "integer"}, "rows": {"type": "integer", "maximum": 5},
+            "seconds": {"type": "number"}}});
+        Room::of_tools(&[json!({"name": "make_table", "inputSchema": schema})])
+    }
+
+    fn gone() -> Evidence {
+        let mut evidence = comes(Outcome::Closed { why: "end of file".into() });
+        evidence.observations.push(Observation::Exit { why: "exit code 1".into() });
+        evidence
+    }
+
+    fn silent(method: &str) -> Evidence {
+        let mut evidence = comes(Outcome::TimedOut { after: Duration::from_secs(1) });
+        evidence.exchanges[0].method = method.into();
+        evidence
+    }
+
+    #[test]
+    fn a_process_that_ends_is_proof_and_the_message_is_named() {
+        let hits = room().fight(&DosMalformed, |attempt| match attempt.form.as_str() {
+            "deep nesting" => gone(),
+            "null" => silent("ping"),
+            _ => answers("pong"),
+        });
+        let places: Vec<String> =
+            hits.iter().map(|hit| hit.place.as_ref().unwrap().to_string()).collect();
+        assert_eq!(places, ["message null", "message deep nesting"]);
+        assert_eq!(hits[0].severity, None);
+    }
+
+    #[test]
+    fn errors_as_answers_are_right() {
+        let error = |_: &Attempt| {
+            comes(Outcome::RpcError { code: -32700, message: "Parse error".into(), data: None })
+        };
+        assert!(room().fight(&DosMalformed, error).is_empty());
+        assert!(room().fight(&DosMalformed, |_| Evidence::default()).is_empty());
+    }
+
+    #[test]
+    fn who_does_not_survive_an_innocent_message_proves_nothing() {
+        assert!(room().fight(&DosMalformed, |_| gone()).is_empty());
+    }
+
+    #[test]
+    fn a_call_that_takes_long_is_no_proof_while_pings_are_answered() {
+        let slow = |attempt: &Attempt| {
+            let mut evidence = silent("tools/call");
+            if matches!(attempt.action, Action::Frame { .. }) {
+                return answers("pong");
+            }
+            let pong = Exchange { method: "ping".into(), ..answers("pong").exchanges.remove(0) };
+            evidence.exchanges.push(pong);
+            evidence
+        };
+        assert!(room().fight(&DosMalformed, slow).is_empty());
+    }
+
+    #[test]
+    fn only_numbers_without_a_bound_are_made_huge() {
+        let room = room();
+        let planned = calls(&room.field(), "s");
+        let forms: Vec<&str> = planned.iter().map(|(form, ..)| form.as_str()).collect();
+        assert_eq!(
+            forms,
+            ["innocent message", "arguments of wrong types", "huge number for make_table.columns"]
+        );
+        let hits = room.fight(&DosMalformed, |attempt| {
+            if attempt.form.starts_with("huge") { gone() } else { answers("pong") }
+        });
+        assert_eq!(hits.len(), 2, "the frame and the argument");
+        let place = hits[1].place.as_ref().unwrap().to_string();
+        assert_eq!(place, "make_table.columns");
+    }
+}

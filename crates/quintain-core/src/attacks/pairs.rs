@@ -1,0 +1,145 @@
+//! Pairs of attempts that differ in nothing but their truth, and what their answers tell.
+
+use serde_json::Value;
+
+use super::reach;
+use crate::attack::{Aim, Attempt, Brief, Tried};
+
+/// Roles of the attempts of a set.
+const TRUE: &str = "true";
+const FALSE: &str = "false";
+const AGAIN: &str = "true again";
+
+/// Two words, or two numbers, in order. A statement about them is true, and false with the two
+/// exchanged: both ways it has the same letters, words and length, so that whatever merely counts,
+/// searches or measures the text gives the same answer.
+pub(super) struct Ordered {
+    pub(super) low: String,
+    pub(super) high: String,
+}
+
+impl Ordered {
+    /// In order in every collation, and none is the beginning of the other.
+    pub(super) fn words(brief: &Brief<'_>) -> Self {
+        let nonce = brief.nonce();
+        let tail = &nonce.as_str()[..6];
+        Self { low: format!("ab{tail}"), high: format!("ba{tail}") }
+    }
+
+    pub(super) fn numbers(brief: &Brief<'_>) -> Self {
+        let number = brief.number();
+        Self { low: format!("1{number}"), high: format!("2{number}") }
+    }
+
+    fn exchanged(self) -> Self {
+        Self { low: self.high, high: self.low }
+    }
+}
+
+/// Three attempts: a statement that is true, its contrary, and another that is true.
+pub(super) fn set<P: Into<Value>>(
+    aim: &Aim,
+    brief: &Brief<'_>,
+    (set, form): (usize, &str),
+    draw: impl Fn(&Brief<'_>) -> Ordered,
+    payload: impl Fn(&Ordered) -> P,
+) -> Vec<Attempt> {
+    let mut made = Vec::new();
+    for role in [TRUE, FALSE, AGAIN] {
+        let drawn = draw(brief);
+        let pair = if role == FALSE { drawn.exchanged() } else { drawn };
+        let attempt = reach::attempt(aim, (set, form), brief.nonce(), payload(&pair));
+        made.extend(attempt.map(|attempt| Attempt { role: role.to_owned(), ..attempt }));
+    }
+    made
+}
+
+/// What is true is answered alike each time, and its contrary otherwise.
+pub(super) fn differ(set: &[&Tried]) -> Option<String> {
+    let of = |role: &str| set.iter().copied().find(|tried| tried.attempt.role == role);
+    let (yes, no, again) = (answer(of(TRUE)?)?, answer(of(FALSE)?)?, answer(of(AGAIN)?)?);
+    (yes == again && yes != no).then(|| {
+        let length = |text: &str| text.trim().chars().count();
+        format!(
+            "statements that are true are answered alike ({} characters), one that is false otherwise ({})",
+            length(&yes),
+            length(&no)
+        )
+    })
+}
+
+/// What an attempt brought back, with every way to write the payload cut out.
+fn answer(tried: &Tried) -> Option<String> {
+    let outcome = &tried.last()?.outcome;
+    if !outcome.is_answer() {
+        return None;
+    }
+    let mut said = outcome.said();
+    let plain = match tried.attempt.payload.as_ref()? {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let quoted = |text: &str| {
+        let text = Value::from(text).to_string();
+        text[1..text.len() - 1].to_owned()
+    };
+    let once = quoted(&plain);
+    for way in [quoted(&once), once, html(&plain), plain.trim().to_owned()] {
+        said = said.replace(way.as_str(), "");
+    }
+    // Cases are made alike last: they would spoil the search for what is quoted.
+    let lower = plain.trim().to_lowercase();
+    Some(said.to_lowercase().replace(&lower, ""))
+}
+
+fn html(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers};
+
+    fn judge(answer: impl Fn(&Attempt) -> String) -> bool {
+        let room = Room::with_argument("find", "name", "ann");
+        let attempts =
+            set(&room.knowledge.aims[0], &room.brief(), (0, "x"), Ordered::words, |pair| {
+                format!("zq' OR '{}'<'{}", pair.low, pair.high)
+            });
+        let tried: Vec<Tried> = attempts
+            .into_iter()
+            .map(|attempt| Tried { evidence: answers(&answer(&attempt)), attempt })
+            .collect();
+        differ(&tried.iter().collect::<Vec<_>>()).is_some()
+    }
+
+    fn text(attempt: &Attempt) -> String {
+        attempt.payload.as_ref().unwrap().as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn only_truth_makes_the_difference() {
+        let is_true = |attempt: &Attempt| attempt.role != FALSE;
+        assert!(judge(|attempt| if is_true(attempt) { "ann, bob" } else { "none" }.into()));
+        assert!(judge(|attempt| format!("{}: {}", text(attempt), is_true(attempt))));
+    }
+
+    #[test]
+    fn repetition_statistics_and_whims_make_none() {
+        assert!(!judge(|attempt| format!("nobody is called {}", text(attempt))));
+        assert!(!judge(|attempt| format!("NOBODY IS CALLED {}", text(attempt).to_uppercase())));
+        assert!(!judge(|attempt| html(&text(attempt))));
+        assert!(!judge(|attempt| format!("{} letters", text(attempt).len())));
+        assert!(!judge(|attempt| {
+            let text = text(attempt);
+            let mut words: Vec<&str> = text.split('\'').collect();
+            words.sort_unstable();
+            words.dedup();
+            format!("{} words", words.len())
+        }));
+        assert!(!judge(|attempt| attempt.nonce.to_string()), "never the same");
+        assert!(!judge(|_| "always the same".into()));
+    }
+}

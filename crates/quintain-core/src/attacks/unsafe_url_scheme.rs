@@ -1,0 +1,264 @@
+//! Addresses whose scheme is not that of the web.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::accepted::accepted;
+use super::{deeds, reach};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::evidence::Observation;
+use crate::finding::Severity;
+use crate::registry::Meta;
+
+pub(super) struct UnsafeUrlScheme;
+
+static META: Meta = Meta {
+    id: "unsafe-url-scheme",
+    aliases: &["url-scheme"],
+    summary: "An address with another scheme than that of the web is accepted",
+    docs: "\
+# What it does
+Gives addresses of the schemes `file`, `data`, `javascript`, `vbscript`, `intent`, `gopher` and `dict` to arguments that want the address of
+a web page, and beside some of them an address of a scheme that does not exist.
+
+# Why it matters
+`file:` reads files of the server, `gopher:` and `dict:` speak to other services, `javascript:` runs in the browser of whoever follows
+the link, `intent:` starts applications.
+
+# What counts as proof
+For `file:` the random text of a planted file; for `data:` text that stands in the address only in encoded form; for `gopher:` and `dict:` a
+connection with the mark of the attempt; for the others the address as an argument of a program, or as the target of a link that the
+server wrote. If such an address is accepted and one of a scheme that does not exist is refused, that is suspected.
+
+# Example
+```yaml
+redteam:
+  plugins: [unsafe-url-scheme]
+```
+
+# References
+- CWE-939, CWE-918, CWE-79
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::High,
+    cwe: &[939, 918],
+    frameworks: &["MCP05", "ASI02", "LLM05"],
+    needs: &[],
+};
+
+/// The part of an attempt whose scheme does not exist.
+const BOGUS: &str = "bogus";
+
+impl Attack for UnsafeUrlScheme {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        let mut aims = field.texts(&[Kind::Url], true);
+        // Who says that files are meant by it is not surprised by one.
+        aims.retain(|aim| {
+            let wants_files = aim.schema.to_string().contains("file:")
+                || reach::innocent(aim).is_some_and(|text| text.starts_with("file:"))
+                || deeds::tool_of(field, aim)
+                    .and_then(|tool| tool.description())
+                    .is_some_and(|text| text.contains("file:"));
+            !wants_files
+        });
+        aims
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        let mut attempts = Vec::new();
+        let mut set = 0;
+        let mut add = |form: &str, role: &str, payload: String, nonce, is_pair: bool| {
+            let made = reach::attempt(aim, (set, form), nonce, payload);
+            attempts.extend(made.map(|attempt| Attempt { role: role.to_owned(), ..attempt }));
+            set += usize::from(!is_pair);
+        };
+        if let Some(ground) = brief.ground {
+            let path = ground.canary.display();
+            let text = &ground.canary_text;
+            add("file:", text, format!("file://{path}"), brief.nonce(), false);
+            add("file: in capital letters", text, format!("FILE://{path}"), brief.nonce(), false);
+            add("file: of a host", text, format!("file://localhost{path}"), brief.nonce(), false);
+        }
+        let nonce = brief.nonce();
+        let hidden = format!("quintain {nonce}");
+        let data = format!("data:text/plain;base64,{}", STANDARD.encode(&hidden));
+        add("data:", &hidden, data, nonce, false);
+        if let Some(listener) = brief.listener {
+            let (host, port) = (&listener.host, listener.port);
+            for scheme in ["gopher", "dict"] {
+                let nonce = brief.nonce();
+                let before = if scheme == "gopher" { "_" } else { "d:" };
+                let payload = format!("{scheme}://{host}:{port}/{before}{nonce}");
+                add(&format!("{scheme}:"), "", payload, nonce, false);
+            }
+        }
+        for scheme in ["javascript", "intent", "vbscript"] {
+            let nonce = brief.nonce();
+            let rest = match scheme {
+                "javascript" => format!("void('{nonce}')"),
+                "intent" => format!("//{nonce}#Intent;scheme=http;end"),
+                _ => format!("rem {nonce}"),
+            };
+            let form = format!("{scheme}:");
+            let bogus = format!("q{}:{rest}", brief.nonce());
+            add(&form, BOGUS, bogus, brief.nonce(), true);
+            add(&form, "", format!("{scheme}:{rest}"), nonce, false);
+        }
+        attempts
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        bout.sets().filter_map(|(_, set)| judge(bout, &set)).collect()
+    }
+}
+
+fn judge(bout: &Bout<'_>, set: &[&Tried]) -> Option<Hit> {
+    let tried = set.iter().find(|tried| tried.attempt.role != BOGUS)?;
+    let form = &tried.attempt.form;
+    let place = &bout.aim.place;
+    let title = format!("{place} takes an address of another scheme ({form})");
+    let confirmed = |what: String, severity, fault| {
+        Some(Hit::confirmed(title.clone(), what).by(tried).severity(severity).fault(fault))
+    };
+    let sent = tried.attempt.payload.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let said = tried.said();
+    let mark = &tried.attempt.role;
+    if !mark.is_empty() && said.contains(mark.as_str()) && !sent.contains(mark.as_str()) {
+        let is_file = form.starts_with("file:");
+        let (severity, fault) =
+            if is_file { (Severity::High, "file") } else { (Severity::Low, "data") };
+        return confirmed(format!("the answer holds {mark}"), severity, fault);
+    }
+    let nonce = tried.attempt.nonce.as_str();
+    for observation in &tried.evidence.observations {
+        match observation {
+            Observation::Connection { request, .. }
+                if request.contains(nonce) && !request.contains("HTTP/") =>
+            {
+                let what = format!("the listener was spoken to: {request}");
+                return confirmed(what, Severity::High, "raw");
+            }
+            Observation::Program { program, arguments }
+                if arguments.iter().any(|argument| argument.contains(sent)) =>
+            {
+                let what = format!("{program} was started with {sent}");
+                return confirmed(what, Severity::Medium, "program");
+            }
+            _ => {}
+        }
+    }
+    if !form.starts_with("file") && is_linked(&said, sent) {
+        return confirmed(format!("the answer links to {sent}"), Severity::Medium, "link");
+    }
+    let bogus = set.iter().find(|tried| tried.attempt.role == BOGUS)?.last()?;
+    let taken = accepted(&tried.last()?.outcome);
+    let refused = bogus.outcome.is_answer() && !accepted(&bogus.outcome);
+    (taken && refused).then(|| {
+        let what = format!("{sent} is accepted, an address of a scheme that does not exist is not");
+        Hit::suspected(title, what).by(tried).severity(Severity::Low).fault("accepted")
+    })
+}
+
+/// Whether the server itself made an address the target of a link.
+fn is_linked(said: &str, address: &str) -> bool {
+    // Servers that write HTML escape quotation marks; what comes before them is enough.
+    let head = address.split(['\'', '"', '&', '<', '>']).next().unwrap_or_default();
+    if head.len() < 8 {
+        return false;
+    }
+    said.match_indices(head).any(|(at, _)| {
+        let before = said[..at].trim_end();
+        ["href=\"", "href='", "src=\"", "src='", "action=\"", "](", "](<"]
+            .iter()
+            .any(|sink| before.ends_with(sink))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attacks::testing::{Room, answers, comes};
+    use crate::evidence::{Evidence, Outcome};
+    use serde_json::json;
+
+    fn room() -> Room {
+        Room::with_argument("import_feed", "url", "https://example.org/feed")
+    }
+
+    fn payload(attempt: &Attempt) -> String {
+        attempt.payload.as_ref().unwrap().as_str().unwrap().to_owned()
+    }
+
+    fn refused(text: &str) -> Evidence {
+        let text = format!("Not a web address: {text}");
+        comes(Outcome::ToolError(json!({"content": [{"type": "text", "text": text}]})))
+    }
+
+    #[test]
+    fn planted_and_encoded_texts_are_proof() {
+        let hits = room().fight(&UnsafeUrlScheme, |attempt| match payload(attempt) {
+            url if url.starts_with("file:///") => answers(&attempt.role),
+            url if url.starts_with("data:") => answers(&attempt.role),
+            url => refused(&url),
+        });
+        assert_eq!(hits.iter().map(|hit| hit.fault).collect::<Vec<_>>(), ["file", "data"]);
+    }
+
+    #[test]
+    fn a_link_that_the_server_wrote_is_proof_and_an_echo_is_none() {
+        let link = |attempt: &Attempt| {
+            let url = payload(attempt).replace('\'', "&#39;");
+            answers(&format!("<a href=\"{url}\">x</a>"))
+        };
+        let hits = room().fight(&UnsafeUrlScheme, link);
+        assert!(hits.iter().any(|hit| hit.fault == "link" && hit.title.contains("javascript")));
+        let echo = |attempt: &Attempt| answers(&format!("{}: parsed", payload(attempt)));
+        assert!(room().fight(&UnsafeUrlScheme, echo).is_empty());
+        let quoting = |attempt: &Attempt| refused(&payload(attempt));
+        assert!(room().fight(&UnsafeUrlScheme, quoting).is_empty());
+    }
+
+    #[test]
+    fn a_program_that_gets_the_address_is_proof() {
+        let hits = room().fight(&UnsafeUrlScheme, |attempt| {
+            let url = payload(attempt);
+            let mut evidence = answers("opened");
+            let arguments = vec!["start".to_owned(), url.clone()];
+            if url.starts_with("intent:") {
+                let program = "adb".to_owned();
+                evidence.observations.push(Observation::Program { program, arguments });
+            }
+            evidence
+        });
+        assert_eq!(hits.iter().map(|hit| hit.fault).collect::<Vec<_>>(), ["program"]);
+    }
+
+    #[test]
+    fn acceptance_is_suspected_only_against_a_refusal() {
+        let picky = room().fight(&UnsafeUrlScheme, |attempt| match payload(attempt) {
+            url if url.starts_with("javascript:") => answers("stored"),
+            url => refused(&url),
+        });
+        assert_eq!(picky.iter().map(|hit| hit.fault).collect::<Vec<_>>(), ["accepted"]);
+        assert_eq!(picky[0].confidence, crate::finding::Confidence::Suspected);
+        assert!(room().fight(&UnsafeUrlScheme, |_| answers("stored")).is_empty());
+    }
+
+    #[test]
+    fn who_wants_file_addresses_is_not_asked() {
+        let room = Room::with_argument("read", "uri", "file:///srv/a.txt");
+        assert!(UnsafeUrlScheme.aims(&room.field()).is_empty());
+    }
+}

@@ -1,0 +1,127 @@
+//! One name for different servers.
+
+use super::program::written;
+use super::{Concern, LaunchCheck, Scene};
+use crate::attack::Facts;
+use crate::clients::{Config, Entry, Scope};
+use crate::finding::Severity;
+use crate::registry::Meta;
+use crate::suite::Launch;
+
+pub(super) struct ConflictingServers;
+
+static META: Meta = Meta {
+    id: "conflicting-servers",
+    aliases: &[],
+    summary: "Clients know different servers by one name",
+    docs: "\
+# What it does
+Compares servers of one name across all configurations that were found: whether they are started by the same command, or reached at the same address. Where
+the configuration of a project replaces a server of the user, the severity is medium.
+
+# Why it matters
+A reviewed server in one client says nothing about another one that has its name. A project that was just cloned can replace a server that the user trusts.
+
+# What counts as proof
+The commands or addresses differ; environment and headers do not count.
+
+# Example
+```json
+{\"mcpServers\": {\"notes\": {\"command\": \"node\", \"args\": [\"/srv/notes.js\"]}}}
+```
+
+# References
+- CWE-694, OWASP MCP09
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts =
+    Facts { severity: Severity::Low, cwe: &[694], frameworks: &["MCP09", "ASI04"], needs: &[] };
+
+impl LaunchCheck for ConflictingServers {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    /// Told once, at the later of two.
+    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
+        let own = identity(scene.launch);
+        let others = scene
+            .configs
+            .iter()
+            .flat_map(|config| config.entries.iter().map(move |entry| (config, entry)));
+        let before = others.take_while(|(_, entry)| !std::ptr::eq(*entry, scene.entry));
+        let mut different: Vec<(&Config, &Entry)> = before
+            .filter(|(_, entry)| entry.name == scene.entry.name && !entry.disabled)
+            .filter(|(_, entry)| entry.launch.as_ref().is_some_and(|other| identity(other) != own))
+            .collect();
+        different.dedup_by_key(|(config, _)| config.client.id);
+        if different.is_empty() {
+            return Vec::new();
+        }
+        let name = &scene.entry.name;
+        let of = |(config, _): &(&Config, &Entry)| {
+            format!("{} ({})", config.client.title, config.path.display())
+        };
+        let places: Vec<String> = different.iter().map(of).collect();
+        let concern = Concern::new(
+            "name",
+            "Another server has the same name",
+            format!("`{name}` is started otherwise in {}", places.join(", ")),
+        )
+        .help("if they are meant to differ, give one of them another name");
+        let project = scene.config.scope == Scope::Project || scene.entry.project.is_some();
+        let replaces = project
+            && different.iter().any(|(config, entry)| {
+                std::ptr::eq(config.client, scene.config.client) && entry.project.is_none()
+            });
+        vec![if replaces { concern.severity(Severity::Medium) } else { concern }]
+    }
+}
+
+/// What tells servers apart.
+fn identity(launch: &Launch) -> Vec<String> {
+    match launch {
+        Launch::Url { url, .. } => vec![url.trim_end_matches('/').to_owned()],
+        other => written(other).into_iter().map(|word| word.text).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch_checks::testing::{config, look_at};
+
+    const NOTES: &str = r#"{"notes": {"command": "node", "args": ["a.js"], "env": {"A": "1"}}}"#;
+
+    #[test]
+    fn the_later_of_two_is_told() {
+        let other = r#"{"notes": {"command": "node", "args": ["b.js"]}}"#;
+        let configs = [
+            config("cursor", Scope::User, NOTES),
+            config("zed", Scope::User, "{}"),
+            config("cursor", Scope::Project, other),
+        ];
+        assert_eq!(look_at(&ConflictingServers, &configs, 0), []);
+        let [concern] = &look_at(&ConflictingServers, &configs, 2)[..] else { panic!("not told") };
+        assert_eq!(concern.severity, Some(Severity::Medium));
+        assert!(concern.what.contains("Cursor (/home/me/mcp.json)"));
+    }
+
+    #[test]
+    fn equal_launches_and_disabled_ones_do_not_count() {
+        let same = r#"{"notes": {"command": "node", "args": ["a.js"]}}"#;
+        let off = r#"{"notes": {"command": "x", "disabled": true}}"#;
+        let configs = [
+            config("kiro", Scope::User, off),
+            config("cursor", Scope::User, NOTES),
+            config("windsurf", Scope::User, same),
+        ];
+        assert_eq!(look_at(&ConflictingServers, &configs, 2), []);
+    }
+}

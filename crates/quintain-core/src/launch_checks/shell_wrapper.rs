@@ -1,0 +1,102 @@
+//! Shells between the client and the server.
+
+use super::program::{base, shell, written};
+use super::{Concern, LaunchCheck, Scene};
+use crate::attack::Facts;
+use crate::finding::Severity;
+use crate::registry::Meta;
+
+pub(super) struct ShellWrapper;
+
+static META: Meta = Meta {
+    id: "shell-wrapper",
+    aliases: &[],
+    summary: "The server is started by a shell",
+    docs: "\
+# What it does
+Tells commands that are a shell with a script: `sh -c`, `bash -lc`, `cmd /c`, `powershell -Command`. A script in base64 is of high severity, `cmd /c npx`
+is only mentioned, since Windows knows no other way.
+
+# Why it matters
+What a shell runs depends on quotes, profiles and variables, and consent dialogues show the name of the shell instead of that of the server.
+
+# What counts as proof
+The command is a shell and has an option that takes a script.
+
+# Example
+```json
+{\"mcpServers\": {\"notes\": {\"command\": \"sh\", \"args\": [\"-c\", \"cd /srv && node server.js\"]}}}
+```
+
+# References
+- CWE-78, OWASP MCP05
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts =
+    Facts { severity: Severity::Low, cwe: &[78], frameworks: &["MCP05"], needs: &[] };
+
+impl LaunchCheck for ShellWrapper {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
+        let words = written(scene.launch);
+        let Some(shell) = shell(&words) else { return Vec::new() };
+        let script = &words[shell.script];
+        let name = &shell.name;
+        let concern = Concern::new(
+            script.part.as_str(),
+            "A shell starts the server",
+            format!("`{name}` runs a script instead of the client running the server"),
+        )
+        .help("name the program as `command`, its arguments as `args` and its folder as `cwd`");
+        if shell.encoded {
+            let mut hidden = concern.severity(Severity::High);
+            "A shell runs a script that cannot be read".clone_into(&mut hidden.title);
+            return vec![hidden];
+        }
+        let runner = matches!(base(&script.text).as_str(), "npx" | "uvx" | "npm" | "pnpm" | "bunx");
+        if name == "cmd" && runner {
+            return vec![concern.severity(Severity::Info)];
+        }
+        vec![concern]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch_checks::testing::{look, parts};
+
+    #[test]
+    fn shells_with_scripts_are_told() {
+        for line in
+            ["sh -c x", "/bin/bash -lc x", "cmd.exe /c x", "pwsh -Command x", "powershell -c x"]
+        {
+            assert_eq!(parts(&ShellWrapper, line), ["args[1]"], "{line}");
+        }
+        let severity = |entry: &str| look(&ShellWrapper, entry)[0].severity;
+        assert_eq!(
+            severity(r#"{"command": "cmd", "args": ["/c", "npx", "a"]}"#),
+            Some(Severity::Info)
+        );
+        assert_eq!(
+            severity(r#"{"command": "pwsh", "args": ["-enc", "AAAA"]}"#),
+            Some(Severity::High)
+        );
+    }
+
+    #[test]
+    fn scripts_on_the_disk_and_other_programs_are_not() {
+        for line in ["bash server.sh", "node -c x", "sh -c", "shell -c x"] {
+            assert_eq!(parts(&ShellWrapper, line), [""; 0], "{line}");
+        }
+    }
+}

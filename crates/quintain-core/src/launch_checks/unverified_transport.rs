@@ -1,0 +1,130 @@
+//! Flags and variables that switch off what protects a connection.
+
+use secrecy::ExposeSecret;
+
+use super::plain_http::is_proxy;
+use super::program::effective;
+use super::{Concern, LaunchCheck, Scene};
+use crate::attack::Facts;
+use crate::finding::Severity;
+use crate::registry::Meta;
+use crate::suite::Launch;
+
+pub(super) struct UnverifiedTransport;
+
+static META: Meta = Meta {
+    id: "unverified-transport",
+    aliases: &["insecure-proxy"],
+    summary: "The protection of a connection is switched off",
+    docs: "\
+# What it does
+Tells proxies to remote servers that are started with `--allow-http` or the like, and flags and variables that switch off the verification of
+certificates: `--insecure`, `NODE_TLS_REJECT_UNAUTHORIZED=0`, `--allow-insecure-host`.
+
+# Why it matters
+Encryption to nobody in particular protects nothing: whoever sits on the way can be the server, or the registry that packages come from.
+
+# What counts as proof
+The flag or the variable is there.
+
+# Example
+```json
+{\"mcpServers\": {\"crm\": {\"command\": \"npx\", \"args\": [\"-y\", \"mcp-remote@0.1.29\", \"https://mcp.example.com\", \"--allow-http\"]}}}
+```
+
+# References
+- CWE-295, CWE-319, OWASP MCP07
+",
+    since: "0.1.0",
+};
+
+static FACTS: Facts = Facts {
+    severity: Severity::Medium,
+    cwe: &[295, 319],
+    frameworks: &["MCP07", "ASI04"],
+    needs: &[],
+};
+
+const FLAGS: [&str; 6] = [
+    "--insecure",
+    "--allow-insecure-host",
+    "--trusted-host",
+    "--no-check-certificate",
+    "--no-verify-ssl",
+    "--skip-tls-verify",
+];
+const VARIABLES: [(&str, &[&str]); 4] = [
+    ("NODE_TLS_REJECT_UNAUTHORIZED", &["0"]),
+    ("PYTHONHTTPSVERIFY", &["0"]),
+    ("GIT_SSL_NO_VERIFY", &["1", "true"]),
+    ("NPM_CONFIG_STRICT_SSL", &["false"]),
+];
+
+impl LaunchCheck for UnverifiedTransport {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
+        let Launch::Command { env, .. } = scene.launch else { return Vec::new() };
+        let mut found = Vec::new();
+        let proxy = is_proxy(scene.launch);
+        for word in effective(scene.launch) {
+            let flag = word.text.split('=').next().unwrap_or_default();
+            if proxy && flag == "--allow-http" {
+                let what = "`--allow-http` lets the proxy send everything without encryption";
+                let title = "The proxy accepts addresses without encryption";
+                found.push(Concern::new(word.part, title, what).help("take the flag away"));
+            } else if FLAGS.contains(&flag) {
+                found.push(unverified(&word.part, &format!("`{flag}`")));
+            }
+        }
+        for (name, value) in env {
+            let value = value.expose_secret().to_ascii_lowercase();
+            let off = VARIABLES.iter().any(|(known, off)| {
+                name.eq_ignore_ascii_case(known) && off.contains(&value.as_str())
+            });
+            if off {
+                let part = format!("env.{name}");
+                found.push(unverified(&part, &format!("`{name}={value}`")));
+            }
+        }
+        found
+    }
+}
+
+fn unverified(part: &str, by: &str) -> Concern {
+    Concern::new(
+        part,
+        "Certificates are not verified",
+        format!("{by} switches the verification off"),
+    )
+    .help("trust the one certificate that is missing instead, such as with `NODE_EXTRA_CA_CERTS`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch_checks::testing::{look, parts};
+
+    #[test]
+    fn flags_and_variables_are_told() {
+        let check = &UnverifiedTransport;
+        assert_eq!(parts(check, "npx mcp-remote https://x --allow-http"), ["args[2]"]);
+        assert_eq!(parts(check, "uvx --allow-insecure-host pypi.org x==1.0.0"), ["args[0]"]);
+        let env = r#"{"command": "node", "env": {"NODE_TLS_REJECT_UNAUTHORIZED": "0"}}"#;
+        assert_eq!(look(check, env)[0].part, "env.NODE_TLS_REJECT_UNAUTHORIZED");
+    }
+
+    #[test]
+    fn others_may_have_the_same_words() {
+        let check = &UnverifiedTransport;
+        assert_eq!(parts(check, "node server.js --allow-http"), [""; 0]);
+        let env = r#"{"command": "node", "env": {"NODE_TLS_REJECT_UNAUTHORIZED": "1"}}"#;
+        assert_eq!(look(check, env), []);
+    }
+}

@@ -1,0 +1,77 @@
+//! What a red-team run came to.
+
+use serde::{Deserialize, Serialize};
+
+use super::risk::Risk;
+use crate::finding::{Confidence, Finding, Severity};
+use crate::knowledge::Silent;
+
+/// Findings, and how far the run looked: what was not attacked is not clean.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RedteamReport {
+    /// The worst first.
+    pub findings: Vec<Finding>,
+    /// Findings that a baseline file excuses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<Finding>,
+    pub attacks: Vec<AttackReport>,
+    /// What was asked for and could not be done, and why.
+    pub not_run: Vec<NotRun>,
+    pub tools: Vec<ToolCoverage>,
+    /// Tools that no call of ours satisfied, or that were left alone.
+    pub silent: Vec<Silent>,
+    pub phases: Vec<PhaseTime>,
+    pub calls: usize,
+    pub seed: u64,
+    /// What ended the run before its end, if anything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<String>,
+    pub risk: Option<Risk>,
+}
+
+impl RedteamReport {
+    /// The worst confirmed finding.
+    pub fn worst(&self) -> Option<Severity> {
+        let confirmed = self.findings.iter().filter(|one| one.confidence == Confidence::Confirmed);
+        confirmed.map(|finding| finding.severity).max()
+    }
+}
+
+/// One attack over all its aims.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AttackReport {
+    pub attack: String,
+    /// Places that were attacked.
+    pub bouts: usize,
+    /// Of these, places where it worked.
+    pub hits: usize,
+    pub attempts: usize,
+    /// Attack success rate, and what it may be given so few bouts: 95 % by Wilson.
+    pub rate: f64,
+    pub interval: (f64, f64),
+}
+
+/// Something that was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotRun {
+    pub what: String,
+    pub why: String,
+}
+
+/// How much of a tool was attacked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCoverage {
+    pub server: String,
+    pub tool: String,
+    /// Whether a call of it worked.
+    pub works: bool,
+    /// Arguments and the attacks that were tried on them.
+    pub arguments: Vec<(String, Vec<String>)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseTime {
+    pub phase: String,
+    pub seconds: f64,
+    pub calls: usize,
+}

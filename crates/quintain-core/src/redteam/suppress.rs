@@ -1,0 +1,97 @@
+//! Findings that are accepted: a file of fingerprints, each with a reason and an end.
+
+use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, wrong_type};
+
+use crate::finding::Finding;
+
+/// One accepted finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suppression {
+    pub fingerprint: String,
+    pub reason: String,
+    /// `2027-01-31`; from then on it counts again.
+    pub expires: Option<String>,
+}
+
+/// Reads a list of accepted findings. What is wrong is reported, all of it.
+pub fn read(node: &Node, dx: &mut Diagnostics) -> Vec<Suppression> {
+    let list = node.get("suppressions").unwrap_or(node);
+    if list.is_null() {
+        return Vec::new();
+    }
+    let Some(items) = list.as_seq() else {
+        wrong_type("suppressions", "a list", list, dx);
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for item in items {
+        let Some(mut fields) = Fields::of(item, "a suppression", dx) else { continue };
+        let fingerprint = fields.required("fingerprint", dx).and_then(Node::raw);
+        let reason = fields.required("reason", dx).and_then(Node::raw);
+        let expires = fields.get("expires");
+        if let Some(node) = expires
+            && !node.raw().is_some_and(is_date)
+        {
+            let title = "`expires` is no date";
+            let diagnostic = Diagnostic::error("config::bad-date", title).at(node.span, "");
+            dx.push(diagnostic.help("write it as 2027-01-31"));
+        }
+        fields.finish(Severity::Error, dx);
+        let (Some(fingerprint), Some(reason)) = (fingerprint, reason) else { continue };
+        found.push(Suppression {
+            fingerprint: fingerprint.to_owned(),
+            reason: reason.to_owned(),
+            expires: expires.and_then(Node::raw).map(str::to_owned),
+        });
+    }
+    found
+}
+
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let digits =
+        |part: &str, count: usize| part.len() == count && part.chars().all(|c| c.is_ascii_digit());
+    matches!(&parts[..], [y, m, d] if digits(y, 4) && digits(m, 2) && digits(d, 2))
+}
+
+/// Parts findings into those that count and those that are accepted on this day. A fingerprint may be
+/// written as far as it is unique, or as the id of the finding.
+pub fn part(
+    findings: Vec<Finding>,
+    suppressions: &[Suppression],
+    today: &str,
+) -> (Vec<Finding>, Vec<Finding>) {
+    findings.into_iter().partition(|finding| {
+        !suppressions.iter().any(|one| {
+            let named = one.fingerprint.strip_prefix("F-").unwrap_or(&one.fingerprint);
+            let live = one.expires.as_deref().is_none_or(|end| today < end);
+            live && named.len() >= 8 && finding.fingerprint.starts_with(named)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quintain_source::{SourceFile, Sources};
+
+    fn list(text: &str) -> (Vec<Suppression>, Vec<&'static str>) {
+        let mut sources = Sources::new();
+        let mut dx = Diagnostics::new();
+        let id = sources.add(SourceFile::new("x.yaml", text));
+        let node = quintain_source::read(&sources, id, &mut dx).unwrap();
+        let found = read(&node, &mut dx);
+        (found, dx.iter().map(|found| found.code).collect())
+    }
+
+    #[test]
+    fn a_suppression_needs_a_reason_and_a_date_that_is_one() {
+        let (found, codes) = list(
+            "suppressions:\n- {fingerprint: abcdef0123, reason: known, expires: 2027-01-31}\n",
+        );
+        assert!(codes.is_empty() && found.len() == 1, "{codes:?}");
+        assert_eq!(list("- {fingerprint: abcdef0123}").1, ["config::missing-key"]);
+        let (_, codes) = list("- {fingerprint: abcdef0123, reason: x, expires: soon}");
+        assert_eq!(codes, ["config::bad-date"]);
+    }
+}

@@ -1,0 +1,139 @@
+//! Findings that need no call: of configurations, of what a server lists, of what it listed before.
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::attack::{Attack, Facts, Field, Hit};
+use crate::evidence::Evidence;
+use crate::finding::{Confidence, Finding, Place, Proof, Severity};
+
+/// What a finding says.
+pub struct Told {
+    pub title: String,
+    pub what: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// If it is not that of the rule.
+    pub severity: Option<Severity>,
+    pub confidence: Confidence,
+    /// By design, in words.
+    pub note: Option<String>,
+    /// Findings of one fault share it.
+    pub fault: &'static str,
+}
+
+impl Told {
+    fn of(hit: Hit) -> (Self, Option<Place>) {
+        let Hit { place, title, what, confidence, severity, note, fault, .. } = hit;
+        (Self { title, what, help: None, severity, confidence, note, fault }, place)
+    }
+}
+
+/// Makes a finding that cites what it saw.
+pub fn finding(rule: &str, facts: &Facts, target: &str, place: Place, told: Told) -> Finding {
+    let fingerprint = fingerprint(&[target, rule, place.server(), &place.key(), told.fault]);
+    let mut metadata = Map::new();
+    if let Some(help) = told.help {
+        metadata.insert("help".to_owned(), Value::String(help));
+    }
+    Finding {
+        id: format!("F-{}", &fingerprint[..8]),
+        rule: rule.to_owned(),
+        title: told.title,
+        severity: told.severity.unwrap_or(facts.severity),
+        confidence: told.confidence,
+        target: target.to_owned(),
+        tool: place.tool().map(str::to_owned),
+        argument: place.argument(),
+        place,
+        cwe: facts.cwe.to_vec(),
+        owasp: facts.frameworks.iter().map(|id| (*id).to_owned()).collect(),
+        proofs: vec![Proof {
+            form: "static".to_owned(),
+            what: told.what,
+            payload: None,
+            baseline: None,
+            attempt: Evidence::default(),
+            pointer: None,
+        }],
+        reproduce: None,
+        fingerprint,
+        strategies: Vec::new(),
+        note: told.note,
+        steps: Vec::new(),
+        metadata,
+    }
+}
+
+/// What attacks see in the surface alone.
+pub fn inspect(attacks: &[&dyn Attack], target: &str, field: &Field<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for attack in attacks {
+        for hit in attack.inspect(field) {
+            let (told, place) = Told::of(hit);
+            let whole = || Place::Server { server: String::new() };
+            let place = place.unwrap_or_else(whole);
+            findings.push(finding(attack.meta().id, attack.facts(), target, place, told));
+        }
+    }
+    findings
+}
+
+fn fingerprint(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+    let start = hash.finalize().into_iter().take(16);
+    start.flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attack::Powers;
+    use crate::knowledge::Knowledge;
+    use crate::registry::Meta;
+    use crate::surface::{Surface, Tool};
+
+    /// Suspects every tool.
+    struct Suspicious;
+
+    impl Attack for Suspicious {
+        fn meta(&self) -> &'static Meta {
+            &Meta { id: "suspicious", aliases: &[], summary: "", docs: "", since: "" }
+        }
+
+        fn facts(&self) -> &'static Facts {
+            &Facts { severity: Severity::Medium, cwe: &[1], frameworks: &["X"], needs: &[] }
+        }
+
+        fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+            let hit = |(server, tool): (&str, &Tool)| {
+                let tool = tool.name().unwrap_or_default().to_owned();
+                let place = Place::Tool { server: server.to_owned(), tool };
+                Hit::suspected("is odd", "a tool").at(place).severity(Severity::Low)
+            };
+            field.tools().map(hit).chain([Hit::confirmed("all are odd", "all")]).collect()
+        }
+    }
+
+    #[test]
+    fn what_attacks_see_becomes_findings() {
+        let tools = vec![Tool(serde_json::json!({"name": "pay"}))];
+        let surfaces = [("shop".to_owned(), Surface { tools, ..Surface::default() })];
+        let (knowledge, powers) = (Knowledge::default(), Powers::default());
+        let field =
+            Field { surfaces: &surfaces, knowledge: &knowledge, powers: &powers, purpose: None };
+        let found = inspect(&[&Suspicious], "cursor", &field);
+        let [one, all] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((one.rule.as_str(), one.severity), ("suspicious", Severity::Low));
+        assert_eq!((one.place.server(), one.tool.as_deref()), ("shop", Some("pay")));
+        assert_eq!(one.confidence, Confidence::Suspected);
+        assert_eq!((all.severity, all.place.server()), (Severity::Medium, ""));
+        assert_ne!(one.fingerprint, all.fingerprint);
+        assert_eq!(one.id.len(), 10);
+    }
+}

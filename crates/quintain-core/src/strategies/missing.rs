@@ -1,0 +1,125 @@
+//! Strategies that promptfoo knows and that cannot be done here. They are read, listed and reported
+//! as skipped with what they need.
+
+use super::options::Options;
+use super::strategy::{self, Strategy, Suits, Way};
+use crate::registry::Meta;
+
+pub(super) struct Missing {
+    meta: &'static Meta,
+    missing: strategy::Missing,
+}
+
+impl Strategy for Missing {
+    fn meta(&self) -> &'static Meta {
+        self.meta
+    }
+
+    fn suits(&self) -> Suits {
+        Suits::MODELS
+    }
+
+    fn compile(&self, options: &mut Options<'_>) -> Way {
+        options.allow_all();
+        Way::Missing(self.missing)
+    }
+}
+
+macro_rules! missing {
+    (
+        $id:literal, [$($alias:literal),*], $summary:literal,
+        needs: $needs:literal, instead: $instead:expr
+    ) => {
+        Missing {
+            meta: &Meta {
+                id: $id,
+                aliases: &[$($alias),*],
+                summary: $summary,
+                docs: docs! {
+                    what: concat!("Not available: it needs \
+                        ", $needs, ". Suites that name it are \
+                        read, and the report says that it was skipped."),
+                    why: "A strategy that silently does nothing looks like a target that holds.",
+                    example: concat!("strategies:\n  - \"", $id, "\""),
+                },
+                since: "0.1.0",
+            },
+            missing: strategy::Missing { needs: $needs, instead: $instead },
+        }
+    };
+}
+
+pub(super) static AUDIO: Missing = missing!(
+    "audio", [], "Speaks the text",
+    needs: "speech synthesis and a target that listens", instead: None
+);
+pub(super) static IMAGE: Missing = missing!(
+    "image", [], "Draws the text into an image",
+    needs: "a renderer of images and a target that sees", instead: Some("ascii-art")
+);
+pub(super) static VIDEO: Missing = missing!(
+    "video", [], "Shows the text in a video",
+    needs: "a renderer of videos and a target that sees", instead: Some("ascii-art")
+);
+pub(super) static GCG: Missing = missing!(
+    "gcg", [], "Appends a suffix found by gradients",
+    needs: "the weights of a model, or a hosted service", instead: Some("suffix")
+);
+pub(super) static GOAT: Missing = missing!(
+    "goat", [], "An agent picks a technique for each turn",
+    needs: "a hosted service that plays the agent", instead: Some("crescendo")
+);
+pub(super) static HYDRA: Missing = missing!(
+    "hydra", ["jailbreak:hydra"], "An agent that learns across conversations",
+    needs: "a hosted service that plays the agent", instead: Some("tap")
+);
+pub(super) static GOBLIN: Missing = missing!(
+    "goblin", ["jailbreak:goblin"], "An agent with several turns",
+    needs: "a hosted service that plays the agent", instead: Some("crescendo")
+);
+pub(super) static SIMBA: Missing = missing!(
+    "simba", [], "An agent in several phases",
+    needs: "a hosted service that plays the agent", instead: Some("tap")
+);
+pub(super) static CITATION: Missing = missing!(
+    "citation", [], "Asks with invented scholarly references",
+    needs: "a model that invents the references", instead: Some("task-framing")
+);
+pub(super) static MATH_PROMPT: Missing = missing!(
+    "math-prompt", [], "Puts the request into the language of algebra",
+    needs: "a model that translates into algebra", instead: Some("math-obfuscation")
+);
+pub(super) static INDIRECT_WEB_PWN: Missing = missing!(
+    "indirect-web-pwn", [], "Hides the request in a web page",
+    needs: "a hosted web page that the target can \
+        open", instead: Some("authoritative-markup-injection")
+);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::probe::Probe;
+    use crate::strategies::{Reach, find, parse};
+
+    #[test]
+    fn they_say_what_they_need_and_what_comes_near() {
+        let tactic = &parse(&json!({"id": "gcg", "config": {"n": 3}})).unwrap()[0];
+        let skipped = tactic.rewrite(&Probe::Text("x".to_owned()), Reach::All, 1).unwrap_err();
+        assert_eq!(
+            skipped.to_string(),
+            "`gcg` needs the weights of a model, or a hosted service; try `suffix`"
+        );
+    }
+
+    #[test]
+    fn what_comes_near_exists() {
+        for strategy in crate::strategies::all() {
+            let tactic = parse(&json!(strategy.meta().id));
+            let Ok(tactics) = tactic else { continue };
+            if let super::Way::Missing(missing) = tactics[0].way() {
+                assert!(missing.instead.is_none_or(|name| find(name).is_some()), "{missing:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Accidents, drawn by the seed.
+
+pub(super) mod best_of_n;
+pub(super) mod characters;
+pub(super) mod terminal;

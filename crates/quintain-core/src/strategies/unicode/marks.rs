@@ -1,0 +1,119 @@
+//! Marks above, below and through the letters.
+
+use crate::registry::Meta;
+use crate::strategies::rewrite::Rewrite;
+use crate::strategies::strategy::{Converter, Suits};
+
+pub(in crate::strategies) static ZALGO: Converter = Converter {
+    meta: &Meta {
+        id: "zalgo",
+        aliases: &[],
+        summary: "Piles of marks on every letter",
+        docs: docs! {
+            what: "Adds up to `intensity` (5 if not told) combining marks to every letter, by \
+                   chance.",
+            why: "Tokens fall apart and comparisons fail, while the letters stay readable.",
+            example: "strategies:\n  - id: zalgo\n    config: {intensity: 3}",
+        },
+        since: "0.1.0",
+    },
+    suits: Suits::BOTH,
+    compile: |options| {
+        let intensity = options.whole("intensity", 1..=20, 5);
+        Rewrite::by_chance(move |text, chance| {
+            let mut out = String::with_capacity(text.len() * 2 * intensity);
+            for c in text.chars() {
+                out.push(c);
+                if c.is_alphanumeric() {
+                    let marks = 1 + chance.below(intensity);
+                    out.extend((0..marks).filter_map(|_| mark(chance.below(0x70))));
+                }
+            }
+            out
+        })
+    },
+};
+
+pub(in crate::strategies) static DIACRITICS: Converter = Converter {
+    meta: &Meta {
+        id: "diacritics",
+        aliases: &["diacritic"],
+        summary: "Accents on the vowels",
+        docs: docs! {
+            what: "Puts an accent on the letters of `letters` (`aeiou` if not told): `accent` is \
+                   `acute`, `grave`, `umlaut`, `tilde` or `circumflex`.",
+            why: "Where a filter compares without folding accents, no word matches.",
+            example: "strategies:\n  - id: diacritics\n    config: {accent: umlaut}",
+        },
+        since: "0.1.0",
+    },
+    suits: Suits::BOTH,
+    compile: |options| {
+        let accent = options.word(
+            "accent",
+            &[
+                ("acute", '\u{301}'),
+                ("grave", '\u{300}'),
+                ("umlaut", '\u{308}'),
+                ("tilde", '\u{303}'),
+                ("circumflex", '\u{302}'),
+            ],
+        );
+        let letters = options.text("letters", "aeiou");
+        Rewrite::chars(move |c| {
+            let wanted = letters.chars().any(|letter| letter.eq_ignore_ascii_case(&c));
+            wanted.then(|| format!("{c}{accent}"))
+        })
+    },
+};
+
+pub(in crate::strategies) static STRIKETHROUGH: Converter = Converter {
+    meta: &Meta {
+        id: "strikethrough",
+        aliases: &[],
+        summary: "A line through or under every character",
+        docs: docs! {
+            what: "Adds a combining line to every character: `line` is `through`, `under` or \
+                   `over`.",
+            why: "The text is readable, and none of its words matches.",
+            example: "strategies:\n  - id: strikethrough\n    config: {line: under}",
+        },
+        since: "0.1.0",
+    },
+    suits: Suits::BOTH,
+    compile: |options| {
+        let line = options
+            .word("line", &[("through", '\u{336}'), ("under", '\u{332}'), ("over", '\u{305}')]);
+        Rewrite::chars(move |c| (!c.is_whitespace()).then(|| format!("{c}{line}")))
+    },
+};
+
+/// U+034F joins without a shape and is left out, so that what is drawn is seen.
+fn mark(at: usize) -> Option<char> {
+    char::from_u32(0x300 + at as u32).filter(|c| *c != '\u{34f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::strategies::testing::{SAMPLES, first};
+
+    #[test]
+    fn known_values() {
+        assert_eq!(first("diacritics", "Abe"), "A\u{301}be\u{301}");
+        assert_eq!(first("strikethrough", "a b"), "a\u{336} b\u{336}");
+    }
+
+    #[test]
+    fn without_its_marks_the_text_is_the_same() {
+        for text in SAMPLES.iter().filter(|text| text.is_ascii()) {
+            for name in ["zalgo", "diacritics", "strikethrough"] {
+                let bare: String = first(name, text)
+                    .chars()
+                    .filter(|c| !('\u{300}'..='\u{36f}').contains(c))
+                    .collect();
+                assert_eq!(bare, *text, "{name}");
+            }
+        }
+        assert!(first("zalgo", "abc").chars().count() > 5);
+    }
+}

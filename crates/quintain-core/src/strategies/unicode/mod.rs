@@ -1,0 +1,8 @@
+//! What Unicode has besides plain letters.
+
+pub(super) mod arabic;
+pub(super) mod direction;
+pub(super) mod invisible;
+pub(super) mod lookalikes;
+pub(super) mod marks;
+pub(super) mod shapes;

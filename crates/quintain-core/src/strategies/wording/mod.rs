@@ -1,0 +1,7 @@
+//! Changes to words and letters that a reader sees through.
+
+pub(super) mod affixes;
+pub(super) mod languages;
+pub(super) mod selective;
+pub(super) mod spacing;
+pub(super) mod spelling;

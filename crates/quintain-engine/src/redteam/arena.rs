@@ -1,0 +1,390 @@
+//! Sends attempts, watches what happens, and tries again what hit.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, HttpRequest, Tried};
+use quintain_core::attacks::reach;
+use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
+use quintain_core::finding::Confidence;
+use quintain_core::probe::Step;
+use quintain_core::redteam::{Orders, PluginOrder};
+use serde_json::{Value, json};
+
+use super::budget::Budget;
+use super::drill::Drill;
+use super::learn::ping;
+use super::party::{Party, send};
+use super::raw::Doors;
+use super::witness::Witness;
+use crate::world::World;
+
+/// Side effects come a little later than answers.
+const SETTLE: Duration = Duration::from_millis(30);
+const SETTLE_LATE: Duration = Duration::from_millis(600);
+/// A place that does not answer so often is left alone.
+const MAX_SILENCE: usize = 3;
+/// So many forms of one fault are confirmed; the others add nothing.
+const MAX_FORMS: usize = 4;
+const MAX_SHRINKS: usize = 32;
+/// A server that was sent nonsense has so long to answer a ping.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Everything that bouts share.
+pub(super) struct Arena<'a> {
+    pub(super) parties: &'a [Party],
+    pub(super) world: &'a World,
+    pub(super) orders: &'a Orders,
+    pub(super) field: &'a Field<'a>,
+    pub(super) witness: &'a Witness,
+    pub(super) drill: Drill<'a>,
+    pub(super) budget: &'a Budget,
+    pub(super) doors: Doors,
+    /// Tools that are left alone.
+    pub(super) forbidden: Vec<String>,
+    /// Which attempt each mark belongs to, for traces that come late.
+    pub(super) marks: Mutex<HashMap<String, (usize, Arc<Aim>, usize)>>,
+}
+
+/// What came of one bout.
+pub(super) struct Fought {
+    pub(super) plugin: usize,
+    pub(super) aim: Arc<Aim>,
+    pub(super) attempts: usize,
+    pub(super) struck: Vec<Struck>,
+    /// The last attempt, for reports of bouts without a hit.
+    pub(super) last: Option<Tried>,
+    pub(super) deadly: Option<Tried>,
+}
+
+/// A hit that was tried again.
+pub(super) struct Struck {
+    pub(super) hit: Hit,
+    /// The attempts of its set.
+    pub(super) tried: Vec<Tried>,
+}
+
+impl Arena<'_> {
+    /// Attacks one place with everything an attack has.
+    pub(super) async fn bout(&self, at: usize, aim: Arc<Aim>) -> Fought {
+        let plugin = &self.orders.plugins[at];
+        let attempts = self.drill.attempts(plugin, &aim, 0);
+        self.remember(at, &aim, &attempts);
+        let mut deadly = None;
+        let tried = self.all(attempts, &mut deadly).await;
+        let mut fought = Fought {
+            plugin: at,
+            aim,
+            attempts: tried.len(),
+            struck: Vec::new(),
+            last: None,
+            deadly,
+        };
+        let bout = Bout { field: self.field, aim: &fought.aim, tried: &tried };
+        let mut hits = plugin.attack.detect(&bout);
+        hits.sort_by_key(|hit| hit.set);
+        let mut forms: HashMap<&'static str, usize> = HashMap::new();
+        for mut hit in hits {
+            let count = forms.entry(hit.fault).or_default();
+            *count += 1;
+            if *count > MAX_FORMS {
+                continue;
+            }
+            if !self.again(plugin, &fought.aim, &hit, SETTLE).await {
+                if plugin.attack.is_unsteady() {
+                    continue;
+                }
+                hit.confidence = Confidence::Suspected;
+            }
+            let set: Vec<Tried> =
+                tried.iter().filter(|one| Some(one.attempt.set) == hit.set).cloned().collect();
+            let set = if *count == 1 {
+                self.shrunk(plugin, &fought.aim, &mut hit, set).await
+            } else {
+                set
+            };
+            fought.struck.push(Struck { hit, tried: set });
+        }
+        fought.last = tried.into_iter().next_back();
+        fought
+    }
+
+    fn remember(&self, at: usize, aim: &Arc<Aim>, attempts: &[Attempt]) {
+        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        for attempt in attempts {
+            let nonce = attempt.nonce.as_str().to_owned();
+            marks.insert(nonce, (at, aim.clone(), attempt.set));
+        }
+    }
+
+    /// Traces that nobody waited for: the attempts they belong to are made again, with more patience.
+    pub(super) async fn late(&self) -> Vec<Fought> {
+        tokio::time::sleep(SETTLE_LATE).await;
+        self.witness.look();
+        let unclaimed = self.witness.unclaimed();
+        let marked: Vec<(usize, Arc<Aim>, usize)> = {
+            let marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+            let of = |one: &Observation| {
+                let text = format!("{one:?}");
+                // Marks are words of twelve small letters.
+                let mut words = text.split(|c: char| !c.is_ascii_lowercase());
+                words.find_map(|word| marks.get(word).cloned())
+            };
+            unclaimed.iter().filter_map(of).collect()
+        };
+        let mut late = Vec::new();
+        for (at, aim, set) in marked {
+            let plugin = &self.orders.plugins[at];
+            let mut attempts = self.drill.attempts(plugin, &aim, 9);
+            attempts.retain(|attempt| attempt.set == set);
+            let mut deadly = None;
+            let tried = self.settled(attempts, SETTLE_LATE, &mut deadly).await;
+            let hits = plugin.attack.detect(&Bout { field: self.field, aim: &aim, tried: &tried });
+            let Some(mut hit) = hits.into_iter().next() else { continue };
+            if !self.again(plugin, &aim, &hit, SETTLE_LATE).await {
+                hit.confidence = Confidence::Suspected;
+            }
+            let attempts = tried.len();
+            let struck = vec![Struck { hit, tried }];
+            late.push(Fought { plugin: at, aim, attempts, struck, last: None, deadly: None });
+        }
+        late
+    }
+
+    /// Whether a hit comes again, as often as it has to.
+    async fn again(&self, plugin: &PluginOrder, aim: &Aim, hit: &Hit, settle: Duration) -> bool {
+        for turn in 1..=self.orders.confirmations {
+            let mut attempts = self.drill.attempts(plugin, aim, turn);
+            attempts.retain(|attempt| Some(attempt.set) == hit.set);
+            let tried = self.settled(attempts, settle, &mut None).await;
+            let bout = Bout { field: self.field, aim, tried: &tried };
+            let hits = plugin.attack.detect(&bout);
+            if !hits.iter().any(|found| found.fault == hit.fault) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The smallest payload that still hits.
+    async fn shrunk(
+        &self,
+        plugin: &PluginOrder,
+        aim: &Aim,
+        hit: &mut Hit,
+        mut set: Vec<Tried>,
+    ) -> Vec<Tried> {
+        let [tried] = &set[..] else { return set };
+        let Some(Value::String(payload)) = tried.attempt.payload.clone() else { return set };
+        let (mut best, mut left) = (payload, MAX_SHRINKS);
+        let mut size = best.chars().count() / 2;
+        while size > 0 && left > 0 {
+            let mut start = 0;
+            let mut cut = false;
+            while start < best.chars().count() && left > 0 {
+                left -= 1;
+                let shorter: String = {
+                    let kept = best.chars().enumerate();
+                    kept.filter(|(at, _)| !(start..start + size).contains(at))
+                        .map(|(_, c)| c)
+                        .collect()
+                };
+                match self.still(plugin, aim, hit, &set[0].attempt, &shorter).await {
+                    Some((again, what)) => {
+                        best = shorter;
+                        set = vec![again];
+                        // A smaller attempt may prove it in another way.
+                        hit.what = what;
+                        cut = true;
+                    }
+                    None => start += size,
+                }
+            }
+            if !cut {
+                size /= 2;
+            }
+        }
+        set
+    }
+
+    /// The same attempt with another payload, if it still hits.
+    async fn still(
+        &self,
+        plugin: &PluginOrder,
+        aim: &Aim,
+        hit: &Hit,
+        attempt: &Attempt,
+        payload: &str,
+    ) -> Option<(Tried, String)> {
+        let step = reach::step(aim, payload.into())?;
+        self.witness.with_ground(|planted| planted.forget(attempt.nonce.as_str()));
+        let action = match &attempt.action {
+            Action::Steps { steps, identity } if steps.len() == 1 => {
+                Action::Steps { steps: vec![step], identity: *identity }
+            }
+            _ => return None,
+        };
+        let attempt = Attempt { action, payload: Some(payload.into()), ..attempt.clone() };
+        let tried = self.settled(vec![attempt], SETTLE, &mut None).await;
+        let hits = plugin.attack.detect(&Bout { field: self.field, aim, tried: &tried });
+        let same = hits.into_iter().find(|found| {
+            found.fault == hit.fault
+                && found.confidence == hit.confidence
+                && found.title == hit.title
+        })?;
+        Some((tried.into_iter().next()?, same.what))
+    }
+
+    async fn all(&self, attempts: Vec<Attempt>, deadly: &mut Option<Tried>) -> Vec<Tried> {
+        self.settled(attempts, SETTLE, deadly).await
+    }
+
+    /// Makes the attempts one after the other, then looks around.
+    async fn settled(
+        &self,
+        attempts: Vec<Attempt>,
+        settle: Duration,
+        deadly: &mut Option<Tried>,
+    ) -> Vec<Tried> {
+        let mut tried: Vec<Tried> = Vec::new();
+        let mut silence = 0;
+        for attempt in attempts {
+            if silence >= MAX_SILENCE || self.is_forbidden(&attempt) || !self.budget.take() {
+                continue;
+            }
+            let evidence = self.make(&attempt).await;
+            let last = evidence.last().map(|exchange| &exchange.outcome);
+            silence += usize::from(matches!(last, Some(Outcome::TimedOut { .. })));
+            let died =
+                evidence.observations.iter().any(|one| matches!(one, Observation::Exit { .. }));
+            let one = Tried { attempt, evidence };
+            if died && !matches!(one.attempt.action, Action::Frame { .. }) && deadly.is_none() {
+                *deadly = Some(one.clone());
+            }
+            tried.push(one);
+        }
+        if self.drill.ground.is_some() || self.drill.listener.is_some() {
+            tokio::time::sleep(settle).await;
+            self.witness.look();
+            for one in &mut tried {
+                one.evidence.observations.extend(self.witness.of(&one.attempt.nonce));
+            }
+        }
+        tried
+    }
+
+    fn is_forbidden(&self, attempt: &Attempt) -> bool {
+        let (Action::Steps { steps, .. }
+        | Action::Alone { steps, .. }
+        | Action::Until { steps, .. }) = &attempt.action
+        else {
+            return false;
+        };
+        steps.iter().any(|step| match step {
+            Step::Call(call) => self.forbidden.contains(&call.tool),
+            Step::Request { .. } => false,
+        })
+    }
+
+    async fn make(&self, attempt: &Attempt) -> Evidence {
+        let mut evidence = Evidence::default();
+        if let Action::Steps { steps, .. } | Action::Alone { steps, .. } = &attempt.action {
+            let sent = serde_json::to_value(steps).unwrap_or_default();
+            self.witness.with_ground(|planted| planted.sent(&sent));
+        }
+        match &attempt.action {
+            Action::Steps { steps, identity } => {
+                let Some(party) = self.parties.get(*identity) else { return evidence };
+                for step in steps {
+                    let exchange = party.step(step).await;
+                    let lost = matches!(exchange.outcome, Outcome::Closed { .. });
+                    if lost {
+                        // Somebody else's attempt may have killed it: this one is made alone.
+                        party.step(&ping()).await;
+                        return self.alone(steps, *identity, Duration::MAX).await;
+                    }
+                    evidence.exchanges.push(exchange);
+                }
+            }
+            Action::Alone { steps, identity } => {
+                return self.alone(steps, *identity, Duration::MAX).await;
+            }
+            Action::Until { steps, identity, patience } => {
+                return self.alone(steps, *identity, *patience).await;
+            }
+            Action::Frame { bytes } => return self.frame(bytes).await,
+            Action::Http(request) => evidence.exchanges.push(self.http(request).await),
+        }
+        evidence
+    }
+
+    /// Steps over sessions of their own, until one takes longer than this.
+    async fn alone(&self, steps: &[Step], identity: usize, patience: Duration) -> Evidence {
+        let mut evidence = Evidence::default();
+        let Some(party) = self.parties.get(identity) else { return evidence };
+        let Ok(sessions) = party.alone(self.world).await else { return evidence };
+        for step in steps {
+            let exchange = send(&sessions, step).await;
+            let lost = match &exchange.outcome {
+                Outcome::Closed { why } => Some(why.clone()),
+                _ => None,
+            };
+            let tired = exchange.took > patience;
+            evidence.exchanges.push(exchange);
+            if let Some(why) = lost {
+                evidence.observations.push(Observation::Exit { why });
+                break;
+            }
+            if tired {
+                break;
+            }
+        }
+        sessions.close().await;
+        evidence
+    }
+
+    /// Bytes on a session of their own, and the question whether the server is still there.
+    async fn frame(&self, bytes: &[u8]) -> Evidence {
+        let mut evidence = Evidence::default();
+        let Some(party) = self.parties.first() else { return evidence };
+        let Ok(sessions) = party.alone(self.world).await else { return evidence };
+        if let Ok(link) = sessions.link(None)
+            && let Ok(session) = link.session().await
+        {
+            session.fault().send(bytes.to_vec());
+            let asked = tokio::time::timeout(PATIENCE, session.ping()).await;
+            let outcome = match asked {
+                Ok(Ok(_)) => Outcome::Reply(json!({})),
+                Ok(Err(error)) => match session.connection().ended() {
+                    Some(ended) => {
+                        evidence.observations.push(Observation::Exit { why: ended.to_string() });
+                        Outcome::Closed { why: error.to_string() }
+                    }
+                    None => Outcome::Refused { why: error.to_string() },
+                },
+                Err(_) => Outcome::TimedOut { after: PATIENCE },
+            };
+            let sent = json!({"bytes": String::from_utf8_lossy(&bytes[..bytes.len().min(4096)])});
+            evidence.exchanges.push(exchange("frame, then ping", sent, outcome));
+        }
+        sessions.close().await;
+        evidence
+    }
+
+    async fn http(&self, request: &HttpRequest) -> Exchange {
+        let sent = serde_json::to_value(request).unwrap_or_default();
+        exchange("HTTP", sent, self.doors.send(request).await)
+    }
+}
+
+fn exchange(method: &str, sent: Value, outcome: Outcome) -> Exchange {
+    Exchange {
+        server: String::new(),
+        method: method.to_owned(),
+        sent,
+        outcome,
+        took: Duration::ZERO,
+        notices: Vec::new(),
+    }
+}

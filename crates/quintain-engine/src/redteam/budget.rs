@@ -1,0 +1,43 @@
+//! How many calls, and how much time, a run may take.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+pub(super) struct Budget {
+    calls: AtomicUsize,
+    most: Option<usize>,
+    deadline: Option<Instant>,
+}
+
+impl Budget {
+    pub(super) fn new(most: Option<usize>, time: Option<Duration>) -> Self {
+        let deadline = time.map(|time| Instant::now() + time);
+        Self { calls: AtomicUsize::new(0), most, deadline }
+    }
+
+    /// Takes one call out of the budget; false if there is none left.
+    pub(super) fn take(&self) -> bool {
+        if self.is_spent() {
+            return false;
+        }
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    pub(super) fn calls(&self) -> usize {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.why().is_some()
+    }
+
+    /// What is spent, in words.
+    pub(super) fn why(&self) -> Option<String> {
+        if self.most.is_some_and(|most| self.calls() >= most) {
+            return Some(format!("the budget of {} calls was spent", self.calls()));
+        }
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        late.then(|| "the time budget was spent".to_owned())
+    }
+}

@@ -1,0 +1,101 @@
+//! The attempts at one place: as the attack writes them, and rewritten by the strategies.
+
+use quintain_core::attack::{Action, Aim, Attempt, Brief, Field, Ground, Listener};
+use quintain_core::chance::Chance;
+use quintain_core::finding::Place;
+use quintain_core::probe::{PlannedStep, Probe};
+use quintain_core::redteam::{NotRun, Orders, PluginOrder};
+use quintain_core::strategies::{Reach, Receiver, Tactic, Way};
+use std::path::PathBuf;
+
+/// Versions of one attempt that a strategy may add.
+const MAX_VERSIONS: usize = 4;
+/// Room for the sets of one strategy.
+const SETS: usize = 10_000;
+
+/// What attempts are written with.
+pub(super) struct Drill<'a> {
+    pub(super) orders: &'a Orders,
+    pub(super) ground: Option<Ground>,
+    pub(super) listener: Option<Listener>,
+    pub(super) identities: usize,
+    pub(super) roots: Vec<PathBuf>,
+    pub(super) field: &'a Field<'a>,
+}
+
+/// Strategies that make no sense for the arguments of tools, and why.
+pub(super) fn skipped(orders: &Orders) -> Vec<NotRun> {
+    let why = |tactic: &Tactic| match tactic.check(Receiver::Arguments) {
+        Err(why) => Some(why.to_string()),
+        Ok(()) if matches!(tactic.way(), Way::Talk(_)) => {
+            Some("takes turns with a model; an MCP server has no conversation".to_owned())
+        }
+        Ok(()) => None,
+    };
+    let skipped = orders.strategies.iter().filter_map(|tactic| {
+        Some(NotRun { what: format!("strategy {}", tactic.id()), why: why(tactic)? })
+    });
+    skipped.collect()
+}
+
+impl Drill<'_> {
+    /// The same for the same turn; marks and numbers differ from turn to turn.
+    pub(super) fn attempts(&self, plugin: &PluginOrder, aim: &Aim, turn: usize) -> Vec<Attempt> {
+        let mut attempts = Vec::new();
+        let off = |tactic: &Tactic| matches!(tactic.way(), Way::Keep { enabled: false });
+        if !self.orders.strategies.iter().any(off) {
+            attempts = plugin.attack.attempts(aim, &self.brief(plugin, aim, &turn.to_string()));
+        }
+        let id = plugin.attack.meta().id;
+        for (at, tactic) in self.orders.strategies.iter().enumerate() {
+            let suits = matches!(tactic.way(), Way::Rewrite(_))
+                && tactic.check(Receiver::Arguments).is_ok()
+                && tactic.covers(id);
+            if suits {
+                // Marks of their own: traces tell a rewritten attempt from the plain one.
+                let brief = self.brief(plugin, aim, &format!("{turn}/{}", tactic.id()));
+                let plain = plugin.attack.attempts(aim, &brief);
+                let rewritten = plain.iter().flat_map(|one| self.rewritten(one, aim, tactic, at));
+                let most = tactic.num_tests.unwrap_or(usize::MAX);
+                attempts.extend(rewritten.take(most));
+            }
+        }
+        attempts
+    }
+
+    fn brief(&self, plugin: &PluginOrder, aim: &Aim, turn: &str) -> Brief<'_> {
+        let name = format!("{}/{}/{turn}", plugin.attack.meta().id, aim.place.key());
+        Brief::new(
+            self.ground.as_ref(),
+            self.listener.as_ref(),
+            self.identities,
+            &self.roots,
+            Chance::of(self.orders.seed, &name),
+        )
+        .on(self.field)
+    }
+
+    fn rewritten(&self, plain: &Attempt, aim: &Aim, tactic: &Tactic, at: usize) -> Vec<Attempt> {
+        let (Action::Steps { steps, identity }, Place::Argument { pointer, .. }) =
+            (&plain.action, &aim.place)
+        else {
+            return Vec::new();
+        };
+        let [step] = &steps[..] else { return Vec::new() };
+        let planned = PlannedStep { step: step.clone(), capture: Vec::new() };
+        let reach = Reach::At { step: 0, pointer };
+        let versions = tactic.rewrite(&Probe::Steps(vec![planned]), reach, self.orders.seed);
+        let versions = versions.unwrap_or_default().into_iter().take(MAX_VERSIONS);
+        let attempts = versions.enumerate().filter_map(|(version, probe)| {
+            let Probe::Steps(mut planned) = probe else { return None };
+            let steps = vec![planned.pop()?.step];
+            Some(Attempt {
+                form: format!("{}, {}", plain.form, tactic.id()),
+                set: (at + 1) * SETS + plain.set * MAX_VERSIONS + version,
+                action: Action::Steps { steps, identity: *identity },
+                ..plain.clone()
+            })
+        });
+        attempts.collect()
+    }
+}

@@ -1,0 +1,241 @@
+//! The canary ground: files with random content, planted where a target must not look, and a place
+//! where files may appear that a target must not write. Everything is taken away again.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use quintain_core::attack::{Ground, Nonce};
+use quintain_core::chance::Chance;
+use quintain_core::evidence::Observation;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Endings of the canary and its copies; the first is that of the canary itself.
+const ENDINGS: [&str; 7] = ["txt", "md", "json", "csv", "log", "html", ""];
+const MAX_NAMES: usize = 100_000;
+const MAX_ENTRIES: usize = 20_000;
+/// What is read of a file that appeared.
+const MAX_CONTENT: usize = 4096;
+
+/// The ground of one run. Dropping it removes all traces.
+pub(super) struct Planted {
+    pub(super) ground: Ground,
+    _folder: TempDir,
+    /// What was planted beside and inside of declared roots.
+    outside: Vec<PathBuf>,
+    /// Files of the drop that were there already.
+    known: BTreeSet<PathBuf>,
+    /// What stood in the declared roots before.
+    before: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// Names that were sent, which a target may have given to files of its own.
+    names: HashSet<String>,
+}
+
+impl Planted {
+    /// Prepares the ground for a target that is confined to these folders.
+    pub(super) fn new(roots: &[PathBuf], chance: &mut Chance) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("quintain-").tempdir()?;
+        // The target may see it under another name than the one it was made with.
+        let root = folder.path().canonicalize()?;
+        let drop = root.join("drop");
+        fs::create_dir(&drop)?;
+        let canary = root.join("canary.txt");
+        let canary_text = format!("quintain-canary-{}", Nonce::draw(chance));
+        // Some servers add an ending to what they are given, some insist on one.
+        let endings: Vec<String> = ENDINGS.map(str::to_owned).to_vec();
+        for ending in ENDINGS {
+            fs::write(canary.with_extension(ending), &canary_text)?;
+        }
+        let ground = Ground { root, canary, canary_text, drop, endings, ..Ground::default() };
+        let mut planted = Self {
+            ground,
+            _folder: folder,
+            outside: Vec::new(),
+            known: BTreeSet::new(),
+            before: BTreeMap::new(),
+            names: HashSet::new(),
+        };
+        for root in roots {
+            planted.before.insert(root.clone(), entries(root));
+            planted.beside(root, chance);
+        }
+        Ok(planted)
+    }
+
+    /// A folder beside a root whose name begins with that of the root, and a link inside of it. Where
+    /// that is not possible, those forms of an attack are not tried.
+    fn beside(&mut self, root: &Path, chance: &mut Chance) {
+        let Some(name) = root.file_name().and_then(|name| name.to_str()) else { return };
+        let mark = Nonce::draw(chance);
+        let sibling = root.with_file_name(format!("{name}-quintain-{mark}"));
+        if fs::create_dir(&sibling).is_ok() {
+            self.outside.push(sibling.clone());
+            let file = sibling.join("canary.txt");
+            if fs::write(&file, &self.ground.canary_text).is_ok() {
+                self.ground.siblings.insert(root.to_owned(), file);
+            }
+        }
+        #[cfg(unix)]
+        {
+            let mut link = |name: &str, to: &Path| {
+                let link = root.join(format!("quintain-{mark}{name}"));
+                let made = std::os::unix::fs::symlink(to, &link).is_ok();
+                made.then(|| {
+                    self.outside.push(link.clone());
+                    link
+                })
+            };
+            let sink = self.ground.drop.join(format!("{mark}-sink.txt"));
+            let links = (
+                link("", &self.ground.canary),
+                link("-door", &self.ground.drop),
+                link("-sink.txt", &sink),
+            );
+            let root = root.to_owned();
+            self.ground.links.extend(links.0.map(|link| (root.clone(), link)));
+            self.ground.doors.extend(links.1.map(|link| (root.clone(), link)));
+            self.ground.sinks.extend(links.2.map(|link| (root, link)));
+        }
+    }
+
+    /// A file inside of a root that can be read, for calls that have to work.
+    pub(super) fn plant(&mut self, root: &Path, chance: &mut Chance) -> Option<PathBuf> {
+        let file = root.join(format!("quintain-{}.txt", Nonce::draw(chance)));
+        fs::write(&file, "hello\n").ok()?;
+        self.outside.push(file.clone());
+        Some(file)
+    }
+
+    /// Notes what a target is asked for: it may make files of these names in its own folders.
+    pub(super) fn sent(&mut self, value: &Value) {
+        match value {
+            Value::String(text) if self.names.len() < MAX_NAMES => {
+                let parts =
+                    text.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
+                self.names.extend(parts.map(str::to_owned));
+                self.names.insert(text.clone());
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.sent(item)),
+            Value::Object(entries) => entries.values().for_each(|entry| self.sent(entry)),
+            _ => {}
+        }
+    }
+
+    /// Takes away what an attempt left, so that it can be seen anew.
+    pub(super) fn forget(&mut self, nonce: &str) {
+        let (gone, kept) = std::mem::take(&mut self.known)
+            .into_iter()
+            .partition(|path| path.to_string_lossy().contains(nonce));
+        self.known = kept;
+        let gone: BTreeSet<PathBuf> = gone;
+        for path in gone {
+            // What does not go is not seen again, and then the smaller attempt does not count.
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    /// Files that appeared since the last look, anywhere in the ground.
+    pub(super) fn look(&mut self) -> Vec<Observation> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.ground.drop.clone()];
+        folders
+            .extend(self.ground.siblings.values().filter_map(|file| Some(file.parent()?.into())));
+        for folder in folders {
+            for entry in
+                walkdir::WalkDir::new(folder).max_depth(3).into_iter().filter_map(Result::ok)
+            {
+                let path = entry.path().to_owned();
+                let is_ours = self.ground.siblings.values().any(|file| *file == path);
+                if !entry.file_type().is_file() || is_ours || self.known.contains(&path) {
+                    continue;
+                }
+                let bytes = fs::read(&path).unwrap_or_default();
+                let bytes = &bytes[..bytes.len().min(MAX_CONTENT)];
+                let content = String::from_utf8_lossy(bytes).into_owned();
+                self.known.insert(path.clone());
+                found.push(Observation::File { path, content });
+            }
+        }
+        found
+    }
+}
+
+/// What stands in a folder and below it.
+fn entries(root: &Path) -> BTreeSet<PathBuf> {
+    let walk = walkdir::WalkDir::new(root).min_depth(1).max_depth(4).into_iter();
+    walk.filter_map(Result::ok).take(MAX_ENTRIES).map(walkdir::DirEntry::into_path).collect()
+}
+
+impl Drop for Planted {
+    fn drop(&mut self) {
+        for (root, before) in &self.before {
+            // A folder that could not be seen whole is left as it is.
+            if before.len() >= MAX_ENTRIES {
+                continue;
+            }
+            let is_ours = |path: &PathBuf| {
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+                name.is_some_and(|name| self.names.contains(&name))
+            };
+            let fresh = entries(root).into_iter().filter(|path| !before.contains(path));
+            self.outside.extend(fresh.filter(is_ours));
+        }
+        for path in &self.outside {
+            let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+            // Nothing can be done about what does not go.
+            let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ground_leaves_no_traces() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("data");
+        fs::create_dir(&root).unwrap();
+        let mut chance = Chance::new(1);
+        let mut planted = Planted::new(std::slice::from_ref(&root), &mut chance).unwrap();
+        let ground = planted.ground.clone();
+        assert_eq!(fs::read_to_string(&ground.links[&root]).unwrap(), ground.canary_text);
+        assert!(ground.siblings[&root].starts_with(home.path()));
+        assert!(planted.plant(&root, &mut chance).is_some());
+        drop(planted);
+        assert!(!ground.root.exists());
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_target_made_of_our_words_goes_and_everything_else_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().to_owned();
+        fs::write(root.join("old"), "x").unwrap();
+        let mut planted = Planted::new(std::slice::from_ref(&root), &mut Chance::new(1)).unwrap();
+        planted.sent(&serde_json::json!({"path": "a/b.txt", "other": ["old"]}));
+        fs::create_dir(root.join("a")).unwrap();
+        fs::write(root.join("a/b.txt"), "y").unwrap();
+        fs::write(root.join("their-own"), "z").unwrap();
+        drop(planted);
+        let mut left: Vec<_> =
+            fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["old", "their-own"]);
+    }
+
+    #[test]
+    fn what_appears_is_seen_once() {
+        let mut planted = Planted::new(&[], &mut Chance::new(1)).unwrap();
+        assert!(planted.look().is_empty());
+        fs::write(planted.ground.drop.join("marked"), "x").unwrap();
+        assert!(
+            matches!(&planted.look()[..], [Observation::File { content, .. }] if content == "x")
+        );
+        assert!(planted.look().is_empty());
+    }
+}

@@ -1,0 +1,133 @@
+//! Waits for connections that a target should not make, and writes them down.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use quintain_core::attack;
+use quintain_core::evidence::Observation;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+/// What is read of one connection.
+const MAX_REQUEST: usize = 8192;
+const PATIENCE: Duration = Duration::from_secs(2);
+const MAX_HEADERS: usize = 32;
+
+/// The open listener. Dropping it closes the port.
+pub(super) struct Listener {
+    pub(super) address: attack::Listener,
+    seen: Arc<Mutex<Vec<Observation>>>,
+    task: AbortHandle,
+}
+
+impl Listener {
+    /// Listens on a free port of the loopback, or where the user says.
+    pub(super) async fn open(host: &str, port: u16) -> io::Result<Self> {
+        let socket = TcpListener::bind((host, port)).await?;
+        let bound = socket.local_addr()?;
+        let seen: Arc<Mutex<Vec<Observation>>> = Arc::default();
+        let kept = seen.clone();
+        let origin = format!("http://{host}:{}", bound.port());
+        let task = tokio::spawn(async move {
+            // A socket that fails once may work again.
+            while let Ok((stream, _)) = socket.accept().await {
+                let (kept, origin) = (kept.clone(), origin.clone());
+                tokio::spawn(async move {
+                    let _ = timeout(PATIENCE, serve(stream, &origin, &kept)).await;
+                });
+            }
+        });
+        let loopback = bound.ip().is_loopback();
+        let address = attack::Listener { host: host.to_owned(), port: bound.port(), loopback };
+        Ok(Self { address, seen, task: task.abort_handle() })
+    }
+
+    /// Connections since the last look.
+    pub(super) fn look(&self) -> Vec<Observation> {
+        std::mem::take(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    origin: &str,
+    seen: &Mutex<Vec<Observation>>,
+) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 2048];
+    // What is no HTTP says nothing first, or ends without an empty line.
+    while bytes.len() < MAX_REQUEST && !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
+        match timeout(Duration::from_millis(500), stream.read(&mut chunk)).await {
+            Ok(Ok(count)) if count > 0 => bytes.extend_from_slice(&chunk[..count]),
+            _ => break,
+        }
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let mut lines = text.lines();
+    let request = lines.next().unwrap_or_default().to_owned();
+    let headers: Vec<String> = lines
+        .by_ref()
+        .take_while(|line| !line.is_empty())
+        .take(MAX_HEADERS)
+        .map(str::to_owned)
+        .collect();
+    let body: String = lines.collect::<Vec<_>>().join("\n");
+    let headers = if body.is_empty() {
+        headers
+    } else {
+        headers.into_iter().chain([format!("body: {body}")]).collect()
+    };
+    let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
+    seen.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(Observation::Connection { request, headers });
+    let answer = match path.strip_prefix("/redirect/") {
+        Some(mark) => format!(
+            "HTTP/1.1 302 Found\r\nLocation: {origin}/{mark}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        ),
+        None => {
+            let body = "{\"ok\": true}\n";
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            )
+        }
+    };
+    stream.write_all(answer.as_bytes()).await?;
+    stream.shutdown().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn ask(listener: &Listener, line: &str) -> String {
+        let address = (listener.address.host.as_str(), listener.address.port);
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(line.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn connections_are_written_down_and_redirected() {
+        let listener = Listener::open("127.0.0.1", 0).await.unwrap();
+        let answer = ask(&listener, "GET /redirect/abc HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        assert!(answer.starts_with("HTTP/1.1 302"), "{answer}");
+        assert!(answer.contains("/abc\r\n"), "{answer}");
+        assert!(ask(&listener, "GET /abc HTTP/1.1\r\n\r\n").await.contains("200 OK"));
+        let seen = listener.look();
+        assert_eq!(seen.len(), 2);
+        assert!(listener.look().is_empty());
+    }
+}

@@ -1,0 +1,124 @@
+//! Who speaks to the target: one set of sessions per identity.
+
+use quintain_core::attack::Identity;
+use quintain_core::evidence::{Exchange, Outcome};
+use quintain_core::probe::Step;
+use quintain_core::redteam::IdentityOrder;
+use quintain_core::suite::{Launch, McpTarget};
+use quintain_core::surface::Surface;
+use secrecy::SecretString;
+use serde_json::Value;
+
+use super::raw::Door;
+use crate::sessions::{OpenError, Sessions};
+use crate::world::World;
+
+/// An identity with its sessions.
+pub(super) struct Party {
+    pub(super) identity: Identity,
+    pub(super) sessions: Sessions,
+    /// The target as this identity reaches it, for sessions of its own.
+    target: McpTarget,
+}
+
+impl Party {
+    pub(super) async fn open(
+        target: &McpTarget,
+        order: &IdentityOrder,
+        world: &World,
+    ) -> Result<Self, OpenError> {
+        let target = as_identity(target, order);
+        let sessions = Sessions::open(&target, world).await?;
+        let tools = sessions.links().iter().flat_map(|link| link.tool_names()).collect();
+        let identity = Identity {
+            name: order.name.clone(),
+            role: order.role.clone(),
+            tools,
+            default_args: order.default_args.clone(),
+        };
+        Ok(Self { identity, sessions, target })
+    }
+
+    /// Where it enters over HTTP.
+    pub(super) fn door(&self) -> Option<Door> {
+        Door::of(&self.target)
+    }
+
+    /// Everything that is listed for this identity.
+    pub(super) async fn survey(&self) -> Vec<(String, Surface)> {
+        let listed = self.sessions.survey().await.into_iter();
+        listed.map(|(name, surface, problems)| (name, Surface { problems, ..surface })).collect()
+    }
+
+    /// Sessions that may be harmed.
+    pub(super) async fn alone(&self, world: &World) -> Result<Sessions, OpenError> {
+        Sessions::open(&self.target, world).await
+    }
+
+    /// Sends one step.
+    pub(super) async fn step(&self, step: &Step) -> Exchange {
+        send(&self.sessions, step).await
+    }
+}
+
+/// Sends one step over these sessions. What cannot be sent is evidence of that.
+pub(super) async fn send(sessions: &Sessions, step: &Step) -> Exchange {
+    let sent = match step {
+        Step::Call(call) => match sessions.call(call).await {
+            // An attack may call what is not listed.
+            Err(_) => match sessions.link(call.server.as_deref()) {
+                Ok(link) => {
+                    let params = serde_json::json!({"name": call.tool, "arguments": call.args});
+                    let params = params.as_object().cloned().unwrap_or_default();
+                    Ok(link.exchange("tools/call", params).await)
+                }
+                Err(error) => Err(error),
+            },
+            sent => sent,
+        },
+        Step::Request { method, params, server } => match sessions.link(server.as_deref()) {
+            Ok(link) => Ok(link.exchange(method, params.clone()).await),
+            Err(error) => Err(error),
+        },
+    };
+    sent.unwrap_or_else(|error| Exchange {
+        server: String::new(),
+        method: String::new(),
+        sent: Value::Null,
+        outcome: Outcome::Refused { why: error.to_string() },
+        took: std::time::Duration::ZERO,
+        notices: Vec::new(),
+    })
+}
+
+/// The target with the credentials of an identity in the place of its own.
+fn as_identity(target: &McpTarget, order: &IdentityOrder) -> McpTarget {
+    let mut target = target.clone();
+    target.default_args.extend(order.default_args.clone());
+    for server in &mut target.servers {
+        match &mut server.launch {
+            Launch::Command { env, .. } | Launch::Path { env, .. } => {
+                env.extend(order.env.iter().map(|(name, value)| (name.clone(), value.clone())));
+            }
+            Launch::Url { headers, .. } => {
+                let own = |name: &str| {
+                    order.headers.iter().any(|(new, _)| new.eq_ignore_ascii_case(name))
+                };
+                headers.retain(|(name, _)| !own(name));
+                headers.extend(order.headers.iter().cloned());
+            }
+        }
+    }
+    target
+}
+
+/// Puts variables into the environment of every server that is started.
+pub(super) fn with_env(target: &mut McpTarget, variables: &[(String, String)]) {
+    for server in &mut target.servers {
+        if let Launch::Command { env, .. } | Launch::Path { env, .. } = &mut server.launch {
+            for (name, value) in variables {
+                env.entry(name.clone()).or_insert_with(|| SecretString::from(value.clone()));
+            }
+        }
+    }
+}

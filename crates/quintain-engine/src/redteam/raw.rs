@@ -1,0 +1,188 @@
+//! HTTP requests of any shape: other headers, changed or missing credentials, sessions of somebody else.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use quintain_core::attack::HttpRequest;
+use quintain_core::evidence::Outcome;
+use quintain_core::suite::{ApiKeyPlacement, Auth, Launch, McpTarget, names_a_secret};
+use secrecy::ExposeSecret as _;
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use crate::web::{Reply, Request, Web};
+
+const TIME: Duration = Duration::from_secs(8);
+const MAX_BODY: usize = 1 << 20;
+const SESSION: &str = "mcp-session-id";
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"quintain","version":"0"}}}"#;
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+/// Where an identity enters, and with what.
+#[derive(Clone)]
+pub(super) struct Door {
+    url: Url,
+    /// All headers of the identity; those that hold credentials among them.
+    headers: Vec<(String, String)>,
+}
+
+impl Door {
+    /// The door of a target over HTTP whose credentials can be known.
+    pub(super) fn of(target: &McpTarget) -> Option<Self> {
+        let Launch::Url { url, headers, auth, .. } = &target.servers.first()?.launch else {
+            return None;
+        };
+        let mut url = Url::parse(url).ok()?;
+        let mut headers: Vec<(String, String)> = headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.expose_secret().to_owned()))
+            .collect();
+        match auth {
+            Auth::None | Auth::OAuth(_) | Auth::Stored => {}
+            Auth::Bearer { token } => {
+                headers.push(("authorization".into(), format!("Bearer {}", token.expose_secret())));
+            }
+            Auth::Basic { username, password } => {
+                let pair = format!("{username}:{}", password.expose_secret());
+                let coded = base64::engine::general_purpose::STANDARD.encode(pair);
+                headers.push(("authorization".into(), format!("Basic {coded}")));
+            }
+            Auth::ApiKey { value, key_name, placement } => match placement {
+                ApiKeyPlacement::Header => {
+                    headers.push((key_name.clone(), value.expose_secret().to_owned()));
+                }
+                ApiKeyPlacement::Query => {
+                    url.query_pairs_mut().append_pair(key_name, value.expose_secret());
+                }
+            },
+        }
+        Some(Self { url, headers })
+    }
+}
+
+/// Sends raw requests for all identities.
+pub(super) struct Doors {
+    doors: Vec<Option<Door>>,
+    web: Web,
+}
+
+/// The pieces of one request.
+#[derive(Clone)]
+struct Pieces {
+    url: Url,
+    headers: HeaderMap,
+}
+
+impl Doors {
+    pub(super) fn new(doors: Vec<Option<Door>>) -> Self {
+        Self { doors, web: Web::new(MAX_BODY) }
+    }
+
+    /// What came of a request, as evidence has it.
+    pub(super) async fn send(&self, request: &HttpRequest) -> Outcome {
+        self.attempt(request).await.unwrap_or_else(|why| Outcome::Refused { why })
+    }
+
+    async fn attempt(&self, request: &HttpRequest) -> Result<Outcome, String> {
+        let door = |at: usize| {
+            let door = self.doors.get(at).and_then(Option::as_ref);
+            door.ok_or("there is no such identity over HTTP, or its credentials are not known")
+        };
+        let who = request.identity.or(request.session_of).unwrap_or(0);
+        let plain = pieces(door(who)?, request.identity.is_some(), None)?;
+        let mut changed = pieces(door(who)?, request.identity.is_some(), Some(request))?;
+        let session = if request.fresh {
+            match self.begin(&changed).await? {
+                Ok(session) => session,
+                Err(refusal) => return Ok(refusal),
+            }
+        } else if let Some(of) = request.session_of {
+            self.begin(&pieces(door(of)?, true, None)?).await?.unwrap_or_default()
+        } else if request.identity.is_some() && !request.body.contains("\"initialize\"") {
+            self.begin(&plain).await?.unwrap_or_default()
+        } else {
+            None
+        };
+        if let Some(session) = session {
+            let value = HeaderValue::try_from(session).map_err(|error| error.to_string())?;
+            changed.headers.entry(SESSION).or_insert(value);
+        }
+        let method =
+            Method::try_from(request.method.as_str()).map_err(|error| error.to_string())?;
+        self.post(method, &changed, request.body.clone()).await.map(|reply| outcome(&reply))
+    }
+
+    /// Begins a session; the answer if that is refused.
+    async fn begin(&self, pieces: &Pieces) -> Result<Result<Option<String>, Outcome>, String> {
+        let reply = self.post(Method::POST, pieces, INITIALIZE.to_owned()).await?;
+        if !reply.status.is_success() {
+            return Ok(Err(outcome(&reply)));
+        }
+        let session = reply.headers.get(SESSION).and_then(|value| value.to_str().ok());
+        let session = session.map(str::to_owned);
+        let mut pieces = pieces.clone();
+        if let Some(value) = session.as_deref().and_then(|id| HeaderValue::try_from(id).ok()) {
+            pieces.headers.insert(SESSION, value);
+        }
+        self.post(Method::POST, &pieces, INITIALIZED.to_owned()).await?;
+        Ok(Ok(session))
+    }
+
+    async fn post(&self, method: Method, pieces: &Pieces, body: String) -> Result<Reply, String> {
+        let Pieces { url, headers } = pieces.clone();
+        let body = (!body.is_empty()).then(|| body.into());
+        let request = Request { method, url, headers, body };
+        self.web.send(request, TIME).await.map_err(|error| error.to_string())
+    }
+}
+
+fn outcome(reply: &Reply) -> Outcome {
+    let headers = reply.headers.iter().map(|(name, value)| {
+        (name.to_string(), Value::from(String::from_utf8_lossy(value.as_bytes())))
+    });
+    let headers: Map<String, Value> = headers.collect();
+    let body = String::from_utf8_lossy(&reply.body);
+    Outcome::Reply(json!({"status": reply.status.as_u16(), "headers": headers, "body": body}))
+}
+
+/// Address and headers of a request, with what it changes.
+fn pieces(door: &Door, credentials: bool, request: Option<&HttpRequest>) -> Result<Pieces, String> {
+    let mut url = door.url.clone();
+    let mut headers = HeaderMap::new();
+    headers.insert("content-type", HeaderValue::from_static("application/json"));
+    headers.insert("accept", HeaderValue::from_static("application/json, text/event-stream"));
+    let wrong = |error: &dyn std::fmt::Display| error.to_string();
+    for (name, value) in &door.headers {
+        let secret = names_a_secret(name);
+        if secret && !credentials {
+            continue;
+        }
+        let value = match request.and_then(|request| request.token.as_ref()).filter(|_| secret) {
+            Some(token) => token.header(value).ok_or("the credentials do not have that form")?,
+            None => value.clone(),
+        };
+        if let Some(parameter) =
+            request.and_then(|request| request.token_in_query.as_ref()).filter(|_| secret)
+        {
+            let bare = value.split_once(' ').map_or(value.as_str(), |(_, bare)| bare);
+            url.query_pairs_mut().append_pair(parameter, bare);
+            continue;
+        }
+        let name = HeaderName::try_from(name.as_str()).map_err(|error| wrong(&error))?;
+        let value = HeaderValue::try_from(value).map_err(|error| wrong(&error))?;
+        headers.append(name, value);
+    }
+    for (name, value) in request.into_iter().flat_map(|request| &request.headers) {
+        let name = HeaderName::try_from(name.as_str()).map_err(|error| wrong(&error))?;
+        if value.is_empty() {
+            headers.remove(&name);
+        } else {
+            headers.insert(name, HeaderValue::try_from(value).map_err(|error| wrong(&error))?);
+        }
+    }
+    if let Some(path) = request.and_then(|request| request.path.as_ref()) {
+        url = url.join(path).map_err(|error| wrong(&error))?;
+    }
+    Ok(Pieces { url, headers })
+}

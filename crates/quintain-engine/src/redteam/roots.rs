@@ -1,0 +1,86 @@
+//! The folders that a target says it is confined to, and whether it runs on this machine.
+
+use std::path::{Path, PathBuf};
+
+use quintain_core::suite::{Launch, McpTarget};
+use secrecy::ExposeSecret as _;
+use url::{Host, Url};
+
+/// Folders that stand on the command line or in the named environment of a started target.
+pub(super) fn declared(target: &McpTarget) -> Vec<PathBuf> {
+    let mut roots = Vec::new();
+    for server in &target.servers {
+        let (Launch::Command { args, env, cwd, .. } | Launch::Path { args, env, cwd, .. }) =
+            &server.launch
+        else {
+            continue;
+        };
+        let values = args.iter().cloned();
+        let values = values.chain(env.values().map(|value| value.expose_secret().to_owned()));
+        for value in values {
+            let value = value.split_once('=').map_or(value.as_str(), |(_, value)| value).to_owned();
+            let base = cwd.clone().unwrap_or_default();
+            roots.extend(folder(&base.join(&value)).filter(|_| looks_like_path(&value)));
+        }
+    }
+    roots.dedup();
+    roots
+}
+
+fn looks_like_path(value: &str) -> bool {
+    value.starts_with(['/', '.', '~']) || value.contains('/') || value.contains('\\')
+}
+
+/// A folder that exists and is not the whole disk.
+fn folder(path: &Path) -> Option<PathBuf> {
+    let path = path.canonicalize().ok()?;
+    (path.is_dir() && path.components().count() > 2).then_some(path)
+}
+
+/// Roots among paths that the target named: folders that exist.
+pub(super) fn named(paths: &[PathBuf]) -> Vec<PathBuf> {
+    paths.iter().filter_map(|path| folder(path)).collect()
+}
+
+/// Where a target runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Whereabouts {
+    pub(super) http: bool,
+    /// Every server is on this machine.
+    pub(super) here: bool,
+}
+
+pub(super) fn whereabouts(target: &McpTarget) -> Whereabouts {
+    let url = |launch: &Launch| match launch {
+        Launch::Url { url, .. } => Some(url.clone()),
+        _ => None,
+    };
+    let urls: Vec<String> =
+        target.servers.iter().filter_map(|server| url(&server.launch)).collect();
+    Whereabouts { http: !urls.is_empty(), here: urls.iter().all(|url| is_loopback(url)) }
+}
+
+fn is_loopback(url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_addresses_are_here() {
+        for url in ["http://127.0.0.1:1/mcp", "http://localhost/", "http://[::1]:8/"] {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in ["http://10.0.0.1/", "https://localhost.example.com/", "nonsense"] {
+            assert!(!is_loopback(url), "{url}");
+        }
+    }
+}

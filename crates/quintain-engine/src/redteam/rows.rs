@@ -1,0 +1,100 @@
+//! Bouts as cases: what reporters and the store know already.
+
+use std::collections::BTreeMap;
+
+use quintain_core::attack::Hit;
+use quintain_core::evidence::Evidence;
+use quintain_core::finding::Confidence;
+use quintain_core::redteam::PluginOrder;
+use quintain_core::response::Response;
+use quintain_core::result::{CaseResult, CaseStatus, Component, Grade, PromptText, TargetName};
+use quintain_core::verdict::Verdict;
+use serde_json::{Map, Value, json};
+
+use super::arena::Fought;
+use super::findings::steps_of;
+
+pub(super) struct Rows {
+    target: TargetName,
+    next: usize,
+}
+
+impl Rows {
+    pub(super) fn new(target: &str) -> Self {
+        Self { target: TargetName { id: target.to_owned(), label: None }, next: 0 }
+    }
+
+    pub(super) fn of_static(&mut self, plugin: &PluginOrder, hit: &Hit) -> CaseResult {
+        let place = hit.place.as_ref().map(ToString::to_string).unwrap_or_default();
+        self.row(plugin, &place, Some(hit), Evidence::default(), None)
+    }
+
+    pub(super) fn of_bout(&mut self, plugin: &PluginOrder, fought: &Fought) -> CaseResult {
+        let place = fought.aim.place.to_string();
+        // What is by design is told, but does not fail.
+        let bad = fought.struck.iter().find(|one| one.hit.note.is_none());
+        let shown = bad.and_then(|one| one.tried.last()).or(fought.last.as_ref());
+        let evidence = shown.map(|one| one.evidence.clone()).unwrap_or_default();
+        let sent = shown.map(|one| &one.attempt.action);
+        let prompt = sent.and_then(|action| serde_json::to_value(steps_of(action)).ok());
+        self.row(plugin, &place, bad.map(|one| &one.hit), evidence, prompt)
+    }
+
+    fn row(
+        &mut self,
+        plugin: &PluginOrder,
+        place: &str,
+        hit: Option<&Hit>,
+        evidence: Evidence,
+        prompt: Option<Value>,
+    ) -> CaseResult {
+        let ordinal = self.next;
+        self.next += 1;
+        let id = plugin.attack.meta().id;
+        let bad = hit.filter(|hit| hit.confidence == Confidence::Confirmed);
+        let prompt = prompt.map(|value| value.to_string()).unwrap_or_default();
+        let vars = Map::from_iter([("prompt".to_owned(), Value::from(prompt.clone()))]);
+        let assertion = json!({"type": format!("quintain:redteam:{id}"), "metric": id});
+        let reason = hit.map_or_else(|| format!("no {id} at {place}"), |hit| hit.title.clone());
+        let verdict = if bad.is_some() { Verdict::fail(&reason) } else { Verdict::pass(&reason) };
+        let score = if bad.is_some() { 0.0 } else { 1.0 };
+        let severity = plugin.severity.unwrap_or(plugin.attack.facts().severity).word();
+        let metadata = json!({"pluginId": id, "severity": severity, "strategyId": "basic"});
+        let named: BTreeMap<String, f64> = BTreeMap::from([(id.to_owned(), score)]);
+        let response = if evidence.exchanges.is_empty() {
+            Response::default()
+        } else {
+            Response::of_mcp(&evidence)
+        };
+        let latency = evidence.exchanges.iter().map(|one| one.took.as_secs_f64() * 1e3).sum();
+        CaseResult {
+            ordinal,
+            test_idx: ordinal,
+            group: ordinal,
+            prompt_idx: 0,
+            repeat: 0,
+            target: self.target.clone(),
+            prompt: PromptText { raw: prompt, label: id.to_owned() },
+            description: Some(format!("{id} at {place}")),
+            test: json!({"vars": vars, "assert": [assertion.clone()], "metadata": metadata}),
+            vars,
+            place: None,
+            status: if bad.is_some() { CaseStatus::Failed } else { CaseStatus::Passed },
+            score,
+            named_scores: named.clone(),
+            response: Response { error: None, ..response },
+            evidence,
+            grade: Some(Grade {
+                pass: bad.is_none(),
+                score,
+                reason: reason.clone(),
+                named_scores: named,
+                named_weights: BTreeMap::from([(id.to_owned(), 1.0)]),
+                components: vec![Component { assertion, place: None, verdict, set: None }],
+            }),
+            error: bad.map(|_| reason),
+            latency_ms: latency,
+            attempts: 1,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What is seen outside of the wire, and which attempt it belongs to.
+
+use std::sync::{Mutex, PoisonError};
+
+use quintain_core::attack::Nonce;
+use quintain_core::evidence::Observation;
+
+use super::ground::Planted;
+use super::listener::Listener;
+use super::shims::Shims;
+
+/// More than this is a flood.
+const MAX_KEPT: usize = 10_000;
+
+/// Everything that watches.
+pub(super) struct Witness {
+    pub(super) listener: Option<Listener>,
+    watched: Mutex<Watched>,
+}
+
+struct Watched {
+    planted: Option<Planted>,
+    shims: Option<Shims>,
+    /// Seen, and not yet attributed.
+    seen: Vec<Observation>,
+}
+
+impl Witness {
+    pub(super) fn new(
+        planted: Option<Planted>,
+        shims: Option<Shims>,
+        listener: Option<Listener>,
+    ) -> Self {
+        let watched = Watched { planted, shims, seen: Vec::new() };
+        Self { listener, watched: Mutex::new(watched) }
+    }
+
+    /// Looks everywhere.
+    pub(super) fn look(&self) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let Watched { planted, shims, seen } = &mut *watched;
+        seen.extend(planted.iter_mut().flat_map(Planted::look));
+        seen.extend(shims.iter_mut().flat_map(Shims::look));
+        seen.extend(self.listener.iter().flat_map(Listener::look));
+        seen.truncate(MAX_KEPT);
+    }
+
+    /// What carries this mark.
+    pub(super) fn of(&self, nonce: &Nonce) -> Vec<Observation> {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mine, others) =
+            std::mem::take(&mut watched.seen).into_iter().partition(|one| carries(one, nonce));
+        watched.seen = others;
+        mine
+    }
+
+    /// The marks of those nobody has claimed, as texts to look for nonces in.
+    pub(super) fn unclaimed(&self) -> Vec<Observation> {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched
+            .seen
+            .iter()
+            .filter(|one| !matches!(one, Observation::Program { .. }))
+            .cloned()
+            .collect()
+    }
+
+    /// Does something with the ground, if there is one.
+    pub(super) fn with_ground<T>(&self, work: impl FnOnce(&mut Planted) -> T) -> Option<T> {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.planted.as_mut().map(work)
+    }
+}
+
+pub(super) fn carries(observation: &Observation, nonce: &Nonce) -> bool {
+    let nonce = nonce.as_str();
+    match observation {
+        Observation::File { path, content } => {
+            content.contains(nonce) || path.to_string_lossy().contains(nonce)
+        }
+        Observation::Connection { request, headers } => {
+            request.contains(nonce) || headers.iter().any(|line| line.contains(nonce))
+        }
+        Observation::Program { arguments, .. } => {
+            arguments.iter().any(|argument| argument.contains(nonce))
+        }
+        Observation::Exit { .. } => false,
+    }
+}

@@ -1,0 +1,390 @@
+//! A fixed red-team run, and what every format makes of it.
+
+use std::time::Duration;
+
+use quintain_core::event::{Column, RunInfo};
+use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
+use quintain_core::finding::{Confidence, Finding, Place, Proof, Severity};
+use quintain_core::knowledge::Silent;
+use quintain_core::redteam::{
+    AttackReport, NotRun, PhaseTime, RedteamReport, ToolCoverage, interval, risk,
+};
+use quintain_core::result::CaseResult;
+use quintain_core::tally::Summary;
+use quintain_core::verdict::Verdict;
+use serde_json::{Map, Value, json};
+
+use super::fixture::{self, Case, HOSTILE};
+use super::{golden, told};
+use crate::{Options, Reporter, all, find};
+
+// No names of real attacks: what those say about themselves is no part of these files.
+const ATTACKS: [(&str, usize, usize); 5] =
+    [("x-shell", 4, 1), ("x-paths", 3, 2), ("x-links", 2, 2), ("x-errors", 9, 1), ("x-idle", 0, 0)];
+
+pub(super) fn run(planned: usize) -> RunInfo {
+    let target = fixture::server();
+    let column =
+        Column { target, prompt_idx: 0, raw: "{{prompt}}".into(), label: "{{prompt}}".into() };
+    RunInfo {
+        id: "redteam-abc-2026-01-02T03:04:05Z".into(),
+        config: Value::Null,
+        columns: vec![column],
+        ..fixture::run(planned)
+    }
+}
+
+fn argument(tool: &str, pointer: &str) -> Place {
+    Place::Argument { server: "payments".into(), tool: tool.into(), pointer: pointer.into() }
+}
+
+fn exchange(arguments: Value, outcome: Outcome) -> Exchange {
+    Exchange {
+        server: "payments".into(),
+        method: "tools/call".into(),
+        sent: json!({"name": "ping", "arguments": arguments}),
+        outcome,
+        took: Duration::from_micros(4_321),
+        notices: Vec::new(),
+    }
+}
+
+fn reply(text: &str) -> Outcome {
+    Outcome::Reply(json!({"content": [{"type": "text", "text": text}]}))
+}
+
+fn proof(form: &str, what: &str, payload: &str, observations: Vec<Observation>) -> Proof {
+    let call = exchange(json!({"host": payload}), reply(&format!("answer to {payload}")));
+    Proof {
+        form: form.into(),
+        what: what.into(),
+        payload: Some(json!(payload)),
+        baseline: Some(Evidence {
+            exchanges: vec![exchange(json!({"host": "localhost"}), reply("1 packet"))],
+            ..Evidence::default()
+        }),
+        attempt: Evidence { exchanges: vec![call], observations, ..Evidence::default() },
+        pointer: None,
+    }
+}
+
+fn finding(
+    rule: &str,
+    severity: Severity,
+    place: Place,
+    title: &str,
+    proofs: Vec<Proof>,
+) -> Finding {
+    let fingerprint = format!("{:032x}", rule.len() * 1_000 + title.len());
+    Finding {
+        id: format!("F-{}", &fingerprint[24..]),
+        rule: rule.into(),
+        title: title.into(),
+        severity,
+        confidence: Confidence::Confirmed,
+        target: "payments".into(),
+        tool: place.tool().map(str::to_owned),
+        argument: place.argument(),
+        place,
+        cwe: vec![78],
+        owasp: vec!["MCP05".into(), "ASI05".into()],
+        proofs,
+        reproduce: Some(
+            "quintain call ping '{\"host\":\";expr 6 \\\\* 7 #\"}' -- python3 server.py".into(),
+        ),
+        fingerprint,
+        strategies: Vec::new(),
+        note: None,
+        steps: Vec::new(),
+        metadata: Map::new(),
+    }
+}
+
+fn findings() -> Vec<Finding> {
+    let marker = Observation::File { path: "/tmp/ground/m1".into(), content: "m1\n".into() };
+    let visit = Observation::Connection {
+        request: "GET /n2 HTTP/1.1".into(),
+        headers: vec!["Host: 127.0.0.1".into(), format!("User-Agent: {HOSTILE}")],
+    };
+    let argv =
+        Observation::Program { program: "git".into(), arguments: vec!["--upload-pack=x".into()] };
+    let shell = finding(
+        "x-shell",
+        Severity::Critical,
+        argument("ping", "/host"),
+        "ping.host is run by a shell (after a semicolon)",
+        vec![
+            proof(
+                "after a semicolon",
+                "the answer holds 42, the product of two random numbers",
+                "localhost;expr 6 \\* 7 #",
+                vec![marker],
+            ),
+            proof(
+                "in backticks, blind",
+                "the listener was connected to: GET /n2 HTTP/1.1",
+                "`curl -s http://127.0.0.1:9/n2`",
+                vec![visit, argv],
+            ),
+        ],
+    );
+    let hostile = finding(
+        "x-paths",
+        Severity::High,
+        argument(HOSTILE, "/files/0/path"),
+        HOSTILE,
+        vec![proof(HOSTILE, HOSTILE, HOSTILE, vec![Observation::Exit { why: HOSTILE.into() }])],
+    );
+    let hostile = Finding {
+        owasp: vec![HOSTILE.into()],
+        reproduce: Some(HOSTILE.into()),
+        strategies: vec!["base64".into(), HOSTILE.into()],
+        ..hostile
+    };
+    let long = Finding {
+        confidence: Confidence::Suspected,
+        reproduce: Some(format!("quintain call read '{}'", "r".repeat(9_000))),
+        ..finding(
+            "x-paths",
+            Severity::Medium,
+            argument("read", "/path"),
+            &format!("read.path leaves its root {}", "t".repeat(3_000)),
+            (0..40)
+                .map(|n| {
+                    proof(&format!("form {n}"), &"w".repeat(5_000), &"p".repeat(50_000), Vec::new())
+                })
+                .collect(),
+        )
+    };
+    let by_design = Finding {
+        note: Some("its purpose is to fetch what it is told to".into()),
+        ..finding(
+            "x-links",
+            Severity::Low,
+            argument("fetch", "/url"),
+            "fetch.url reaches the loopback",
+            vec![proof(
+                "plain",
+                "the listener was connected to",
+                "http://127.0.0.1:9/n3",
+                Vec::new(),
+            )],
+        )
+    };
+    let listed = Finding {
+        cwe: Vec::new(),
+        reproduce: None,
+        ..finding(
+            "x-errors",
+            Severity::Info,
+            Place::Server { server: "payments".into() },
+            "the server tells paths in its instructions",
+            vec![Proof {
+                form: "as listed".into(),
+                what: "/home/someone/server.py".into(),
+                payload: None,
+                baseline: None,
+                attempt: Evidence::default(),
+                pointer: Some("/instructions".into()),
+            }],
+        )
+    };
+    vec![shell, hostile, long, by_design, listed]
+}
+
+pub(super) fn redteam() -> RedteamReport {
+    let findings = findings();
+    let attacks: Vec<AttackReport> = ATTACKS
+        .into_iter()
+        .map(|(attack, bouts, hits)| AttackReport {
+            attack: attack.into(),
+            bouts,
+            hits,
+            attempts: bouts * 7,
+            rate: if bouts == 0 { 0.0 } else { hits as f64 / bouts as f64 },
+            interval: interval(hits, bouts),
+        })
+        .collect();
+    let tool = |tool: &str, works, arguments: &[(&str, &[&str])]| ToolCoverage {
+        server: "payments".into(),
+        tool: tool.into(),
+        works,
+        arguments: arguments
+            .iter()
+            .map(|(name, attacks)| {
+                ((*name).into(), attacks.iter().map(|id| (*id).into()).collect())
+            })
+            .collect(),
+    };
+    let known = finding(
+        "x-shell",
+        Severity::High,
+        argument("legacy", "/name"),
+        "legacy.name is run by a shell",
+        vec![proof("after a semicolon", "the answer holds 42", "a;expr 6 \\* 7 #", Vec::new())],
+    );
+    RedteamReport {
+        risk: Some(risk(&findings, &attacks)),
+        findings,
+        suppressed: vec![known],
+        attacks,
+        not_run: vec![
+            NotRun {
+                what: "x-objects".into(),
+                why: "needs two identities (`redteam.identities`)".into(),
+            },
+            NotRun { what: HOSTILE.into(), why: HOSTILE.into() },
+        ],
+        tools: vec![
+            tool("ping", true, &[("host", &["x-shell", "x-paths"]), ("count", &["x-errors"])]),
+            tool("read", true, &[("path", &["x-shell", "x-paths"])]),
+            tool("fetch", true, &[("url", &["x-links"])]),
+            tool(HOSTILE, true, &[]),
+            tool("mute", false, &[]),
+        ],
+        silent: vec![
+            Silent {
+                server: "payments".into(),
+                tool: "mute".into(),
+                why: "no call of ours worked: missing `id`".into(),
+            },
+            Silent { server: "payments".into(), tool: HOSTILE.into(), why: HOSTILE.into() },
+        ],
+        phases: vec![
+            PhaseTime { phase: "survey".into(), seconds: 0.05, calls: 4 },
+            PhaseTime { phase: "learn".into(), seconds: 0.5, calls: 31 },
+            PhaseTime { phase: "attack".into(), seconds: 12.5, calls: 1_250 },
+        ],
+        calls: 1_285,
+        seed: 7,
+        cut_short: Some("the budget of 1285 calls is used up".into()),
+    }
+}
+
+/// A bout per attack and place, as a run reports them.
+pub(super) fn bouts(report: &RedteamReport) -> Vec<CaseResult> {
+    let bout = |at: usize, attack: &str, place: &str, title: Option<&str>| {
+        let assertion = json!({"type": format!("quintain:redteam:{attack}"), "metric": attack});
+        let reason = title.map_or_else(|| format!("no {attack} at {place}"), str::to_owned);
+        let verdict = Verdict::of(title.is_none(), reason);
+        let component =
+            quintain_core::result::Component { assertion, place: None, verdict, set: None };
+        let case = Case::new(at, at)
+            .named(&format!("{attack} at {place}"))
+            .prompt("[{\"tool\":\"ping\"}]")
+            .exchange(json!({"name": "ping"}), reply("answer"))
+            .graded(vec![component]);
+        let mut case = case.0;
+        case.place = None;
+        case.test = json!({
+            "vars": case.vars,
+            "metadata": {"pluginId": attack, "severity": "high", "strategyId": "basic"},
+        });
+        case
+    };
+    let bad = report.findings.iter().filter(|one| {
+        one.note.is_none() && one.confidence == Confidence::Confirmed && one.rule != "x-errors"
+    });
+    let mut cases: Vec<CaseResult> = bad
+        .enumerate()
+        .map(|(at, one)| bout(at, &one.rule, &one.place.to_string(), Some(&one.title)))
+        .collect();
+    cases.push(bout(cases.len(), "x-links", "fetch.url", None));
+    cases.push(bout(cases.len(), "x-errors", "ping.count", None));
+    cases
+}
+
+pub(super) fn attack(reporter: &dyn Reporter, options: &Options) -> String {
+    tell(reporter, options, redteam())
+}
+
+/// What is too large for a golden file is left to tests of its own.
+fn small() -> RedteamReport {
+    let mut report = redteam();
+    report.findings[2].proofs = vec![proof("form 0", "what", "payload", Vec::new())];
+    report.findings[2].reproduce = None;
+    report
+}
+
+fn tell(reporter: &dyn Reporter, options: &Options, report: RedteamReport) -> String {
+    let cases = bouts(&report);
+    let run = run(cases.len());
+    let summary =
+        Summary { redteam: Some(Box::new(report)), ..super::summary(&run, &cases, false) };
+    told(reporter, options, &run, &cases, &summary)
+}
+
+/// Which frameworks are covered follows from the attacks there are.
+fn without_frameworks(page: &str) -> String {
+    let start = "<section id=\"frameworks\"";
+    let Some((before, rest)) = page.split_once(start) else { return page.to_owned() };
+    let (_, after) = rest.split_once("</section>").unwrap();
+    format!("{before}{start}></section>{after}")
+}
+
+#[test]
+fn every_format_tells_of_a_red_team_run() {
+    for reporter in all() {
+        let id = reporter.meta().id;
+        let human = ["console", "txt", "markdown", "junit", "html"].contains(&id);
+        let report = if human { redteam() } else { small() };
+        let text = tell(*reporter, &Options::default(), report);
+        golden(&format!("redteam.{id}"), &without_frameworks(&text));
+    }
+}
+
+#[test]
+fn the_terminal_is_wide_enough_for_all_but_commands() {
+    for width in [60, 80, 132] {
+        let options = Options { width, ..Options::default() };
+        let text = attack(find("console").unwrap(), &options);
+        let mut command = false;
+        for line in text.lines() {
+            // A command that goes on has no text where others begin.
+            command =
+                line.starts_with("          $ ") || (command && line.starts_with("            "));
+            assert!(command || crate::text::columns(line) <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn severities_are_coloured_and_calls_shown_if_asked() {
+    let options = Options { colour: true, verbose: true, ..Options::default() };
+    let text = tell(find("console").unwrap(), &options, small());
+    assert!(text.contains("\u{1b}[31mCRITICAL") && text.contains("\u{1b}[33mMEDIUM"));
+    assert!(text.contains("--> payments tools/call"), "{text}");
+}
+
+#[test]
+fn formats_for_people_stay_short_and_show_what_hides() {
+    for id in ["console", "txt", "markdown", "junit", "html"] {
+        let text = attack(find(id).unwrap(), &Options::default());
+        assert!(text.len() < 250_000, "{id}: {}", text.len());
+        for hidden in ['\u{1b}', '\u{202e}', '\u{202c}', '\u{0}', '\r'] {
+            assert!(!text.contains(hidden), "{id} shows {hidden:?}");
+        }
+        assert!(text.contains("U+202E"), "{id} hides it");
+    }
+}
+
+#[test]
+fn the_page_shows_findings_and_what_was_not_run() {
+    let page = attack(find("html").unwrap(), &Options::default());
+    for outside in [" src=", "url(", "@import", "<link", "<iframe", "<img", " onclick", " style="] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert_eq!(page.matches("<script>").count(), 1, "what targets say starts no script");
+    assert_eq!(page.matches("<article class=\"finding ").count(), 6, "one of them suppressed");
+    let (order, _) = page.split_once("suppressed by a baseline").unwrap();
+    let order = order.split("<article class=\"finding ").skip(1);
+    let order: Vec<&str> = order.map(|card| card.split_once('"').unwrap().0).collect();
+    assert_eq!(order, ["critical", "high", "medium", "low", "info"]);
+    assert!(page.contains("<h4>Innocent call</h4>") && page.contains("<h4>Attempt</h4>"));
+    let (_, frameworks) = page.split_once("<section id=\"frameworks\"").unwrap();
+    let (_, audit) = frameworks.split_once("<b>MCP08</b>").unwrap();
+    let (audit, _) = audit.split_once("</li>").unwrap();
+    assert!(audit.contains("not run") && audit.contains("no attack tests it"), "{audit}");
+    let (_, command) = frameworks.split_once("<b>MCP05</b>").unwrap();
+    assert!(command.split_once("</li>").unwrap().0.contains("2 confirmed"));
+}

@@ -1,0 +1,144 @@
+//! One finding as a card: what, where, what proves it, how to see it again.
+
+use std::io::{self, Write};
+
+use quintain_core::attacks;
+use quintain_core::evidence::Evidence;
+use quintain_core::finding::{Finding, Proof};
+
+use super::super::escape;
+use crate::findings::{Standing, seen, tags};
+use crate::text::{count, duration, excerpt, json_excerpt, line};
+use crate::{exchanges, prose};
+
+/// Proofs that can be unfolded; further ones are named.
+const MAX_PROOFS: usize = 6;
+const MAX_NAMED: usize = 60;
+const MAX_SIDE: usize = 4_000;
+const MAX_SEEN: usize = 12;
+const MAX_COMMAND: usize = 8_000;
+
+pub(super) fn write(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    let severity = finding.severity.word();
+    let id = line(&finding.id, 40);
+    let id = escape(&id);
+    let title = line(&finding.title, 600);
+    writeln!(out, "<article class=\"finding {severity}\" id=\"{id}\">")?;
+    writeln!(out, "<h3><span class=\"sev\">{severity}</span> {}</h3>", escape(&title))?;
+    let standing = Standing::of(finding).word();
+    let rule = line(&finding.rule, 80);
+    let place = line(&finding.place.to_string(), 300);
+    let target = line(&finding.target, 80);
+    writeln!(
+        out,
+        "<p class=\"facts\">{standing} · {} · <code>{}</code> · {} · {id}</p>",
+        escape(&rule),
+        escape(&place),
+        escape(&target)
+    )?;
+    labels(out, finding)?;
+    if let Some(note) = &finding.note {
+        let note = excerpt(note, 1_000);
+        writeln!(out, "<p class=\"by-design\">By design: {}</p>", escape(&note))?;
+    }
+    finding.proofs.iter().take(MAX_PROOFS).try_for_each(|one| proof(out, one))?;
+    further(out, &finding.proofs)?;
+    if let Some(command) = &finding.reproduce {
+        let command = excerpt(command, MAX_COMMAND);
+        writeln!(out, "<div class=\"command\"><pre>{}</pre>", escape(&command))?;
+        writeln!(out, "<button type=\"button\" class=\"copy\" hidden>Copy</button></div>")?;
+    }
+    about(out, &finding.rule)?;
+    writeln!(out, "</article>")
+}
+
+fn labels(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    let strategies = finding.strategies.iter().take(10);
+    let strategies = strategies.map(|name| format!("strategy {}", line(name, 60)));
+    let all: Vec<String> = tags(finding).into_iter().chain(strategies).collect();
+    if all.is_empty() {
+        return Ok(());
+    }
+    write!(out, "<p class=\"tags\">")?;
+    for tag in &all {
+        write!(out, "<span>{}</span>", escape(tag))?;
+    }
+    writeln!(out, "</p>")
+}
+
+fn proof(out: &mut impl Write, proof: &Proof) -> io::Result<()> {
+    let (form, what) = (line(&proof.form, 300), line(&proof.what, 600));
+    write!(out, "<details class=\"proof\"><summary><b>{}</b> ", escape(&form))?;
+    writeln!(out, "{}</summary>", escape(&what))?;
+    if let Some(payload) = &proof.payload {
+        let text = payload
+            .as_str()
+            .map_or_else(|| json_excerpt(payload, true, MAX_SIDE), |text| excerpt(text, MAX_SIDE));
+        writeln!(out, "<h4>Payload</h4><pre>{}</pre>", escape(&text))?;
+    }
+    let observations = &proof.attempt.observations;
+    if !observations.is_empty() {
+        writeln!(out, "<h4>Seen outside of the connection</h4><ul class=\"seen\">")?;
+        for one in observations.iter().take(MAX_SEEN) {
+            writeln!(out, "<li>{}</li>", escape(&seen(one, 1_000)))?;
+        }
+        writeln!(out, "</ul>")?;
+    }
+    if let Some(pointer) = &proof.pointer {
+        let pointer = line(pointer, 300);
+        writeln!(out, "<p>The proof stands at <code>{}</code>.</p>", escape(&pointer))?;
+    }
+    let nothing = Evidence::default();
+    let baseline = proof.baseline.as_ref().unwrap_or(&nothing);
+    if baseline.exchanges.is_empty() && proof.attempt.exchanges.is_empty() {
+        return writeln!(out, "<p>No call was needed: the surface shows it.</p></details>");
+    }
+    writeln!(out, "<div class=\"pair\">")?;
+    side(out, "Innocent call", baseline)?;
+    side(out, "Attempt", &proof.attempt)?;
+    writeln!(out, "</div></details>")
+}
+
+fn side(out: &mut impl Write, title: &str, evidence: &Evidence) -> io::Result<()> {
+    writeln!(out, "<div><h4>{title}</h4>")?;
+    if evidence.exchanges.is_empty() {
+        writeln!(out, "<p>There is none.</p>")?;
+    }
+    for shown in exchanges::shown(evidence, MAX_SIDE) {
+        let took = duration(shown.millis);
+        let (server, method) = (escape(&shown.server), escape(&shown.method));
+        writeln!(out, "<p>{server} {method}</p><pre>{}</pre>", escape(&shown.sent))?;
+        let (outcome, received) = (escape(&shown.outcome), escape(&shown.received));
+        writeln!(out, "<p>{outcome}, {took}</p><pre>{received}</pre>")?;
+    }
+    match exchanges::left_out(evidence) {
+        0 => {}
+        more => writeln!(out, "<p>... and {}</p>", count(more, "more call", "more calls"))?,
+    }
+    writeln!(out, "</div>")
+}
+
+/// Proofs beyond those that can be unfolded: their forms.
+fn further(out: &mut impl Write, proofs: &[Proof]) -> io::Result<()> {
+    let rest = proofs.get(MAX_PROOFS..).unwrap_or_default();
+    if rest.is_empty() {
+        return Ok(());
+    }
+    let forms = rest.iter().take(MAX_NAMED).map(|proof| line(&proof.form, 120));
+    let forms = forms.collect::<Vec<_>>().join("; ");
+    let number = count(rest.len(), "more proof", "more proofs");
+    writeln!(out, "<p class=\"facts\">{number}: {}</p>", escape(&forms))
+}
+
+/// What the attack says about itself.
+fn about(out: &mut impl Write, rule: &str) -> io::Result<()> {
+    let Some(attack) = attacks::find(rule) else { return Ok(()) };
+    let meta = attack.meta();
+    writeln!(out, "<details class=\"proof\"><summary>About {}</summary>", escape(meta.id))?;
+    for heading in ["What it does", "Why it matters", "What counts as proof", "How to fix it"] {
+        if let Some(text) = prose::section(meta.docs, heading) {
+            writeln!(out, "<h4>{heading}</h4><p>{}</p>", escape(&text))?;
+        }
+    }
+    writeln!(out, "</details>")
+}

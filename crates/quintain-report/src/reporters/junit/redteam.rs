@@ -1,0 +1,94 @@
+//! Bouts that failed: they wait for the findings, which tell what they prove.
+
+use std::io::{self, Write};
+
+use quintain_core::finding::Finding;
+use quintain_core::redteam::RedteamReport;
+use serde::{Deserialize, Serialize};
+
+use super::{attribute, content};
+use crate::findings::{BOUT, Standing, seen, shown_by, tags};
+use crate::spool::Spool;
+use crate::text::{count, excerpt, line};
+
+const MAX_PROOFS: usize = 20;
+const MAX_TEXT: usize = 2_000;
+
+/// A failed bout, written but for what the findings say.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Bout {
+    pub(super) column: usize,
+    pub(super) attack: String,
+    pub(super) name: String,
+    pub(super) reason: String,
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+/// Confirmed findings that no failed bout shows: they came to light when their bout was over.
+pub(super) fn late<'r>(
+    bouts: &mut Spool,
+    report: &'r RedteamReport,
+) -> io::Result<Vec<&'r Finding>> {
+    let bad = |finding: &&Finding| Standing::of(finding) == Standing::Confirmed;
+    let mut late: Vec<&Finding> = report.findings.iter().filter(bad).collect();
+    bouts.each(|bout: Bout| {
+        for known in shown_by(report, &bout.attack, &bout.name, &bout.reason) {
+            late.retain(|finding| finding.fingerprint != known.fingerprint);
+        }
+        Ok(())
+    })?;
+    Ok(late)
+}
+
+/// The failed bouts of a column.
+pub(super) fn write(
+    out: &mut impl Write,
+    bouts: &mut Spool,
+    column: usize,
+    report: &RedteamReport,
+) -> io::Result<()> {
+    bouts.each(|bout: Bout| {
+        if bout.column != column {
+            return Ok(());
+        }
+        out.write_all(bout.before.as_bytes())?;
+        for finding in shown_by(report, &bout.attack, &bout.name, &bout.reason) {
+            write!(out, "\n{}", content(&told(finding)))?;
+        }
+        out.write_all(bout.after.as_bytes())
+    })
+}
+
+pub(super) fn write_late(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    let name = format!("{} at {}", line(&finding.rule, 60), line(&finding.place.to_string(), 200));
+    writeln!(
+        out,
+        "    <testcase classname=\"{}\" name=\"{}\" time=\"0.000\">\n      \
+         <failure message=\"{}\" type=\"{}\">{}</failure>\n    </testcase>",
+        attribute(&line(&format!("suite/{}", finding.target), 300)),
+        attribute(&name),
+        attribute(&line(&finding.title, 300)),
+        attribute(&format!("{BOUT}{}", line(&finding.rule, 80))),
+        content(&told(finding))
+    )
+}
+
+/// Title, proofs, and how to see it again.
+fn told(finding: &Finding) -> String {
+    let tags = tags(finding).join(", ");
+    let mut lines = vec![
+        format!("{}: {}", finding.severity.word().to_uppercase(), line(&finding.title, MAX_TEXT)),
+        format!("{}, {}, {tags}", line(&finding.id, 40), Standing::of(finding).word()),
+    ];
+    for proof in finding.proofs.iter().take(MAX_PROOFS) {
+        lines.push(format!("{}: {}", line(&proof.form, 250), excerpt(&proof.what, MAX_TEXT)));
+        lines.extend(proof.attempt.observations.iter().take(5).map(|one| seen(one, MAX_TEXT)));
+    }
+    let more = finding.proofs.len().saturating_sub(MAX_PROOFS);
+    if more > 0 {
+        lines.push(format!("... and {}", count(more, "more proof", "more proofs")));
+    }
+    lines.extend(finding.reproduce.as_deref().map(|text| excerpt(text, MAX_TEXT)));
+    lines.join("\n")
+}

@@ -1,0 +1,151 @@
+//! A red-team run as a summary: counts, findings, what was not run.
+
+use std::io::{self, Write};
+
+use quintain_core::event::RunInfo;
+use quintain_core::finding::Finding;
+use quintain_core::redteam::RedteamReport;
+use quintain_core::tally::Summary;
+
+use super::{code, fenced, inline};
+use crate::findings::{Counts, Standing, WORST_FIRST, level, percents, reach, tags};
+use crate::text::{count, duration, line};
+
+const MAX_FINDINGS: usize = 100;
+const MAX_DETAILS: usize = 30;
+const MAX_PROOFS: usize = 5;
+const MAX_LISTED: usize = 50;
+/// One that is cut off would be of no use.
+const MAX_COMMAND: usize = 1_000;
+
+pub(super) fn write(
+    out: &mut impl Write,
+    run: &RunInfo,
+    report: &RedteamReport,
+    summary: &Summary,
+) -> io::Result<()> {
+    let title = run.description.as_deref().map_or("Quintain".into(), |text| line(text, 200));
+    let counts = Counts::of(&report.findings);
+    let found = count(counts.confirmed, "confirmed finding", "confirmed findings");
+    writeln!(out, "## {}: {found}\n", inline(&title))?;
+    let interrupted = summary.interrupted.then(|| "interrupted".to_owned());
+    if let Some(why) = report.cut_short.as_deref().map(|why| line(why, 300)).or(interrupted) {
+        writeln!(out, "> **Not finished**: {}.\n", inline(&why))?;
+    }
+    sums(out, report)?;
+    let risk = report
+        .risk
+        .as_ref()
+        .map(|risk| format!("Risk **{:.1}** of 10 ({}). ", risk.score, level(risk.level)));
+    let calls = count(report.calls, "call", "calls");
+    let (reach, took) = (reach(report), duration(summary.duration_ms));
+    writeln!(out, "{}{reach}; {calls} in {took}.\n", risk.unwrap_or_default())?;
+    findings(out, report)?;
+    not_run(out, report)?;
+    rates(out, report)
+}
+
+fn sums(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    writeln!(out, "| | critical | high | medium | low | info |")?;
+    writeln!(out, "| --- | ---: | ---: | ---: | ---: | ---: |")?;
+    let each = WORST_FIRST.map(|severity| Counts::at(report, severity));
+    let mut row = |name: &str, numbers: [usize; 5]| {
+        let cells: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        writeln!(out, "| {name} | {} |", cells.join(" | "))
+    };
+    row("confirmed", each.map(|counts| counts.confirmed))?;
+    row("suspected", each.map(|counts| counts.suspected))?;
+    if each.iter().any(|counts| counts.by_design > 0) {
+        row("by design", each.map(|counts| counts.by_design))?;
+    }
+    writeln!(out)
+}
+
+fn findings(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    if !report.findings.is_empty() {
+        writeln!(out, "| severity | confidence | rule | place | title |")?;
+        writeln!(out, "| --- | --- | --- | --- | --- |")?;
+    }
+    for finding in report.findings.iter().take(MAX_FINDINGS) {
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} |",
+            finding.severity.word(),
+            Standing::of(finding).word(),
+            code(&line(&finding.rule, 60)),
+            code(&line(&finding.place.to_string(), 100)),
+            inline(&line(&finding.title, 250)),
+        )?;
+    }
+    let more = report.findings.len().saturating_sub(MAX_FINDINGS);
+    if more > 0 {
+        writeln!(out, "\n... and {more} more.")?;
+    }
+    if !report.findings.is_empty() {
+        writeln!(out)?;
+    }
+    report.findings.iter().take(MAX_DETAILS).try_for_each(|finding| details(out, finding))?;
+    if !report.suppressed.is_empty() {
+        let known = count(report.suppressed.len(), "finding is", "findings are");
+        writeln!(out, "{known} suppressed by a baseline.\n")?;
+    }
+    Ok(())
+}
+
+fn details(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    let title = inline(&line(&finding.title, 250));
+    let word = finding.severity.word();
+    writeln!(out, "<details><summary>{word}: {title}</summary>\n")?;
+    let tags = tags(finding).iter().map(|tag| inline(tag)).collect::<Vec<_>>().join(", ");
+    writeln!(out, "{} {tags}\n", code(&line(&finding.id, 40)))?;
+    for proof in finding.proofs.iter().take(MAX_PROOFS) {
+        let (form, what) = (line(&proof.form, 250), line(&proof.what, 500));
+        writeln!(out, "- {}: {}", inline(&form), inline(&what))?;
+    }
+    let more = finding.proofs.len().saturating_sub(MAX_PROOFS);
+    if more > 0 {
+        writeln!(out, "- ... and {}", count(more, "more proof", "more proofs"))?;
+    }
+    if let Some(note) = &finding.note {
+        writeln!(out, "- by design: {}", inline(&line(note, 500)))?;
+    }
+    if let Some(command) = finding.reproduce.as_ref().filter(|text| text.len() <= MAX_COMMAND) {
+        writeln!(out, "\n{}", fenced(command))?;
+    }
+    writeln!(out, "\n</details>\n")
+}
+
+/// What was not attacked is not clean, so it is not folded away.
+fn not_run(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    let orders = report.not_run.iter().map(|one| (&one.what, &one.why));
+    let silent = report.silent.iter().map(|one| (&one.tool, &one.why));
+    let all: Vec<_> = orders.chain(silent).collect();
+    if all.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "### Not run\n")?;
+    for (what, why) in all.iter().take(MAX_LISTED) {
+        writeln!(out, "- {}: {}", code(&line(what, 100)), inline(&line(why, 250)))?;
+    }
+    if all.len() > MAX_LISTED {
+        writeln!(out, "- ... and {} more", all.len() - MAX_LISTED)?;
+    }
+    writeln!(out)
+}
+
+fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    let ran: Vec<_> = report.attacks.iter().filter(|attack| attack.bouts > 0).collect();
+    if ran.is_empty() {
+        return Ok(());
+    }
+    let attacks = count(ran.len(), "attack", "attacks");
+    writeln!(out, "<details><summary>How often {attacks} worked</summary>\n")?;
+    writeln!(out, "| attack | places | hits | success rate |\n| --- | ---: | ---: | --- |")?;
+    for attack in ran {
+        let (low, high) = attack.interval;
+        let name = code(&line(&attack.attack, 60));
+        let share = percents(attack.rate, low, high);
+        writeln!(out, "| {name} | {} | {} | {share} |", attack.bouts, attack.hits)?;
+    }
+    writeln!(out, "\n</details>\n")
+}

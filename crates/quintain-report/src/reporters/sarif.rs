@@ -1,0 +1,185 @@
+//! SARIF for code scanning: findings of a red-team run, or the failed cases of a suite. Results are
+//! written as they come; what they refer to stands behind them.
+
+mod results;
+mod rules;
+
+use std::io::{self, BufWriter, Write};
+
+use quintain_core::event::{Event, RunInfo};
+use quintain_core::redteam::RedteamReport;
+use quintain_core::registry::Meta;
+use quintain_core::result::CaseResult;
+use quintain_core::tally::Summary;
+use serde_json::{Value, json};
+
+use super::json::write_json;
+use crate::text::{excerpt, line};
+use crate::{Options, Report, Reporter, findings, gist};
+use rules::Rules;
+
+const META: Meta = Meta {
+    id: "sarif",
+    aliases: &[],
+    summary: "SARIF 2.1.0 for code scanning",
+    docs: "\
+# What it does
+Writes the findings of a red-team run as results of SARIF 2.1.0: the attack as rule with its
+explanation, the severity as level, the tool and argument as logical location, a fingerprint that
+stays the same from run to run, the proofs and the command that shows it again. Findings that a
+baseline excuses are marked as suppressed. What was not run is listed as a notification, since it is
+not clean.
+
+Of the run of a suite, the failed cases become results that point at the line of the suite.
+
+# Example
+```sh
+quintain redteam run -c quintain.yaml -o findings.sarif
+```
+",
+    since: "0.1.0",
+};
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+const MAX_NOTIFICATIONS: usize = 500;
+
+pub(super) struct Sarif;
+
+impl Reporter for Sarif {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &[".sarif", ".sarif.json"]
+    }
+
+    fn open(&self, out: Box<dyn Write + Send>, _: &Options) -> Box<dyn Report> {
+        Box::new(Log { out: BufWriter::new(out), run: None, rules: Rules::default(), results: 0 })
+    }
+}
+
+struct Log {
+    out: BufWriter<Box<dyn Write + Send>>,
+    run: Option<RunInfo>,
+    rules: Rules,
+    results: usize,
+}
+
+impl Report for Log {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        match event {
+            Event::Started(run) => {
+                self.run = Some(RunInfo { config: Value::Null, ..run.clone() });
+                write!(
+                    self.out,
+                    "{{\"version\":\"2.1.0\",\"$schema\":\"{SCHEMA}\",\n\"runs\":[{{"
+                )?;
+                write!(self.out, "\"results\":[")
+            }
+            Event::Case(case) => self.case(case),
+            Event::Finished(summary) => self.finish(summary),
+            // The summary has them all, with those that are suppressed.
+            Event::Phase(_) | Event::Finding(_) => Ok(()),
+        }
+    }
+}
+
+impl Log {
+    fn case(&mut self, case: &CaseResult) -> io::Result<()> {
+        if self.run.is_none() || gist::passed(case) || findings::bout(case).is_some() {
+            return Ok(());
+        }
+        let rule = self.rules.of_case(case);
+        self.result(&results::of_case(case, &rule))
+    }
+
+    fn result(&mut self, result: &Value) -> io::Result<()> {
+        write!(self.out, "{}", if self.results == 0 { "\n" } else { ",\n" })?;
+        self.results += 1;
+        write_json(&mut self.out, result)
+    }
+
+    fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+        let Some(run) = self.run.take() else { return Ok(()) };
+        let report = summary.redteam.as_deref();
+        if let Some(report) = report {
+            self.findings(report)?;
+        }
+        let driver = json!({
+            "name": "Quintain",
+            "version": run.version,
+            "semanticVersion": run.version,
+            "shortDescription": {"text": "Tests and attacks anything that speaks MCP"},
+            "rules": self.rules.described(),
+        });
+        let out = &mut self.out;
+        write!(out, "\n],\n\"tool\":{{\"driver\":")?;
+        write_json(out, &driver)?;
+        write!(out, "}},\n\"invocations\":[")?;
+        write_json(out, &invocation(&run, summary))?;
+        write!(out, "],\n\"automationDetails\":")?;
+        write_json(out, &json!({"id": format!("quintain/{}", run.id)}))?;
+        write!(out, ",\n\"columnKind\":\"unicodeCodePoints\",\n\"properties\":")?;
+        write_json(out, &properties(summary))?;
+        writeln!(out, "}}]}}")?;
+        out.flush()
+    }
+
+    fn findings(&mut self, report: &RedteamReport) -> io::Result<()> {
+        // Who says of one result whether it is suppressed has to say it of all.
+        let some = !report.suppressed.is_empty();
+        let open = report.findings.iter().map(|finding| (finding, some.then_some(false)));
+        let excused = report.suppressed.iter().map(|finding| (finding, Some(true)));
+        for (finding, suppressed) in open.chain(excused) {
+            let rule = self.rules.of_finding(finding);
+            self.result(&results::of_finding(finding, &rule, suppressed))?;
+        }
+        Ok(())
+    }
+}
+
+fn invocation(run: &RunInfo, summary: &Summary) -> Value {
+    let mut notifications = Vec::new();
+    let mut notify = |level: &str, text: &str| {
+        if notifications.len() < MAX_NOTIFICATIONS {
+            notifications.push(json!({"level": level, "message": {"text": text}}));
+        }
+    };
+    if summary.interrupted {
+        notify("error", &format!("interrupted; {} of the cases were not run", summary.missing));
+    }
+    if let Some(report) = summary.redteam.as_deref() {
+        if let Some(why) = &report.cut_short {
+            notify("warning", &format!("not finished: {}", excerpt(why, 500)));
+        }
+        for one in &report.not_run {
+            notify("note", &format!("not run: {} {}", line(&one.what, 200), line(&one.why, 500)));
+        }
+        for one in &report.silent {
+            let (tool, why) = (line(&one.tool, 200), line(&one.why, 500));
+            notify("note", &format!("not attacked: {tool} ({why})"));
+        }
+    }
+    json!({
+        "executionSuccessful": !summary.interrupted,
+        "startTimeUtc": run.created,
+        "toolExecutionNotifications": notifications,
+    })
+}
+
+fn properties(summary: &Summary) -> Value {
+    match summary.redteam.as_deref() {
+        Some(report) => json!({
+            "attacks": report.attacks,
+            "risk": report.risk,
+            "calls": report.calls,
+            "seed": report.seed,
+        }),
+        None => json!({
+            "passed": summary.passed,
+            "failed": summary.failed,
+            "errors": summary.errored,
+        }),
+    }
+}

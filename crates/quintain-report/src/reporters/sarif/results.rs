@@ -1,0 +1,203 @@
+//! Results: findings, and failed cases.
+
+use quintain_core::finding::{Finding, Place, Proof};
+use quintain_core::result::CaseResult;
+use serde_json::{Map, Value, json};
+
+use super::rules::{Named, level};
+use crate::document::hex_digest;
+use crate::findings::{Standing, qualified, seen};
+use crate::gist;
+use crate::text::{excerpt, json_excerpt, line};
+
+const MAX_MESSAGE: usize = 1_000;
+const MAX_TEXT: usize = 4_000;
+const MAX_PROOFS: usize = 50;
+
+/// `suppressed` is none if nothing of the run is.
+pub(super) fn of_finding(finding: &Finding, rule: &Named, suppressed: Option<bool>) -> Value {
+    let level = match Standing::of(finding) {
+        Standing::ByDesign => "note",
+        Standing::Confirmed | Standing::Suspected => level(finding.severity),
+    };
+    let proof = finding.proofs.first().map(|proof| format!(": {}", proof.what));
+    let text = format!("{}{}", finding.title, proof.unwrap_or_default());
+    let mut result = json!({
+        "ruleId": rule.id,
+        "ruleIndex": rule.index,
+        "level": level,
+        "message": {"text": message(&text)},
+        "locations": [location(finding)],
+        "partialFingerprints": fingerprints(&finding.fingerprint),
+        "properties": properties(finding),
+    });
+    if let (Some(suppressed), Some(result)) = (suppressed, result.as_object_mut()) {
+        let by_baseline =
+            json!({"kind": "external", "justification": "known: a baseline names it"});
+        let suppressions = if suppressed { vec![by_baseline] } else { Vec::new() };
+        result.insert("suppressions".into(), suppressions.into());
+    }
+    result
+}
+
+/// Code scanning refuses results without a file, so a place is one below the name of its target.
+fn location(finding: &Finding) -> Value {
+    let name = line(&qualified(&finding.place), 500);
+    let kind = match &finding.place {
+        Place::Argument { .. } | Place::PromptArgument { .. } | Place::Variable { .. } => {
+            "parameter"
+        }
+        Place::Tool { .. } | Place::Prompt { .. } => "function",
+        Place::Resource { .. } | Place::Uri { .. } => "resource",
+        _ => "module",
+    };
+    let uri = below(&format!("{}/{name}", finding.target));
+    json!({
+        "physicalLocation": {
+            "artifactLocation": {
+                "uri": uri,
+                "description": {"text": "a place of the target, not a file"},
+            },
+            "region": {"startLine": 1},
+        },
+        "logicalLocations": [{
+            "name": line(&finding.argument.clone().or(finding.tool.clone()).unwrap_or_else(|| name.clone()), 200),
+            "fullyQualifiedName": name,
+            "kind": kind,
+        }],
+        "message": {"text": message(&finding.place.to_string())},
+    })
+}
+
+fn properties(finding: &Finding) -> Value {
+    let mut properties = json!({
+        "id": finding.id,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "target": line(&finding.target, 200),
+        "proofs": finding.proofs.iter().take(MAX_PROOFS).map(proof).collect::<Vec<_>>(),
+    });
+    if let Some(properties) = properties.as_object_mut() {
+        let mut add = |name: &str, value: Option<Value>| {
+            properties.extend(value.map(|value| (name.to_owned(), value)));
+        };
+        add("tool", finding.tool.as_deref().map(|tool| line(tool, 200).into()));
+        add("argument", finding.argument.as_deref().map(|argument| line(argument, 200).into()));
+        add("reproduce", finding.reproduce.as_deref().map(|text| excerpt(text, MAX_TEXT).into()));
+        add("byDesign", finding.note.as_deref().map(|note| excerpt(note, MAX_TEXT).into()));
+        let strategies = &finding.strategies;
+        add("strategies", (!strategies.is_empty()).then(|| json!(strategies)));
+    }
+    properties
+}
+
+fn proof(proof: &Proof) -> Value {
+    let mut map = Map::new();
+    map.insert("form".into(), line(&proof.form, MAX_MESSAGE).into());
+    map.insert("what".into(), excerpt(&proof.what, MAX_TEXT).into());
+    if let Some(payload) = &proof.payload {
+        map.insert("payload".into(), json_excerpt(payload, false, MAX_TEXT).into());
+    }
+    let observations = proof.attempt.observations.iter().take(10);
+    let observations: Vec<String> = observations.map(|one| seen(one, MAX_MESSAGE)).collect();
+    if !observations.is_empty() {
+        map.insert("observations".into(), json!(observations));
+    }
+    map.into()
+}
+
+pub(super) fn of_case(case: &CaseResult, rule: &Named) -> Value {
+    let name = gist::name(case);
+    let text = format!("{name}: {}", gist::reason(case));
+    let target = case.target.name();
+    let place = gist::place(case);
+    let file = place.map_or("", |place| place.file.as_str());
+    let fingerprint = hex_digest(&format!("{}\n{file}\n{name}\n{target}", rule.id));
+    let fingerprint = &fingerprint[..32];
+    let mut location = json!({
+        "logicalLocations": [{"name": name, "fullyQualifiedName": format!("{}/{name}", line(target, 200))}],
+    });
+    if let (Some(place), Some(location)) = (place, location.as_object_mut()) {
+        let region = json!({"startLine": place.line.max(1), "startColumn": place.column.max(1)});
+        let artifact = json!({"uri": file_uri(&place.file)});
+        let physical = json!({"artifactLocation": artifact, "region": region});
+        location.insert("physicalLocation".into(), physical);
+    }
+    json!({
+        "ruleId": rule.id,
+        "ruleIndex": rule.index,
+        "level": "error",
+        "message": {"text": message(&text)},
+        "locations": [location],
+        "partialFingerprints": fingerprints(fingerprint),
+        "properties": {
+            "target": line(target, 200),
+            "status": case.status,
+            "score": case.score,
+        },
+    })
+}
+
+/// The second is the one that code scanning tells results apart by.
+fn fingerprints(fingerprint: &str) -> Value {
+    json!({
+        "quintainFingerprint/v1": fingerprint,
+        "primaryLocationLineHash": format!("{fingerprint}:1"),
+    })
+}
+
+/// Text for a viewer, to whom brackets before parentheses are a link.
+fn message(text: &str) -> String {
+    let text = excerpt(text, MAX_MESSAGE);
+    if text.contains("](") { text.replace('[', "\\[").replace(']', "\\]") } else { text }
+}
+
+/// A path as reference; an absolute one gets its scheme.
+fn file_uri(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let drive = path.starts_with(|c: char| c.is_ascii_alphabetic()) && path[1..].starts_with(":/");
+    match path.strip_prefix('/') {
+        Some(rest) => format!("file:///{}", encoded(rest)),
+        None if drive => format!("file:///{}:{}", &path[..1], encoded(&path[2..])),
+        None => encoded(path.strip_prefix("./").unwrap_or(&path)),
+    }
+}
+
+/// A relative reference that leads nowhere else.
+fn below(path: &str) -> String {
+    let parts = path.split('/').filter(|part| !["", ".", ".."].contains(part));
+    parts.map(encoded).collect::<Vec<_>>().join("/")
+}
+
+fn encoded(path: &str) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_references() {
+        assert_eq!(file_uri("./a b/ü.yaml"), "a%20b/%C3%BC.yaml");
+        assert_eq!(file_uri("/a/b"), "file:///a/b");
+        assert_eq!(file_uri("C:\\a"), "file:///C:/a");
+        assert_eq!(file_uri("a:b"), "a%3Ab");
+        assert_eq!(below("x/../../etc//a:b"), "x/etc/a%3Ab");
+    }
+
+    #[test]
+    fn hostile_text_is_no_link() {
+        assert_eq!(message("see [here](https://x)"), "see \\[here\\](https://x)");
+        assert_eq!(message("a[0] is b"), "a[0] is b");
+    }
+}

@@ -1,0 +1,50 @@
+//! `quintain redteam`: attacks with proofs.
+
+mod plugins;
+mod report;
+mod run;
+mod strategies;
+
+pub(super) use run::{failed, info, reproduction};
+
+use clap::Subcommand;
+
+use super::Desk;
+use crate::exit::Exit;
+
+/// Attack a target and prove what works
+///
+/// Examples:
+///   quintain redteam run -- npx -y @modelcontextprotocol/server-everything
+///   quintain redteam run -c quintain.yaml -o report.json --fail-on high
+///   quintain redteam plugins
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(Box<run::Args>),
+    Report(report::Args),
+    Plugins(plugins::Args),
+    Strategies(strategies::Args),
+}
+
+impl Args {
+    /// Whether what was done so far is worth telling after an interruption.
+    pub(super) fn is_patient(&self) -> bool {
+        matches!(self.command, Command::Run(_))
+    }
+}
+
+pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    match args.command {
+        Command::Run(args) => run::run(*args, desk).await,
+        Command::Report(args) => report::run(args, desk).await,
+        Command::Plugins(args) => plugins::run(&args, desk),
+        Command::Strategies(args) => strategies::run(&args, desk),
+    }
+}

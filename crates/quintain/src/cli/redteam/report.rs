@@ -1,0 +1,55 @@
+//! `quintain redteam report`: the findings of an earlier run.
+
+use quintain_engine::store::StoreError;
+
+use crate::cli::reports::Show;
+use crate::cli::{Desk, runs, store};
+use crate::exit::Exit;
+
+/// Show what an earlier red-team run found
+///
+/// Examples:
+///   quintain redteam report
+///   quintain redteam report latest -o findings.sarif
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// Which run
+    #[arg(value_name = "RUN", default_value = "latest")]
+    run: String,
+    #[command(flatten)]
+    show: Show,
+}
+
+pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    match attempt(&args, desk).await {
+        Ok(exit) => exit,
+        Err(error) => {
+            desk.console.error(&error.to_string(), runs::help(&error));
+            Exit::Usage
+        }
+    }
+}
+
+async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, StoreError> {
+    let store = store::open(desk).await?;
+    let run = store.find(&args.run).await?;
+    let is_attack = run.summary.as_ref().is_some_and(|summary| summary.redteam.is_some());
+    if !is_attack {
+        let help = "`quintain runs list` shows all runs; those of attacks begin with `redteam-`";
+        desk.console.error(&format!("{} holds no attacks", run.id), Some(help));
+        return Ok(Exit::Nothing);
+    }
+    let mut feed = match args.show.open(&[], desk) {
+        Ok(feed) => feed,
+        Err(what) => {
+            desk.console.error(&what, None);
+            return Ok(Exit::Usage);
+        }
+    };
+    store.replay(&run, |event| feed.event(event)).await?;
+    if !feed.finish(&desk.console) {
+        return Ok(Exit::Usage);
+    }
+    Ok(Exit::Passed)
+}

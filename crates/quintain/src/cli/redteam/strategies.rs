@@ -1,0 +1,33 @@
+//! `quintain redteam strategies`: how attacks can be rewritten.
+
+use quintain_core::strategies;
+use serde_json::json;
+
+use crate::cli::Desk;
+use crate::exit::Exit;
+
+/// List the strategies
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
+    if args.json {
+        let all = strategies::all().iter().map(|strategy| {
+            let meta = strategy.meta();
+            json!({"id": meta.id, "aliases": meta.aliases, "summary": meta.summary,
+                "suits": strategy.suits().describe()})
+        });
+        desk.console.json(&all.collect());
+        return Exit::Passed;
+    }
+    let width = strategies::all().iter().map(|one| one.meta().id.len()).max().unwrap_or(0);
+    for strategy in strategies::all() {
+        let meta = strategy.meta();
+        desk.console.out(&format!("{:width$}  {}", meta.id, meta.summary));
+    }
+    Exit::Passed
+}

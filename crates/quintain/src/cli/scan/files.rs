@@ -1,0 +1,172 @@
+//! Finds and reads configurations and saved lists.
+
+use std::path::{Component, Path, PathBuf};
+
+use quintain_core::clients::{self, Candidate, Config, Dirs, Problem};
+use quintain_core::glob;
+use quintain_core::surface::{Surface, saved};
+
+use crate::cli::Desk;
+use crate::context::Context;
+
+/// No configuration is that large; some clients keep their history beside the servers.
+const MAX_BYTES: u64 = 64 << 20;
+/// Folders below a `**`.
+const MAX_FOLDERS: usize = 5_000;
+const MAX_DEPTH: usize = 8;
+
+/// What there is to scan.
+pub(super) struct Found {
+    pub(super) configs: Vec<Config>,
+    pub(super) saved: Vec<Saved>,
+}
+
+/// A file with what one or several servers list.
+pub(super) struct Saved {
+    pub(super) path: PathBuf,
+    pub(super) surfaces: Vec<(String, Surface)>,
+}
+
+impl Found {
+    /// Whether a file could not be understood.
+    pub(super) fn is_broken(&self) -> bool {
+        self.configs.iter().any(|config| !config.problems.is_empty())
+    }
+}
+
+/// The configurations of all clients of this machine.
+pub(super) fn discover(desk: &Desk) -> Found {
+    let mut configs: Vec<Config> = Vec::new();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    for candidate in clients::candidates(&dirs(&desk.context)) {
+        for path in expand(&candidate.path) {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if seen.contains(&real) {
+                continue;
+            }
+            seen.push(real);
+            let config = configuration(&candidate, &path);
+            if !config.entries.is_empty() || !config.problems.is_empty() {
+                configs.push(config);
+            }
+        }
+    }
+    Found { configs, saved: Vec::new() }
+}
+
+fn configuration(candidate: &Candidate, path: &Path) -> Config {
+    let Candidate { client, scope, .. } = candidate;
+    match read(path) {
+        Ok(text) => clients::read(client, *scope, path, &text),
+        Err(why) => {
+            let mut config = clients::read(client, *scope, path, "");
+            config.problems.push(Problem { line: 1, column: 1, what: why });
+            config
+        }
+    }
+}
+
+/// The files that the user named, whatever they are.
+pub(super) fn named(paths: &[PathBuf], desk: &Desk) -> Result<Found, String> {
+    let mut found = Found { configs: Vec::new(), saved: Vec::new() };
+    for path in paths {
+        let full = desk.context.cwd.join(path);
+        let text = read(&full).map_err(|why| format!("cannot read `{}`: {why}", path.display()))?;
+        if let Some(surfaces) = saved::surfaces(&text) {
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            let named = |(name, surface): (Option<String>, Surface)| {
+                (name.or_else(|| stem.clone()).unwrap_or_default(), surface)
+            };
+            let surfaces = surfaces.into_iter().map(named).collect();
+            found.saved.push(Saved { path: path.clone(), surfaces });
+        } else if let Some(mut config) = clients::recognise(&full, &text) {
+            config.path.clone_from(path);
+            found.configs.push(config);
+        } else {
+            desk.console.warn(&format!(
+                "`{}` holds neither MCP servers nor a list of tools",
+                path.display()
+            ));
+        }
+    }
+    Ok(found)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let size = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if size.is_dir() {
+        return Err("it is a folder".to_owned());
+    }
+    if size.len() > MAX_BYTES {
+        return Err(format!("it is larger than {} MiB", MAX_BYTES >> 20));
+    }
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+}
+
+fn dirs(context: &Context) -> Dirs {
+    let folder =
+        |name: &str| context.env.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = folder("HOME").or_else(|| folder("USERPROFILE"));
+    let dotted = home.as_ref().map(|home| home.join(".config"));
+    let config = folder("XDG_CONFIG_HOME").or_else(|| dotted.clone());
+    let app = if cfg!(windows) {
+        folder("APPDATA")
+    } else if cfg!(target_os = "macos") {
+        home.as_ref().map(|home| home.join("Library/Application Support"))
+    } else {
+        config.clone()
+    };
+    Dirs { home, app, config, project: context.cwd.clone(), variables: context.env.clone() }
+}
+
+/// The files that a path with `*` and `**` stands for, in the order of their names.
+fn expand(pattern: &Path) -> Vec<PathBuf> {
+    let mut found = vec![PathBuf::new()];
+    for component in pattern.components() {
+        let name = match component {
+            Component::Normal(name) => name.to_string_lossy(),
+            other => {
+                found.iter_mut().for_each(|path| path.push(other));
+                continue;
+            }
+        };
+        found = match name.as_ref() {
+            "**" => found.iter().flat_map(|folder| below(folder)).collect(),
+            name if name.contains('*') => {
+                let entries = found.iter().flat_map(|folder| names(folder));
+                let fits = |path: &PathBuf| {
+                    let last = path.file_name().map(|last| last.to_string_lossy().into_owned());
+                    last.is_some_and(|last| glob::matches(name, &last))
+                };
+                entries.filter(fits).collect()
+            }
+            name => found.into_iter().map(|folder| folder.join(name)).collect(),
+        };
+    }
+    found.retain(|path| path.is_file());
+    found
+}
+
+fn names(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// A folder and the folders below it; links are not followed.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_owned()];
+    let mut level = found.clone();
+    for _ in 0..MAX_DEPTH {
+        let inner = level.iter().flat_map(|folder| names(folder));
+        let real = |path: &PathBuf| {
+            path.symlink_metadata().is_ok_and(|found| found.is_dir())
+                && path.file_name().is_none_or(|name| name != "node_modules" && name != ".git")
+        };
+        level = inner.filter(real).take(MAX_FOLDERS.saturating_sub(found.len())).collect();
+        found.extend(level.iter().cloned());
+    }
+    found
+}

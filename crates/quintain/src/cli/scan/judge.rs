@@ -1,0 +1,151 @@
+//! Hands what was found to the checks, and what they say to its place.
+
+use std::collections::BTreeMap;
+
+use quintain_core::attack::{Field, Powers};
+use quintain_core::attacks;
+use quintain_core::clients::{Config, Scope};
+use quintain_core::finding::Finding;
+use quintain_core::knowledge::Knowledge;
+use quintain_core::launch_checks::{self, Machine};
+use quintain_core::static_finding::inspect;
+use quintain_core::surface::Surface;
+use quintain_wire::redact::Redactor;
+use secrecy::ExposeSecret;
+
+use super::sheet::Sheets;
+
+/// From now on, no credential of the configurations is shown. Values of variables and headers are not
+/// shown to begin with, and are learned by whoever hands them to a server.
+pub(super) fn learn_secrets(configs: &[Config], redactor: &Redactor) {
+    let launches = configs.iter().flat_map(|config| &config.entries);
+    for launch in launches.filter_map(|entry| entry.launch.as_ref()) {
+        for literal in launch_checks::literals(launch) {
+            // A plain word would be masked wherever it stands, in the words of the report, too.
+            let letters = |c: char| c.is_ascii_lowercase() || "- ".contains(c);
+            if !literal.value.expose_secret().chars().all(letters) {
+                redactor.learn(&literal.value);
+            }
+        }
+    }
+}
+
+/// What is wrong with how servers are started.
+pub(super) fn launches(sheets: &mut Sheets, machine: &dyn Machine) {
+    let judged: Vec<(usize, usize, Vec<Finding>)> = sheets
+        .entries()
+        .map(|(at, line, config, entry)| {
+            (at, line, launch_checks::look(config, entry, &sheets.configs, machine))
+        })
+        .collect();
+    for (at, line, findings) in judged {
+        sheets.sheets[at].lines[line].findings.extend(findings);
+    }
+}
+
+/// What is wrong with what servers list; those that one client uses at once are looked at together.
+pub(super) fn surfaces(sheets: &mut Sheets) {
+    let mut seen: Vec<String> = Vec::new();
+    for Group { target, members } in groups(sheets) {
+        let listed = |(name, at): (&String, &At)| {
+            let surface = sheets.sheets[at.sheet].lines[at.line].surface()?;
+            Some((name.clone(), surface.clone()))
+        };
+        let surfaces: Vec<(String, Surface)> = members.iter().filter_map(listed).collect();
+        if surfaces.is_empty() {
+            continue;
+        }
+        let (knowledge, powers) = (Knowledge::default(), Powers::default());
+        let field =
+            Field { surfaces: &surfaces, knowledge: &knowledge, powers: &powers, purpose: None };
+        for finding in inspect(attacks::all(), &target, &field) {
+            // A server of the user is in the groups of all projects.
+            if seen.contains(&finding.fingerprint) {
+                continue;
+            }
+            seen.push(finding.fingerprint.clone());
+            match members.get(finding.place.server()) {
+                Some(at) => sheets.sheets[at.sheet].lines[at.line].findings.push(finding),
+                None => sheets.together.push(finding),
+            }
+        }
+    }
+}
+
+/// Where a server stands.
+#[derive(Clone, Copy)]
+struct At {
+    sheet: usize,
+    line: usize,
+}
+
+type Members = BTreeMap<String, At>;
+
+/// Servers that are used at once.
+struct Group {
+    /// The id of the client.
+    target: String,
+    members: Members,
+}
+
+/// What counts everywhere in a client, and what counts in single folders.
+#[derive(Default)]
+struct Client {
+    everywhere: Members,
+    folders: BTreeMap<String, Members>,
+}
+
+fn groups(sheets: &Sheets) -> Vec<Group> {
+    let mut clients: BTreeMap<&str, Client> = BTreeMap::new();
+    for (sheet, line, config, entry) in sheets.entries() {
+        if entry.disabled || config.scope == Scope::File {
+            continue;
+        }
+        let client = clients.entry(config.client.id).or_default();
+        let folder = match (&entry.project, config.scope) {
+            (Some(project), _) => Some(project.clone()),
+            (None, Scope::Project) => Some(".".to_owned()),
+            (None, _) => None,
+        };
+        let members = match folder {
+            Some(folder) => client.folders.entry(folder).or_default(),
+            None => &mut client.everywhere,
+        };
+        members.insert(entry.name.clone(), At { sheet, line });
+    }
+    let mut groups = Vec::new();
+    for (id, Client { everywhere, folders }) in clients {
+        if folders.is_empty() {
+            groups.push(Group { target: id.to_owned(), members: everywhere });
+            continue;
+        }
+        for folder in folders.into_values() {
+            // A server of the folder takes the place of one of the user.
+            let mut members = everywhere.clone();
+            members.extend(folder);
+            groups.push(Group { target: id.to_owned(), members });
+        }
+    }
+    groups.push(Group { target: "files".to_owned(), members: named(sheets) });
+    groups
+}
+
+/// The servers of all files that the user named: whoever names several wants them together.
+fn named(sheets: &Sheets) -> Members {
+    let mut members = Members::new();
+    for (at, sheet) in sheets.sheets.iter().enumerate() {
+        if sheets.config(sheet).is_some_and(|config| config.scope != Scope::File) {
+            continue;
+        }
+        for (number, line) in sheet.lines.iter().enumerate() {
+            let mut name = line.name.clone();
+            let mut count = 1;
+            while members.contains_key(&name) {
+                count += 1;
+                name = format!("{} ({count})", line.name);
+            }
+            members.insert(name, At { sheet: at, line: number });
+        }
+    }
+    members
+}

@@ -1,0 +1,153 @@
+//! `quintain scan`: what the MCP clients of this machine would start, and what is wrong with it.
+
+mod files;
+mod judge;
+mod machine;
+mod markdown;
+mod output;
+mod pins;
+mod sheet;
+mod start;
+mod table;
+
+use std::path::PathBuf;
+
+use quintain_core::finding::Severity;
+
+use super::Desk;
+use crate::exit::Exit;
+use output::Outputs;
+use sheet::{Line, Sheets};
+
+/// Check the MCP servers that clients are configured with, without starting them
+///
+/// Without FILE, looks for the configurations of all known clients on this machine and in this folder.
+/// A FILE is a configuration of any client, or a saved answer to `tools/list`.
+///
+/// Starting a server runs its command: that is done with `--start` only, and asked for each.
+///
+/// Examples:
+///   quintain scan
+///   quintain scan .cursor/mcp.json tools.json --fail-on medium
+///   quintain scan --start --lock
+///   quintain scan --start --yes --verify -o scan.json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// Configurations of clients, saved lists of tools [default: those of this machine]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Start or connect to each server, after asking, and check what it lists
+    #[arg(long)]
+    start: bool,
+    /// Start all of them without asking
+    #[arg(long, requires = "start")]
+    yes: bool,
+    /// Milliseconds to wait for an answer of a started server [default: 60000]
+    #[arg(long, value_name = "MS", requires = "start")]
+    timeout: Option<u64>,
+    /// Keep what the servers list in `quintain.lock`
+    #[arg(long, conflicts_with = "verify")]
+    lock: bool,
+    /// Compare with `quintain.lock`, and fail if it is not there; it is compared anyway if it is
+    #[arg(long)]
+    verify: bool,
+    /// End with code 100 if a finding is as severe as this: info, low, medium, high, critical, none
+    #[arg(long, value_name = "SEVERITY", default_value = "high", value_parser = severity)]
+    fail_on: Threshold,
+    /// Write a report, format by suffix: .json .md; any number of times
+    #[arg(short, long, value_name = "FILE")]
+    output: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// From which severity on a finding fails the scan.
+#[derive(Debug, Clone, Copy)]
+struct Threshold(Option<Severity>);
+
+fn severity(word: &str) -> Result<Threshold, String> {
+    if word.eq_ignore_ascii_case("none") {
+        return Ok(Threshold(None));
+    }
+    let known = || "it is one of info, low, medium, high, critical, none".to_owned();
+    Severity::find(word).map(|severity| Threshold(Some(severity))).ok_or_else(known)
+}
+
+pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    desk.start_logging(false, false);
+    let outputs = match Outputs::open(&args.output, desk) {
+        Ok(outputs) => outputs,
+        Err(why) => return refuse(&args, &why, None, desk),
+    };
+    let found = if args.files.is_empty() {
+        files::discover(desk)
+    } else {
+        match files::named(&args.files, desk) {
+            Ok(found) => found,
+            Err(why) => return refuse(&args, &why, None, desk),
+        }
+    };
+    let broken = found.is_broken();
+    judge::learn_secrets(&found.configs, &desk.redactor);
+    let mut sheets = Sheets::new(found);
+    if sheets.is_empty() {
+        let what = if args.files.is_empty() {
+            "no MCP server is configured on this machine, as far as known clients go"
+        } else {
+            "nothing in the files looks like MCP servers or a list of tools"
+        };
+        if broken || sheets.has_problems() {
+            table::problems(&sheets, desk);
+        }
+        let help = "name a configuration, or a saved answer to `tools/list`";
+        refuse(&args, what, Some(help), desk);
+        return if broken && !args.files.is_empty() { Exit::Usage } else { Exit::Nothing };
+    }
+    judge::launches(&mut sheets, &machine::Here { context: &desk.context });
+    if args.start {
+        start::start(&mut sheets, args.yes, args.timeout, desk).await;
+    }
+    judge::surfaces(&mut sheets);
+    let pinned = match pins::apply(&mut sheets, args.lock, args.verify, desk) {
+        Ok(pinned) => pinned,
+        Err((why, help)) => return refuse(&args, &why, Some(&help), desk),
+    };
+    sheets.sort();
+    if args.json {
+        desk.console.json(&output::json(&sheets));
+    } else {
+        desk.console.out(table::text(&sheets, desk).trim_end());
+    }
+    let written = outputs.write(&sheets, desk);
+    for line in pinned.iter().chain(&sheets.remarks) {
+        desk.console.note(&quintain_source::visible(line));
+    }
+    conclude(&args, &sheets, broken && !args.files.is_empty(), written, desk)
+}
+
+fn conclude(args: &Args, sheets: &Sheets, broken: bool, written: bool, desk: &Desk) -> Exit {
+    let failures: Vec<&str> = sheets.lines().filter_map(Line::failure).collect();
+    for why in &failures {
+        desk.console.error(&quintain_source::visible(why), None);
+    }
+    if !failures.is_empty() {
+        return Exit::Unreachable;
+    }
+    if broken || !written {
+        return Exit::Usage;
+    }
+    let counts = |severity: Severity| args.fail_on.0.is_some_and(|least| severity >= least);
+    // What is by design is told but not bad.
+    let fails = sheets.findings().any(|finding| finding.note.is_none() && counts(finding.severity));
+    if fails { Exit::Failed } else { Exit::Passed }
+}
+
+fn refuse(args: &Args, what: &str, help: Option<&str>, desk: &Desk) -> Exit {
+    if args.json {
+        desk.console.json(&serde_json::json!({"error": what}));
+    }
+    desk.console.error(what, help);
+    Exit::Usage
+}

@@ -1,0 +1,170 @@
+//! Reports of a scan as files and as JSON.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use quintain_core::clients::{Entry, Problem};
+use quintain_core::finding::Severity;
+use quintain_core::launch_checks;
+use quintain_core::suite::{Launch, Transport};
+use quintain_source::visible_json;
+use serde_json::{Map, Value, json};
+
+use super::markdown;
+use super::sheet::{Line, Sheets, State};
+use crate::cli::Desk;
+
+/// Files that are opened before anything is done.
+pub(super) struct Outputs(Vec<(PathBuf, Format, File)>);
+
+#[derive(Clone, Copy)]
+enum Format {
+    Json,
+    Markdown,
+}
+
+impl Outputs {
+    pub(super) fn open(paths: &[PathBuf], desk: &Desk) -> Result<Self, String> {
+        let open = |path: &PathBuf| {
+            let suffix = path.extension().map(|suffix| suffix.to_ascii_lowercase());
+            let format = match suffix.as_deref().and_then(|suffix| suffix.to_str()) {
+                Some("json") => Format::Json,
+                Some("md" | "markdown") => Format::Markdown,
+                _ => {
+                    let path = path.display();
+                    return Err(format!(
+                        "cannot tell the format of `{path}`; use one of .json .md"
+                    ));
+                }
+            };
+            let full = desk.context.cwd.join(path);
+            let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
+            let file = made.and_then(|()| File::create(&full));
+            let file =
+                file.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+            Ok((path.clone(), format, file))
+        };
+        paths.iter().map(open).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether all of them could be written.
+    pub(super) fn write(self, sheets: &Sheets, desk: &Desk) -> bool {
+        let mut complete = true;
+        for (path, format, mut file) in self.0 {
+            let text = match format {
+                Format::Json => format!("{}\n", visible_json(&format!("{:#}", json(sheets)))),
+                Format::Markdown => markdown::text(sheets, desk),
+            };
+            match file.write_all(desk.redactor.text(&text).as_bytes()) {
+                Ok(()) => desk.console.note(&format!("wrote {}", path.display())),
+                Err(error) => {
+                    complete = false;
+                    desk.console
+                        .error(&format!("cannot write `{}`: {error}", path.display()), None);
+                }
+            }
+        }
+        complete
+    }
+}
+
+/// The whole scan.
+pub(super) fn json(sheets: &Sheets) -> Value {
+    let files: Vec<Value> = sheets
+        .sheets
+        .iter()
+        .map(|sheet| {
+            let config = sheets.config(sheet);
+            let servers = sheet
+                .lines
+                .iter()
+                .enumerate()
+                .map(|(at, line)| server(line, config.map(|config| &config.entries[at])));
+            json!({
+                "client": config.map(|config| config.client.id),
+                "title": config.map(|config| config.client.title),
+                "scope": config.map(|config| config.scope.word()),
+                "path": sheet.path.display().to_string(),
+                "problems": config.map_or_else(Vec::new, |config| problems(&config.problems)),
+                "servers": servers.collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let counts: Map<String, Value> = Severity::WORDS
+        .iter()
+        .map(|(word, severity)| ((*word).to_owned(), sheets.count(*severity).into()))
+        .collect();
+    let listed = sheets.lines().filter(|line| line.surface().is_some()).count();
+    json!({
+        "files": files,
+        "findings": sheets.findings().collect::<Vec<_>>(),
+        "summary": {
+            "servers": sheets.lines().count(),
+            "disabled": sheets.entries().filter(|(.., entry)| entry.disabled).count(),
+            "listed": listed,
+            "findings": counts,
+        },
+        "remarks": sheets.remarks,
+        "quintain": {"version": env!("CARGO_PKG_VERSION"), "format_version": 1},
+    })
+}
+
+fn problems(problems: &[Problem]) -> Vec<Value> {
+    let one = |problem: &Problem| json!({"line": problem.line, "column": problem.column, "what": problem.what});
+    problems.iter().map(one).collect()
+}
+
+fn server(line: &Line, entry: Option<&Entry>) -> Value {
+    let mut shown = json!({"name": line.name});
+    if let Some(entry) = entry {
+        shown["line"] = entry.line.into();
+        shown["disabled"] = entry.disabled.into();
+        shown["project"] = json!(entry.project);
+        shown["launch"] = entry.launch.as_ref().map_or(Value::Null, launch);
+        shown["problems"] = problems(&entry.problems).into();
+    }
+    let (word, more) = match &line.state {
+        State::Written => ("written", Value::Null),
+        State::Skipped(why) => ("skipped", json!(why)),
+        State::Failed(why) => ("failed", json!(why)),
+        State::Listed(_) => ("listed", Value::Null),
+    };
+    shown["state"] = word.into();
+    if !more.is_null() {
+        shown["why"] = more;
+    }
+    if let Some(surface) = line.surface() {
+        shown["lists"] = json!({
+            "tools": surface.tools.len(),
+            "resources": surface.resources.len(),
+            "resourceTemplates": surface.templates.len(),
+            "prompts": surface.prompts.len(),
+            "problems": surface.problems,
+        });
+    }
+    shown["findings"] = line.findings.iter().map(|finding| json!(finding.id)).collect();
+    shown
+}
+
+/// Names of variables and headers, never their values.
+fn launch(launch: &Launch) -> Value {
+    match launch_checks::masked(launch) {
+        Launch::Command { command, args, env, cwd } => json!({
+            "command": command,
+            "args": args,
+            "env": env.keys().collect::<Vec<_>>(),
+            "cwd": cwd.as_ref().map(|cwd| cwd.display().to_string()),
+        }),
+        Launch::Url { url, headers, transport, .. } => json!({
+            "url": url,
+            "headers": headers.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "transport": match transport {
+                Transport::Auto => "auto",
+                Transport::StreamableHttp => "streamable-http",
+                Transport::Sse => "sse",
+            },
+        }),
+        Launch::Path { path, .. } => json!({"path": path.display().to_string()}),
+    }
+}

@@ -1,0 +1,163 @@
+//! `quintain.lock`: what servers listed when they were last approved.
+
+use std::path::Path;
+
+use quintain_core::clients::{Config, Entry, Scope as Reach};
+use quintain_core::finding::Place;
+use quintain_core::surface::Surface;
+use quintain_core::surface::lock::{Scope, lock};
+use quintain_core::surface::rug_pull;
+use serde_json::{Value, json};
+
+use super::sheet::Sheets;
+use crate::cli::Desk;
+
+const FILE: &str = "quintain.lock";
+
+/// What is wrong, and advice.
+type Wrong = (String, String);
+
+/// Writes the pins, or compares with them. Returns what is worth a remark.
+pub(super) fn apply(
+    sheets: &mut Sheets,
+    write: bool,
+    verify: bool,
+    desk: &Desk,
+) -> Result<Vec<String>, Wrong> {
+    let path = desk.context.cwd.join(FILE);
+    let listed = listed(sheets);
+    let kept = read(&path)?;
+    if listed.is_empty() {
+        if write || verify {
+            let help = "give `--start`, or files with saved answers to `tools/list`";
+            return Err(("no server was asked what it lists".into(), help.into()));
+        }
+        let remark =
+            kept.is_some().then(|| format!("{FILE} was not compared: no server was started"));
+        return Ok(remark.into_iter().collect());
+    }
+    if write {
+        return pin(&path, kept, &listed);
+    }
+    match kept {
+        Some(kept) => Ok(compare(sheets, &kept, &listed)),
+        None if verify => {
+            let help = "`quintain scan --start --lock` writes it";
+            Err((format!("there is no {FILE}"), help.into()))
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+/// A server that said what it offers.
+struct Listed {
+    sheet: usize,
+    line: usize,
+    key: String,
+    surface: Surface,
+}
+
+fn listed(sheets: &Sheets) -> Vec<Listed> {
+    let mut found = Vec::new();
+    for (at, sheet) in sheets.sheets.iter().enumerate() {
+        let config = sheets.config(sheet);
+        for (number, line) in sheet.lines.iter().enumerate() {
+            let Some(surface) = line.surface() else { continue };
+            let key = match config {
+                Some(config) => key(config, &config.entries[number]),
+                None => line.name.clone(),
+            };
+            found.push(Listed { sheet: at, line: number, key, surface: surface.clone() });
+        }
+    }
+    found
+}
+
+/// What a server is called in the file.
+fn key(config: &Config, entry: &Entry) -> String {
+    let client = config.client.id;
+    let name = &entry.name;
+    match (&entry.project, config.scope) {
+        (Some(project), _) => format!("{client}/{project}/{name}"),
+        (None, Reach::Project) => format!("{client}/./{name}"),
+        (None, _) => format!("{client}/{name}"),
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Value>, Wrong> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err((format!("cannot read {FILE}: {error}"), "move it away".into())),
+    };
+    let value = serde_json::from_str::<Value>(&text).map_err(|error| error.to_string());
+    let sound = value.and_then(|value| match value.get("servers").is_some_and(Value::is_object) {
+        true => Ok(value),
+        false => Err("it has no `servers`".to_owned()),
+    });
+    sound.map(Some).map_err(|why| {
+        (format!("cannot read {FILE}: {why}"), "restore it, or delete it and pin anew".into())
+    })
+}
+
+fn pin(path: &Path, kept: Option<Value>, listed: &[Listed]) -> Result<Vec<String>, Wrong> {
+    let mut remarks = Vec::new();
+    let mut whole = kept.unwrap_or_else(|| json!({"version": 1, "servers": {}}));
+    let mut pinned = 0;
+    for Listed { key, surface, .. } in listed {
+        if let Some(problem) = surface.problems.first() {
+            remarks.push(format!("`{key}` was not pinned: {problem}"));
+            continue;
+        }
+        let one = lock(&[(key.clone(), surface.clone())], &Scope::default());
+        whole["servers"][key.as_str()] = one["servers"][key.as_str()].clone();
+        pinned += 1;
+    }
+    whole.sort_all_objects();
+    let text = format!("{whole:#}\n");
+    std::fs::write(path, text).map_err(|error| {
+        (format!("cannot write {FILE}: {error}"), "check the permissions of the folder".to_owned())
+    })?;
+    remarks.push(format!("wrote {FILE}: {pinned} pinned"));
+    Ok(remarks)
+}
+
+fn compare(sheets: &mut Sheets, kept: &Value, listed: &[Listed]) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let (mut compared, mut changed) = (0, 0);
+    for Listed { sheet, line, key, surface } in listed {
+        if let Some(problem) = surface.problems.first() {
+            remarks.push(format!("`{key}` was not compared with {FILE}: {problem}"));
+            continue;
+        }
+        if !rug_pull::is_kept(kept, key) {
+            remarks.push(format!("`{key}` is not pinned; `--lock` does that"));
+            continue;
+        }
+        let target = sheets.config(&sheets.sheets[*sheet]).map(|config| config.client.id);
+        let target = target.unwrap_or_default().to_owned();
+        let mut differs = false;
+        let own = &mut sheets.sheets[*sheet].lines[*line];
+        for mut finding in rug_pull::findings(&target, kept, &[(key.clone(), surface.clone())]) {
+            rename(&mut finding.place, &own.name);
+            own.findings.push(finding);
+            differs = true;
+        }
+        compared += 1;
+        changed += usize::from(differs);
+    }
+    remarks
+        .push(format!("compared with {FILE}: {compared} of {} ({changed} changed)", listed.len()));
+    remarks
+}
+
+/// In the file, servers have longer names.
+fn rename(place: &mut Place, name: &str) {
+    if let Place::Tool { server, .. }
+    | Place::Prompt { server, .. }
+    | Place::Resource { server, .. }
+    | Place::Server { server } = place
+    {
+        name.clone_into(server);
+    }
+}

@@ -1,0 +1,125 @@
+//! What a scan knows: files with their servers, and what was found at each.
+
+use std::path::PathBuf;
+
+use quintain_core::clients::{Config, Entry};
+use quintain_core::finding::{Finding, Severity};
+use quintain_core::surface::Surface;
+
+use super::files::{Found, Saved};
+
+/// Everything a scan knows.
+pub(super) struct Sheets {
+    pub(super) configs: Vec<Config>,
+    pub(super) sheets: Vec<Sheet>,
+    /// What several servers amount to together.
+    pub(super) together: Vec<Finding>,
+    /// What was not done, and why.
+    pub(super) remarks: Vec<String>,
+}
+
+/// One file.
+pub(super) struct Sheet {
+    /// Where in `configs`; none for a saved list.
+    pub(super) config: Option<usize>,
+    pub(super) path: PathBuf,
+    pub(super) lines: Vec<Line>,
+}
+
+/// One server.
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) state: State,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// How far a scan got with a server.
+pub(super) enum State {
+    /// It was looked at where it is written.
+    Written,
+    /// It was to be started, and was not, for this reason.
+    Skipped(String),
+    Failed(String),
+    Listed(Box<Surface>),
+}
+
+impl Line {
+    fn new(name: &str, state: State) -> Self {
+        Self { name: name.to_owned(), state, findings: Vec::new() }
+    }
+
+    pub(super) fn surface(&self) -> Option<&Surface> {
+        if let State::Listed(surface) = &self.state { Some(surface) } else { None }
+    }
+
+    pub(super) fn failure(&self) -> Option<&str> {
+        if let State::Failed(why) = &self.state { Some(why) } else { None }
+    }
+}
+
+impl Sheets {
+    pub(super) fn new(found: Found) -> Self {
+        let Found { configs, saved } = found;
+        let of_config = |(at, config): (usize, &Config)| Sheet {
+            config: Some(at),
+            path: config.path.clone(),
+            lines: config.entries.iter().map(|e| Line::new(&e.name, State::Written)).collect(),
+        };
+        let of_saved = |saved: Saved| Sheet {
+            config: None,
+            path: saved.path,
+            lines: saved
+                .surfaces
+                .into_iter()
+                .map(|(name, surface)| Line::new(&name, State::Listed(Box::new(surface))))
+                .collect(),
+        };
+        let sheets = configs.iter().enumerate().map(of_config);
+        let sheets = sheets.chain(saved.into_iter().map(of_saved)).collect();
+        Self { configs, sheets, together: Vec::new(), remarks: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.sheets.iter().all(|sheet| sheet.lines.is_empty())
+    }
+
+    pub(super) fn has_problems(&self) -> bool {
+        self.configs.iter().any(|config| !config.problems.is_empty())
+    }
+
+    pub(super) fn config(&self, sheet: &Sheet) -> Option<&Config> {
+        sheet.config.map(|at| &self.configs[at])
+    }
+
+    pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.sheets.iter().flat_map(|sheet| &sheet.lines)
+    }
+
+    pub(super) fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.lines().flat_map(|line| &line.findings).chain(&self.together)
+    }
+
+    /// How many findings are of a severity.
+    pub(super) fn count(&self, severity: Severity) -> usize {
+        self.findings().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// Every server with its place in the file of its client: (sheet, line, entry).
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, usize, &Config, &Entry)> {
+        self.sheets.iter().enumerate().flat_map(move |(at, sheet)| {
+            let config = self.config(sheet);
+            config.into_iter().flat_map(move |config| {
+                let entries = config.entries.iter().enumerate();
+                entries.map(move |(line, entry)| (at, line, config, entry))
+            })
+        })
+    }
+
+    /// The worst first.
+    pub(super) fn sort(&mut self) {
+        let lines = self.sheets.iter_mut().flat_map(|sheet| &mut sheet.lines);
+        for findings in lines.map(|line| &mut line.findings).chain([&mut self.together]) {
+            findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        }
+    }
+}

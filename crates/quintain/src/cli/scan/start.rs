@@ -1,0 +1,210 @@
+//! Starts servers, with the consent of whoever sits at the terminal, and asks what they list.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use quintain_core::clients::{Lookup, resolve};
+use quintain_core::suite::Launch;
+use quintain_core::surface::Surface;
+use quintain_engine::{Sessions, World};
+use quintain_source::visible;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::sheet::{Sheets, State};
+use super::table;
+use crate::cli::{Desk, target};
+use crate::context::Context;
+
+/// Servers that are started at once.
+const AT_ONCE: usize = 4;
+
+/// Starts every enabled server that may be started.
+pub(super) async fn start(sheets: &mut Sheets, yes: bool, timeout: Option<u64>, desk: &Desk) {
+    if !yes && !desk.context.answers {
+        sheets.remarks.push(
+            "nothing was started: there is no terminal to ask at; `--yes` answers for you".into(),
+        );
+        return;
+    }
+    let asked: Vec<Asked> = sheets
+        .entries()
+        .filter(|(.., entry)| !entry.disabled)
+        .filter_map(|(sheet, line, config, entry)| {
+            let launch = entry.launch.as_ref()?;
+            Some(Asked {
+                sheet,
+                line,
+                title: format!("{} / {}", config.client.title, entry.name),
+                shown: table::launch(launch),
+                filled: fill(launch, &Here { context: &desk.context }),
+            })
+        })
+        .collect();
+    let mut consent = Consent::new(yes);
+    let mut agreed = Vec::new();
+    for asked in asked {
+        let state = match &asked.filled {
+            Err(missing) => State::Skipped(format!("{missing} is not known here")),
+            Ok(_) if !consent.ask(&asked, desk).await => State::Skipped("declined".into()),
+            Ok(_) => {
+                agreed.push(asked);
+                continue;
+            }
+        };
+        sheets.sheets[asked.sheet].lines[asked.line].state = state;
+    }
+    let world = World {
+        env: desk.context.env.clone().into(),
+        state_dir: desk.context.state_dir(),
+        request_timeout: desk.context.request_timeout(),
+        redactor: desk.redactor.clone(),
+        ..World::default()
+    };
+    let timeout = timeout.filter(|millis| *millis > 0).map(Duration::from_millis);
+    let _busy = desk.console.busy(&format!("starting {} servers", agreed.len()));
+    let listing = stream::iter(agreed).map(|asked| {
+        let world = &world;
+        async move {
+            let state = match list(&asked, timeout, world).await {
+                Ok(surface) => State::Listed(Box::new(surface)),
+                Err(why) => State::Failed(why),
+            };
+            (asked.sheet, asked.line, state)
+        }
+    });
+    let states: Vec<_> = listing.buffered(AT_ONCE).collect().await;
+    for (sheet, line, state) in states {
+        sheets.sheets[sheet].lines[line].state = state;
+    }
+}
+
+/// A server that is to be started.
+struct Asked {
+    sheet: usize,
+    line: usize,
+    title: String,
+    shown: String,
+    /// The launch without references, or the reference that nobody here can fill in.
+    filled: Result<Launch, String>,
+}
+
+async fn list(asked: &Asked, timeout: Option<Duration>, world: &World) -> Result<Surface, String> {
+    let launch = asked.filled.clone()?;
+    let mut target = target::plain(asked.title.clone(), launch);
+    if timeout.is_some() {
+        target.timeouts.request = timeout;
+    }
+    let sessions = Sessions::open(&target, world).await.map_err(|error| error.to_string())?;
+    let surfaces = sessions.surfaces(true).await;
+    sessions.close().await;
+    let listed = surfaces.into_iter().next().map(|(_, surface)| surface);
+    listed.ok_or_else(|| "nothing was listed".to_owned())
+}
+
+/// What was answered so far.
+struct Consent {
+    /// The answer to everything that is still to come.
+    rest: Option<bool>,
+    /// Equal launches are asked for once.
+    given: BTreeMap<Vec<String>, bool>,
+}
+
+impl Consent {
+    fn new(yes: bool) -> Self {
+        Self { rest: yes.then_some(true), given: BTreeMap::new() }
+    }
+
+    async fn ask(&mut self, asked: &Asked, desk: &Desk) -> bool {
+        let whole = asked.filled.as_ref().map(whole).unwrap_or_default();
+        if let Some(answer) = self.rest.or_else(|| self.given.get(&whole).copied()) {
+            return answer;
+        }
+        let (title, shown) = (visible(&asked.title), visible(&asked.shown));
+        desk.console
+            .err(&format!("{title}\n  {shown}\nstart it? [y]es, [N]o, [a]ll, [q]uit asking"));
+        let read = tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            std::io::stdin().read_line(&mut line).map(|_| line)
+        });
+        let line = read.await.ok().and_then(Result::ok).unwrap_or_default();
+        let answer = match line.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" => true,
+            "a" | "all" => *self.rest.insert(true),
+            "q" | "quit" => *self.rest.insert(false),
+            _ => false,
+        };
+        self.given.insert(whole, answer);
+        answer
+    }
+}
+
+/// Everything that tells launches apart, what is not shown included.
+fn whole(launch: &Launch) -> Vec<String> {
+    let pair =
+        |(name, value): (&String, &SecretString)| [name.clone(), value.expose_secret().to_owned()];
+    match launch {
+        Launch::Command { command, args, env, cwd } => {
+            let folder = cwd.iter().map(|cwd| cwd.display().to_string());
+            let words = std::iter::once(command).chain(args).cloned();
+            words.chain(env.iter().flat_map(pair)).chain(folder).collect()
+        }
+        Launch::Url { url, headers, .. } => {
+            let headers = headers.iter().flat_map(|(name, value)| pair((name, value)));
+            std::iter::once(url.clone()).chain(headers).collect()
+        }
+        Launch::Path { path, .. } => vec![path.display().to_string()],
+    }
+}
+
+/// What references stand for here.
+struct Here<'a> {
+    context: &'a Context,
+}
+
+impl Lookup for Here<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.context.env.get(name).cloned()
+    }
+
+    fn folder(&self, name: &str) -> Option<String> {
+        match name {
+            "workspaceFolder" | "workspaceRoot" | "cwd" => {
+                Some(self.context.cwd.display().to_string())
+            }
+            "userHome" => self.variable("HOME").or_else(|| self.variable("USERPROFILE")),
+            "pathSeparator" | "/" => Some(std::path::MAIN_SEPARATOR.to_string()),
+            _ => None,
+        }
+    }
+}
+
+fn fill(launch: &Launch, here: &Here<'_>) -> Result<Launch, String> {
+    let text = |text: &String| resolve(text, here);
+    let secret = |value: &SecretString| resolve(value.expose_secret(), here).map(Into::into);
+    let mut filled = launch.clone();
+    match &mut filled {
+        Launch::Command { command, args, env, cwd } => {
+            *command = text(command)?;
+            for arg in args {
+                *arg = text(arg)?;
+            }
+            for value in env.values_mut() {
+                *value = secret(value)?;
+            }
+            if let Some(cwd) = cwd {
+                *cwd = PathBuf::from(text(&cwd.display().to_string())?);
+            }
+        }
+        Launch::Url { url, headers, .. } => {
+            *url = text(url)?;
+            for (_, value) in headers {
+                *value = secret(value)?;
+            }
+        }
+        Launch::Path { .. } => {}
+    }
+    Ok(filled)
+}

@@ -1,0 +1,220 @@
+//! How a scan looks on a terminal.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use quintain_core::clients::Problem;
+use quintain_core::finding::{Confidence, Finding, Severity};
+use quintain_core::launch_checks;
+use quintain_core::suite::Launch;
+use quintain_core::surface::Surface;
+use quintain_source::visible;
+
+use super::sheet::{Line, Sheets, State};
+use crate::cli::Desk;
+use crate::console::{Tone, indented};
+
+/// What is wrong with files that hold no servers.
+pub(super) fn problems(sheets: &Sheets, desk: &Desk) {
+    for config in &sheets.configs {
+        for problem in &config.problems {
+            desk.console.warn(&format!("{}:{}", short(&config.path, desk), told(problem)));
+        }
+    }
+}
+
+/// The whole scan, grouped by client and server.
+pub(super) fn text(sheets: &Sheets, desk: &Desk) -> String {
+    let mut out = String::new();
+    let mut client = "";
+    for sheet in &sheets.sheets {
+        let config = sheets.config(sheet);
+        let title = config.map_or("Saved lists", |config| config.client.title);
+        if title != client {
+            let gap = if client.is_empty() { "" } else { "\n" };
+            let _ = writeln!(out, "{gap}{}", desk.console.paint(Tone::Bold, title));
+            client = title;
+        }
+        let scope = config.map_or("", |config| config.scope.word());
+        let scope =
+            if matches!(scope, "" | "file") { String::new() } else { format!(" ({scope})") };
+        let _ = writeln!(out, "  {}{scope}", short(&sheet.path, desk));
+        for problem in config.into_iter().flat_map(|config| &config.problems) {
+            let label = desk.console.paint(Tone::Yellow, "problem");
+            let _ = writeln!(out, "    {label} {}", told(problem));
+        }
+        let shown = |line: &Line| visible(&line.name).chars().count();
+        let width = sheet.lines.iter().map(shown).max().unwrap_or_default().min(32);
+        for (at, line) in sheet.lines.iter().enumerate() {
+            let entry = config.map(|config| &config.entries[at]);
+            let launch = entry.and_then(|entry| entry.launch.as_ref()).map(launch);
+            let mut about: Vec<String> = launch.into_iter().collect();
+            if let Some(entry) = entry {
+                about.extend(entry.project.as_ref().map(|folder| format!("[in {folder}]")));
+                about.extend(entry.disabled.then(|| "[disabled]".to_owned()));
+            }
+            about.extend(state(&line.state));
+            let name = visible(&line.name).into_owned();
+            let name = desk.console.paint(Tone::Bold, &format!("{name:width$}"));
+            let row = format!("    {name}  {}", visible(&about.join(" ")));
+            let _ = writeln!(out, "{}", row.trim_end());
+            for problem in entry.into_iter().flat_map(|entry| &entry.problems) {
+                let label = desk.console.paint(Tone::Yellow, "problem");
+                let _ = writeln!(out, "      {label} {}", told(problem));
+            }
+            for problem in line.surface().into_iter().flat_map(|surface| &surface.problems) {
+                let label = desk.console.paint(Tone::Yellow, "problem");
+                let _ = writeln!(out, "      {label} {}", visible(problem));
+            }
+            for finding in &line.findings {
+                out.push_str(&self::finding(finding, desk));
+            }
+        }
+    }
+    if !sheets.together.is_empty() {
+        let _ = writeln!(out, "\n{}", desk.console.paint(Tone::Bold, "Servers together"));
+        for finding in &sheets.together {
+            out.push_str(&self::finding(finding, desk));
+        }
+    }
+    let _ = writeln!(out, "\n{}", summary(sheets));
+    out
+}
+
+fn finding(finding: &Finding, desk: &Desk) -> String {
+    let word = finding.severity.word();
+    let tone = match finding.severity {
+        Severity::Critical | Severity::High => Tone::Red,
+        Severity::Medium => Tone::Yellow,
+        Severity::Low | Severity::Info => Tone::Dim,
+    };
+    let sure = match finding.confidence {
+        Confidence::Confirmed => "",
+        Confidence::Suspected => ", suspected",
+    };
+    let mut out = String::new();
+    let place = finding.place.to_string();
+    let _ = writeln!(
+        out,
+        "      {} {} at {}{sure}: {}",
+        desk.console.paint(tone, &format!("{word:8}")),
+        finding.rule,
+        visible(&place),
+        visible(&finding.title)
+    );
+    let indent = " ".repeat(15);
+    for proof in &finding.proofs {
+        let _ = writeln!(out, "{}", indented(&proof.what, &indent));
+    }
+    if let Some(note) = &finding.note {
+        let _ = writeln!(out, "{}", indented(&format!("by design: {note}"), &indent));
+    }
+    if let Some(help) = help(finding) {
+        let label = desk.console.paint(Tone::Bold, "help");
+        let _ = writeln!(out, "{indent}{label}: {}", visible(help));
+    }
+    out
+}
+
+pub(super) fn help(finding: &Finding) -> Option<&str> {
+    finding.metadata.get("help").and_then(serde_json::Value::as_str)
+}
+
+fn told(problem: &Problem) -> String {
+    format!("{}:{}: {}", problem.line, problem.column, visible(&problem.what))
+}
+
+/// How far the scan got, if that is not plain.
+pub(super) fn state(state: &State) -> Option<String> {
+    match state {
+        State::Written => None,
+        State::Skipped(why) => Some(format!("[not started: {why}]")),
+        State::Failed(_) => Some("[failed]".to_owned()),
+        State::Listed(surface) => Some(format!("[{}]", offers(surface))),
+    }
+}
+
+fn offers(surface: &Surface) -> String {
+    let counts = [
+        (surface.tools.len(), "tool"),
+        (surface.resources.len(), "resource"),
+        (surface.templates.len(), "template"),
+        (surface.prompts.len(), "prompt"),
+    ];
+    let named = |(count, word): &(usize, &str)| plural(*count, word);
+    let told: Vec<String> =
+        counts.iter().filter(|(count, word)| *count > 0 || *word == "tool").map(named).collect();
+    told.join(", ")
+}
+
+pub(super) fn plural(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A launch in one line. Values of variables and headers are never shown.
+pub(super) fn launch(launch: &Launch) -> String {
+    let launch = &launch_checks::masked(launch);
+    let names = |label: &str, names: Vec<&String>| {
+        let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+        if names.is_empty() { String::new() } else { format!(" ({label} {})", names.join(", ")) }
+    };
+    match launch {
+        Launch::Url { url, headers, .. } => {
+            let headers = names("headers", headers.iter().map(|(name, _)| name).collect());
+            format!("{url}{headers}")
+        }
+        Launch::Command { command, args, env, cwd } => {
+            let words: Vec<String> = std::iter::once(command).chain(args).map(quoted).collect();
+            let cwd =
+                cwd.as_ref().map_or_else(String::new, |cwd| format!(" (in {})", cwd.display()));
+            format!("{}{}{cwd}", words.join(" "), names("env", env.keys().collect()))
+        }
+        // No client has it.
+        Launch::Path { path, .. } => path.display().to_string(),
+    }
+}
+
+fn quoted(word: &String) -> String {
+    let plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c == '"');
+    if plain { word.clone() } else { format!("{word:?}") }
+}
+
+/// A path as the user would write it.
+pub(super) fn short(path: &Path, desk: &Desk) -> String {
+    if let Ok(below) = path.strip_prefix(&desk.context.cwd) {
+        return visible(&below.display().to_string()).into_owned();
+    }
+    let home = desk.context.env.get("HOME").filter(|home| !home.is_empty());
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    let shown = match below {
+        Some(below) => format!("~/{}", below.display()),
+        None => path.display().to_string(),
+    };
+    visible(&shown).into_owned()
+}
+
+/// `5 servers (1 disabled) in 3 files: 2 high, 1 medium`
+pub(super) fn summary(sheets: &Sheets) -> String {
+    let servers = sheets.lines().count();
+    let disabled = sheets.entries().filter(|(.., entry)| entry.disabled).count();
+    let listed = sheets.lines().filter(|line| line.surface().is_some()).count();
+    let mut told = vec![];
+    for (word, severity) in Severity::WORDS.iter().rev() {
+        let count = sheets.count(*severity);
+        if count > 0 {
+            told.push(format!("{count} {word}"));
+        }
+    }
+    let told = if told.is_empty() { "no findings".to_owned() } else { told.join(", ") };
+    let disabled = if disabled > 0 { format!(" ({disabled} disabled)") } else { String::new() };
+    let not_run = if listed == 0 {
+        "; no server was started, what they list was not checked (`--start`)"
+    } else {
+        ""
+    };
+    format!(
+        "{}{disabled} in {}: {told}{not_run}",
+        plural(servers, "server"),
+        plural(sheets.sheets.len(), "file"),
+    )
+}

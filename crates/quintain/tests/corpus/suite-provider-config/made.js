@@ -1,0 +1,2 @@
+module.exports = () => ({ made: "by default" });
+module.exports.get = () => "by get";

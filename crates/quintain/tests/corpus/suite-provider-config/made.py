@@ -1,0 +1,5 @@
+def get_config():
+    return {"made": "by get_config"}
+
+def other():
+    return ["other"]

@@ -1,0 +1,1 @@
+module.exports = { getTools: () => [{ type: 'function', function: { name: 'now', parameters: { type: 'object' } } }] };

@@ -1,0 +1,37 @@
+//! Every twin is attacked, weak and fixed: what is planted has to be found, and nothing else.
+//!
+//! `../twins/known.json` lists what is not so; an entry that is no longer true fails as well.
+
+use std::{fs, process::Command};
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use crate::run::repository;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let folder = repository().join("crates/quintain/tests/twins");
+    let list = fs::read_to_string(folder.join("twins.json")).unwrap_or_default();
+    let twins: Vec<Value> = serde_json::from_str(&list).unwrap_or_default();
+    // Without a list there is nothing to attack, and that must not look like success.
+    let count = twins.len();
+    let there = Trial::test("twins::there_are_some", move || {
+        if count > 0 { Ok(()) } else { Err("no list of twins is found".into()) }
+    });
+    let names = twins.into_iter().filter_map(|twin| Some(twin["name"].as_str()?.to_owned()));
+    let one = |name: String| Trial::test(format!("twins::{name}"), move || attack(&name));
+    names.map(one).chain([there]).collect()
+}
+
+fn attack(name: &str) -> Result<(), Failed> {
+    let script = repository().join("crates/quintain/tests/twins/measure.py");
+    let mut command = Command::new("python3");
+    command.arg(script).args(["--quintain", env!("CARGO_BIN_EXE_quintain"), name]);
+    let output = command.output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{said}{complained}").into())
+}
