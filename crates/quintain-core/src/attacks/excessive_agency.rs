@@ -5,8 +5,6 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use serde_json::Value;
-
 use super::nature;
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
 use crate::evidence::Exchange;
@@ -56,7 +54,7 @@ static FACTS: Facts = Facts {
 
 /// So many tools are tried in one session.
 const MAX_TOOLS: usize = 8;
-const WATCHERS: usize = 3;
+const WATCHERS: usize = 2;
 
 impl Attack for ExcessiveAgency {
     fn meta(&self) -> &'static Meta {
@@ -78,32 +76,30 @@ impl Attack for ExcessiveAgency {
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Some(field) = brief.field else { return Vec::new() };
         let server = aim.place.server();
-        let watchers = nature::watchers(field, server, "", WATCHERS);
-        if watchers.is_empty() {
-            return Vec::new();
-        }
+        let tools = promising(field, server);
         let mut attempts = Vec::new();
-        for (set, tools) in promising(field, server).chunks(MAX_TOOLS).enumerate() {
-            let mut steps: Vec<Step> = Vec::new();
-            let look_twice = |steps: &mut Vec<Step>| {
-                (0..2).for_each(|_| steps.extend(watchers.iter().cloned()));
-            };
-            look_twice(&mut steps);
-            for (promise, step) in tools {
-                let calls = if *promise == Promise::Idempotent { 2 } else { 1 };
-                for _ in 0..calls {
-                    steps.push(step.clone());
-                    look_twice(&mut steps);
+        // One witness in each session: one that lies itself spoils no more than that.
+        for watcher in nature::watchers(field, server, "", WATCHERS) {
+            // A tool is no witness in its own cause.
+            let others: Vec<&(Promise, Step)> =
+                tools.iter().filter(|(_, step)| *step != watcher).collect();
+            for tools in others.chunks(MAX_TOOLS) {
+                let mut steps = vec![watcher.clone(), watcher.clone()];
+                for (promise, step) in tools {
+                    let calls = if *promise == Promise::Idempotent { 2 } else { 1 };
+                    for _ in 0..calls {
+                        steps.extend([step.clone(), watcher.clone(), watcher.clone()]);
+                    }
                 }
+                attempts.push(Attempt {
+                    form: "state before and after".to_owned(),
+                    set: attempts.len(),
+                    role: String::new(),
+                    action: Action::Alone { steps, identity: 0 },
+                    nonce: brief.nonce(),
+                    payload: None,
+                });
             }
-            attempts.push(Attempt {
-                form: "state before and after".to_owned(),
-                set,
-                role: watchers.len().to_string(),
-                action: Action::Alone { steps, identity: 0 },
-                nonce: brief.nonce(),
-                payload: None,
-            });
         }
         attempts
     }
@@ -149,9 +145,10 @@ fn promising(field: &Field<'_>, server: &str) -> Vec<(Promise, Step)> {
     found
 }
 
-/// What one watcher showed twice before a call, and twice after it.
+/// A call, and what the watcher showed twice before it and twice after it.
 struct Seen<'t> {
-    watcher: &'t Exchange,
+    tool: &'t str,
+    watcher: &'t str,
     before: [&'t Exchange; 2],
     after: [&'t Exchange; 2],
 }
@@ -179,45 +176,21 @@ impl Seen<'_> {
         let lost = before.difference(&after).next()?;
         (self.is_steady() && after.is_subset(&before)).then(|| lost.clone())
     }
-
-    fn name(&self) -> &str {
-        let name = self.watcher.sent.get("name").and_then(Value::as_str);
-        name.unwrap_or("a reading tool")
-    }
-}
-
-/// A call, and what the watchers showed around it.
-struct Around<'t> {
-    tool: &'t str,
-    seen: Vec<Seen<'t>>,
 }
 
 /// The calls of an attempt in their order, as far as it got.
-fn calls(tried: &Tried) -> Vec<Around<'_>> {
-    let (Ok(count), Action::Alone { steps, .. }) =
-        (tried.attempt.role.parse::<usize>(), &tried.attempt.action)
-    else {
-        return Vec::new();
+fn calls(tried: &Tried) -> Vec<Seen<'_>> {
+    let Action::Alone { steps, .. } = &tried.attempt.action else { return Vec::new() };
+    let tool = |at: usize| match steps.get(at) {
+        Some(Step::Call(call)) => call.tool.as_str(),
+        _ => "",
     };
     let exchanges = &tried.evidence.exchanges;
-    let mut found = Vec::new();
-    let mut at = 2 * count;
-    while count > 0 && exchanges.len() > at + 2 * count {
-        let Some(Step::Call(call)) = steps.get(at) else { break };
-        let seen = (0..count)
-            // A tool is no witness in its own cause.
-            .filter(|watcher| !matches!(&steps[*watcher], Step::Call(one) if one.tool == call.tool))
-            .map(|watcher| {
-                let look =
-                    |from: usize| [&exchanges[from + watcher], &exchanges[from + count + watcher]];
-                let (before, after) = (look(at - 2 * count), look(at + 1));
-                Seen { watcher: before[0], before, after }
-            })
-            .collect();
-        found.push(Around { tool: &call.tool, seen });
-        at += 1 + 2 * count;
-    }
-    found
+    let of_call = |at: usize| {
+        let look = |from: usize| [&exchanges[from], &exchanges[from + 1]];
+        Seen { tool: tool(at), watcher: tool(0), before: look(at - 2), after: look(at + 1) }
+    };
+    (2..exchanges.len().saturating_sub(2)).step_by(3).map(of_call).collect()
 }
 
 /// Lines and values of an answer, for telling what is gone.
@@ -261,30 +234,28 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
     hits
 }
 
-fn read_only(call: &Around<'_>) -> Option<Hit> {
-    let seen = call.seen.iter().find(|seen| seen.changed())?;
+fn read_only(call: &Seen<'_>) -> Option<Hit> {
     let title = format!("{} says readOnlyHint and changes something", call.tool);
     let what = format!(
         "{} showed the same twice before the call, and something else twice after it",
-        seen.name()
+        call.watcher
     );
-    Some(Hit::confirmed(title, what).severity(Severity::High).fault("read-only"))
+    let hit = Hit::confirmed(title, what).severity(Severity::High).fault("read-only");
+    call.changed().then_some(hit)
 }
 
-fn not_destructive(call: &Around<'_>) -> Option<Hit> {
-    let (seen, lost) = call.seen.iter().find_map(|seen| Some((seen, seen.gone()?)))?;
+fn not_destructive(call: &Seen<'_>) -> Option<Hit> {
     let title = format!("{} says that it does not destroy, and something is gone", call.tool);
-    let lost: String = lost.chars().take(120).collect();
-    let what = format!("{} showed “{lost}” before the call, and no longer after it", seen.name());
+    let lost: String = call.gone()?.chars().take(120).collect();
+    let what = format!("{} showed “{lost}” before the call, and no longer after it", call.watcher);
     Some(Hit::confirmed(title, what).severity(Severity::High).fault("destructive"))
 }
 
-fn idempotent(call: &Around<'_>, again: &Around<'_>) -> Option<Hit> {
-    let changed = |(first, second): &(&Seen<'_>, &Seen<'_>)| first.changed() && second.changed();
-    let (seen, _) = call.seen.iter().zip(&again.seen).find(changed)?;
+fn idempotent(call: &Seen<'_>, again: &Seen<'_>) -> Option<Hit> {
     let title = format!("{} says idempotentHint and does more when it is called again", call.tool);
-    let what = format!("{} showed another change after the second call", seen.name());
-    Some(Hit::confirmed(title, what).severity(Severity::Low).fault("idempotent"))
+    let what = format!("{} showed another change after the second call", call.watcher);
+    let hit = Hit::confirmed(title, what).severity(Severity::Low).fault("idempotent");
+    (call.changed() && again.changed()).then_some(hit)
 }
 
 #[cfg(test)]
@@ -292,7 +263,7 @@ mod tests {
     use super::*;
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::Evidence;
-    use serde_json::{Map, json};
+    use serde_json::{Map, Value, json};
 
     fn room(hints: Value) -> Room {
         let mut room = Room::of_tools(&[
@@ -319,7 +290,8 @@ mod tests {
     }
 
     fn faults(hints: Value, shown: &'static [&'static str]) -> Vec<&'static str> {
-        room(hints).fight(&ExcessiveAgency, looks(shown)).iter().map(|hit| hit.fault).collect()
+        let hits = room(hints).fight(&ExcessiveAgency, looks(shown));
+        hits.iter().map(|hit| hit.fault).collect()
     }
 
     #[test]

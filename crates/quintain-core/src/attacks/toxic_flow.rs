@@ -58,7 +58,7 @@ const PRIVATE: &str = "\
 const FOREIGN: &str = "\
     mail mails email emails inbox message messages chat page pages web website webpage internet \
     url html issue issues comment comments review reviews feedback ticket tickets post posts \
-    feed feeds rss tweet tweets news thread threads replies channel channels";
+    feed feeds rss tweet tweets news thread threads replies history";
 
 /// What sends.
 const SENDING: &str = "\
@@ -158,14 +158,21 @@ fn is_open(schema: &Value) -> bool {
     schema.get("enum").is_none() && schema.get("const").is_none()
 }
 
+/// Whether an argument is an address of the web, and not of a resource or a file.
+fn is_of_web(name: &str, schema: &Value) -> bool {
+    let says = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let pattern = schema.get("pattern").and_then(Value::as_str).unwrap_or("http");
+    let web = has(&words(name), "url urls link website webpage webhook endpoint href")
+        || says.contains("http");
+    web && pattern.contains("http") && classify(name, None, schema).contains(&Kind::Url)
+}
+
 /// Whether a tool does not work without an address of the caller's choice.
 fn takes_any_url(tool: &Tool) -> bool {
     let required = tool.required_args();
     properties(tool).any(|(name, schema)| {
         let only = properties(tool).count() == 1;
-        is_open(schema)
-            && (only || required.contains(&name.as_str()))
-            && classify(name, None, schema).first() == Some(&Kind::Url)
+        is_open(schema) && (only || required.contains(&name.as_str())) && is_of_web(name, schema)
     })
 }
 
@@ -263,6 +270,7 @@ mod tests {
             vec![tool("read_mail", &["id"]), tool("draft_message", &["to", "text"])],
             vec![tool("get_weather", &["city"]), tool("send_message", &["to", "text"])],
             vec![tool("create_entities", &["entities"]), tool("read_graph", &[])],
+            vec![tool("read_document", &["name"]), tool("read_by_uri", &["uri"])],
             vec![tool("echo", &["message"]), tool("add", &["a", "b"])],
             vec![tool("get_console_messages", &[]), tool("navigate", &["url"])],
             vec![
