@@ -59,7 +59,7 @@ const MAX_AIMS: usize = 12;
 /// An answer that takes longer ends the row.
 const PATIENCE: Duration = Duration::from_millis(400);
 /// A tool that takes longer for an innocent text is left alone: its rows would take a minute.
-const SLOW: Duration = Duration::from_millis(100);
+const SLOW: Duration = Duration::from_millis(150);
 /// What is no accident of scheduling.
 const NOTABLE: Duration = Duration::from_millis(120);
 
@@ -223,18 +223,20 @@ fn is_answered(exchange: &Exchange) -> bool {
     exchange.outcome.is_answer()
 }
 
-/// Whether the last point is notable, far above the harmless text, and above what the step from the
-/// one before explains.
+/// Whether the last point is notable, far above the harmless text, and above what the steps from those
+/// before explain.
 fn grows(row: &Row, harmless: Duration, took: &[Duration]) -> bool {
-    let [.., before, last] = *took else { return false };
-    let steep = if row.is_short() {
+    let [earlier @ .., before, last] = took else { return false };
+    // Less than a millisecond is not measured.
+    let times = |of: &Duration| last.as_secs_f64() / of.as_secs_f64().max(1e-3);
+    let steep = match earlier.last() {
         // One to five characters more: not even half as much again is due.
-        last > before.mul_f64(1.8)
-    } else {
-        // Four times the text: four times the cost is due, and somewhat more for sorting.
-        last > before.mul_f64(8.0)
+        Some(_) if row.is_short() => times(before) > 1.8,
+        // Four times the text, and sixteen times: as much is due, and somewhat more for sorting.
+        Some(earlier) => times(before) > 5.0 && times(earlier) > 80.0,
+        None => times(before) > 20.0,
     };
-    last > NOTABLE && steep && last > harmless * 5
+    *last > NOTABLE && steep && times(&harmless) > 12.0
 }
 
 #[cfg(test)]
@@ -269,7 +271,7 @@ mod tests {
         let nested = |text: &str| {
             let run = text.trim_end_matches('!').len();
             let evil = text.ends_with('!') && text.starts_with("aaa");
-            1.0 + if evil { 1e-5 * 2_f64.powi(run as i32) } else { 0.0 }
+            1.0 + if evil { 1e-5 * (run as f64).exp2() } else { 0.0 }
         };
         let hits = judged("text", nested);
         assert_eq!(hits.len(), 1);
