@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::reach;
+use super::{purpose, reach};
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
 use crate::evidence::Exchange;
 use crate::finding::{Place, Severity};
-use crate::knowledge::{classify, put};
+use crate::knowledge::{classify, put, words};
 use crate::probe::Step;
 use crate::registry::Meta;
 
@@ -23,7 +23,7 @@ static META: Meta = Meta {
 Sends texts that get longer step by step: short ones that make patterns with nested repetitions try every way (10 to 27 characters), long
 ones that make lists, tags and brackets cost their square (some thousand parts), and patterns of that kind where the caller gives the
 pattern. Before each row comes a harmless text of the same size. Each place has a session of its own, and a row ends with the first answer
-that takes long, so that the target is busy for seconds at most.
+that takes long, so that the target is busy for seconds at most. Tools that keep what they are given are left alone.
 
 # Why it matters
 One short call keeps a server busy for hours.
@@ -54,7 +54,13 @@ static FACTS: Facts = Facts {
 const KINDS: [Kind; 6] =
     [Kind::Pattern, Kind::Text, Kind::Filter, Kind::Name, Kind::Url, Kind::Other];
 /// More places than these are not tried: each needs a session of its own.
-const MAX_AIMS: usize = 12;
+const MAX_AIMS: usize = 8;
+
+/// Verbs of tools that keep what they are given: long texts would stay there.
+const KEEPS: [&str; 14] = [
+    "add", "append", "comment", "create", "import", "insert", "log", "post", "publish", "push",
+    "record", "register", "remember", "upload",
+];
 
 /// An answer that takes longer ends the row.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -139,7 +145,10 @@ impl Attack for DosGrowth {
         aims.retain(|aim| {
             let meant = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
             let quick = aim.baseline.as_ref().is_some_and(|usual| usual.exchange.took < SLOW);
-            meant && quick && aim.schema.get("enum").is_none()
+            let tool = words(aim.place.tool().unwrap_or_default());
+            let keeps = tool.iter().any(|word| KEEPS.contains(&word.as_str()));
+            let harmed = keeps || purpose::changes_data(aim);
+            meant && quick && !harmed && aim.schema.get("enum").is_none()
         });
         aims.truncate(MAX_AIMS);
         aims
@@ -308,5 +317,7 @@ mod tests {
     fn only_texts_and_patterns_are_tried() {
         let room = Room::with_argument("read", "path", "/tmp/x");
         assert!(DosGrowth.aims(&room.field()).is_empty());
+        let room = Room::with_argument("create_note", "text", "x");
+        assert!(DosGrowth.aims(&room.field()).is_empty(), "it would be kept");
     }
 }
