@@ -235,6 +235,9 @@ mod tests {
             let coded: Vec<String> =
                 text(attempt).bytes().map(|byte| format!("%{byte:02x}")).collect();
             answers(&coded.concat())
+            let bytes: Vec<String> =
+                text(attempt).bytes().map(|byte| format!("%{byte:02x}")).collect();
+            answers(&bytes.concat())
         };
         assert!(room().fight(&CodeInjection, encoded).is_empty());
         let turned = |attempt: &Attempt| answers(&text(attempt).chars().rev().collect::<String>());
