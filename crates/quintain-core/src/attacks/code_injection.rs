@@ -232,9 +232,6 @@ mod tests {
         };
         assert!(room().fight(&CodeInjection, echo).is_empty());
         let encoded = |attempt: &Attempt| {
-            let coded: Vec<String> =
-                text(attempt).bytes().map(|byte| format!("%{byte:02x}")).collect();
-            answers(&coded.concat())
             let bytes: Vec<String> =
                 text(attempt).bytes().map(|byte| format!("%{byte:02x}")).collect();
             answers(&bytes.concat())

@@ -81,9 +81,6 @@ impl Attack for DataExfil {
         let mut attempts = Vec::new();
         let whole = |nonce: &Nonce| {
             if aim.is(Kind::Host) && !aim.is(Kind::Url) {
-                return format!("{}:{}/{nonce}", listener.host, listener.port);
-            }
-            listener.url(nonce)
                 format!("{}:{}/{nonce}", listener.host, listener.port)
             } else {
                 listener.url(nonce)

@@ -284,7 +284,6 @@ mod tests {
         let nested = |text: &str| {
             let run = text.trim_end_matches('!').len();
             let evil = text.ends_with('!') && text.starts_with("aaa");
-            1.0 + if evil { 1e-5 * 2_f64.powf(run as f64) } else { 0.0 }
             1.0 + if evil { 1e-5 * (run as f64).exp2() } else { 0.0 }
         };
         let hits = judged("text", nested);

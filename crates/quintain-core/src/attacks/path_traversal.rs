@@ -267,8 +267,6 @@ fn shots(aim: &Aim, brief: &Brief<'_>, ground: &Ground) -> Vec<Shot> {
     shots
 }
 
-/// A root, and what was planted for it.
-type Planted = (PathBuf, PathBuf);
 /// A root, and what was planted beside or inside of it.
 type OfRoot = Option<(PathBuf, PathBuf)>;
 
@@ -277,7 +275,6 @@ fn uris(
     aim: &Aim,
     brief: &Brief<'_>,
     target: &Path,
-    (sibling, link): (Option<Planted>, Option<Planted>),
     (sibling, link): (OfRoot, OfRoot),
     role: &str,
 ) -> Vec<Shot> {

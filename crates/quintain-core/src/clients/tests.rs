@@ -252,7 +252,6 @@ fn locations_follow_the_folders() {
     };
     let found = candidates(&dirs);
     let has = |id: &str, path: &str| {
-        found.iter().any(|at| at.client.id == id && at.path == std::path::Path::new(path))
         found.iter().any(|at| at.client.id == id && at.path == Path::new(path))
     };
     assert!(has("claude-desktop", "/h/app/Claude/claude_desktop_config.json"));

@@ -30,7 +30,9 @@ impl Listener {
         let bound = socket.local_addr()?;
         let seen: Arc<Mutex<Vec<Observation>>> = Arc::default();
         let kept = seen.clone();
-        let origin = format!("http://{host}:{}", bound.port());
+        // Another name of the same place: who checks only the first address is led astray.
+        let other = if bound.ip().is_loopback() { "localhost" } else { host };
+        let origin = format!("http://{other}:{}", bound.port());
         let task = tokio::spawn(async move {
             // A socket that fails once may work again.
             while let Ok((stream, _)) = socket.accept().await {
