@@ -82,6 +82,7 @@ impl Attack for DosMalformed {
                     kinds: vec![Kind::Other],
                     schema: Value::Null,
                     by_design: None,
+                    draft: None,
                 });
             }
         }

@@ -141,6 +141,7 @@ impl Attack for ErrorLeak {
                     kinds: vec![Kind::Other],
                     schema: tool.input_schema().cloned().unwrap_or(Value::Null),
                     by_design: None,
+                    draft: None,
                 })
             })
             .collect()

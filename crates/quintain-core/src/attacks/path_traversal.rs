@@ -154,6 +154,7 @@ fn other_places(field: &Field<'_>) -> Vec<Aim> {
         kinds: vec![Kind::Path],
         schema: Value::Null,
         by_design: None,
+        draft: None,
     };
     let mut aims = Vec::new();
     for (server, surface) in field.surfaces {

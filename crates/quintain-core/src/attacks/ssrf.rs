@@ -83,6 +83,7 @@ impl Attack for Ssrf {
                 kinds: vec![Kind::Host],
                 schema: Value::Null,
                 by_design: None,
+                draft: None,
             }));
         }
         aims
