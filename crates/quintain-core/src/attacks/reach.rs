@@ -1,6 +1,6 @@
 //! How a hostile value gets to its place: the request that carries it.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::attack::{Action, Aim, Attempt, Nonce};
 use crate::finding::Place;
