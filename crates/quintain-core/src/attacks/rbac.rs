@@ -232,7 +232,7 @@ fn believed(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
 fn not_looked_at(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
     let Action::Steps { identity, .. } = &tried.attempt.action else { return None };
     let who = bout.field.powers.identities.get(*identity).filter(|_| *identity > 0)?;
-    let role = who.role.as_deref().unwrap_or(&who.name);
+    let role = nature::role_of(bout.field, *identity);
     let tool = bout.field.tool(bout.aim.place.server(), bout.aim.place.tool()?)?;
     let counts = tried.attempt.role == "plain"
         && nature::is_reader_role(role)
@@ -325,6 +325,20 @@ mod tests {
         let mut agents = room(setting());
         agents.powers.identities[1].role = Some("agent".into());
         assert!(agents.fight(&Rbac, |_| answers("greeting is on")).is_empty());
+    }
+
+    #[test]
+    fn a_role_that_the_server_tells_counts_too() {
+        let mut room = room(setting());
+        room.powers.identities[1].role = None;
+        assert!(room.fight(&Rbac, |_| answers("greeting is on")).is_empty());
+        room.knowledge.values.push(crate::knowledge::Learned {
+            name: "role".into(),
+            value: json!("reader"),
+            tool: "whoami".into(),
+            identity: 1,
+        });
+        assert_eq!(room.fight(&Rbac, |_| answers("greeting is on")).len(), 1);
     }
 
     #[test]
