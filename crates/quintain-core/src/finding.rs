@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 
 use crate::evidence::Evidence;
 use crate::probe::Step;
@@ -288,6 +289,18 @@ pub struct Finding {
     /// Anything else.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
+}
+
+/// The same for the same weakness in every run: a digest of what makes it that weakness.
+pub fn fingerprint(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+    let start = hash.finalize().into_iter().take(16);
+    start.flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Numbers of weaknesses as people write them: `CWE-22, CWE-59`.

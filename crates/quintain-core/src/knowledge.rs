@@ -14,6 +14,7 @@ pub use synthesis::{Hints, Tries};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::attack::Aim;
 use crate::evidence::Exchange;
@@ -32,6 +33,10 @@ pub struct Baseline {
 pub struct Knowledge {
     pub baselines: Vec<Baseline>,
     pub values: Vec<Learned>,
+    /// Arguments of calls that worked; the target need not have told them.
+    pub given: Vec<Learned>,
+    /// For tools that no call satisfied: the arguments that came closest.
+    pub drafts: Vec<Draft>,
     /// Folders that the target says it is confined to.
     pub roots: Vec<PathBuf>,
     /// Tools that no call of ours satisfied, or that were left alone, and why.
@@ -39,6 +44,14 @@ pub struct Knowledge {
     /// Places inside of arguments, made from the above.
     #[serde(skip)]
     pub aims: Vec<Aim>,
+}
+
+/// Arguments that a tool refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Draft {
+    pub server: String,
+    pub tool: String,
+    pub args: Map<String, Value>,
 }
 
 /// A tool without a call that works.

@@ -1,11 +1,10 @@
 //! Findings that need no call: of configurations, of what a server lists, of what it listed before.
 
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use crate::attack::{Attack, Facts, Field, Hit};
 use crate::evidence::Evidence;
-use crate::finding::{Confidence, Finding, Place, Proof, Severity};
+use crate::finding::{Confidence, Finding, Place, Proof, Severity, fingerprint};
 
 /// What a finding says.
 pub struct Told {
@@ -77,17 +76,6 @@ pub fn inspect(attacks: &[&dyn Attack], target: &str, field: &Field<'_>) -> Vec<
         }
     }
     findings
-}
-
-fn fingerprint(parts: &[&str]) -> String {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update(part.as_bytes());
-        hash.update([0]);
-    }
-    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
-    let start = hash.finalize().into_iter().take(16);
-    start.flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

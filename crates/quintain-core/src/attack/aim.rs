@@ -1,6 +1,6 @@
 //! What an attack is pointed at.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::finding::Place;
 use crate::knowledge::Baseline;
@@ -16,6 +16,8 @@ pub struct Aim {
     pub kinds: Vec<Kind>,
     /// The schema of the value, if it has one.
     pub schema: Value,
+    /// Arguments to begin with where no call works: the likeliest there are.
+    pub draft: Option<Map<String, Value>>,
     /// Why a hit would be by design, if so.
     pub by_design: Option<String>,
 }

@@ -232,7 +232,9 @@ mod tests {
         };
         assert!(room().fight(&CodeInjection, echo).is_empty());
         let encoded = |attempt: &Attempt| {
-            answers(&text(attempt).bytes().map(|byte| format!("%{byte:02x}")).collect::<String>())
+            let bytes: Vec<String> =
+                text(attempt).bytes().map(|byte| format!("%{byte:02x}")).collect();
+            answers(&bytes.concat())
         };
         assert!(room().fight(&CodeInjection, encoded).is_empty());
         let turned = |attempt: &Attempt| answers(&text(attempt).chars().rev().collect::<String>());

@@ -79,9 +79,12 @@ impl Attack for DataExfil {
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Some(listener) = brief.listener else { return Vec::new() };
         let mut attempts = Vec::new();
-        let whole = |nonce: &Nonce| match aim.is(Kind::Host) && !aim.is(Kind::Url) {
-            true => format!("{}:{}/{nonce}", listener.host, listener.port),
-            false => listener.url(nonce),
+        let whole = |nonce: &Nonce| {
+            if aim.is(Kind::Host) && !aim.is(Kind::Url) {
+                format!("{}:{}/{nonce}", listener.host, listener.port)
+            } else {
+                listener.url(nonce)
+            }
         };
         let nonce = brief.nonce();
         let url = whole(&nonce);
@@ -151,7 +154,7 @@ fn filled(mut attempt: Attempt, aim: &Aim, text: &str, kind: Kind) -> Option<Att
             changed = true;
         }
     }
-    attempt.role = text.to_owned();
+    text.clone_into(&mut attempt.role);
     changed.then_some(attempt)
 }
 

@@ -124,6 +124,7 @@ impl Attack for DebugAccess {
             kinds: vec![Kind::Other],
             schema,
             by_design: None,
+            draft: None,
         };
         let mut aims: Vec<Aim> = Vec::new();
         for (server, tool) in field.tools() {

@@ -40,7 +40,7 @@ const MAKES: [&str; 22] = [
 ];
 const LISTS: [&str; 10] =
     ["list", "ls", "dir", "tree", "find", "search", "glob", "walk", "browse", "scan"];
-const FETCHES: [&str; 22] = [
+const FETCHES: [&str; 26] = [
     "fetch",
     "download",
     "browse",
@@ -63,6 +63,10 @@ const FETCHES: [&str; 22] = [
     "rss",
     "callback",
     "api",
+    "address",
+    "addresses",
+    "internet",
+    "endpoint",
 ];
 /// Words with which a tool says that not everything is allowed.
 const LIMITS: [&str; 30] = [
@@ -166,8 +170,8 @@ pub(super) fn last_name(aim: &Aim) -> String {
 /// The tool that an aim is about.
 pub(super) fn tool_of<'f>(field: &Field<'f>, aim: &Aim) -> Option<&'f Tool> {
     let name = aim.place.tool()?;
-    let surfaces = field.surfaces.iter().filter(|(server, _)| server == aim.place.server());
-    surfaces.filter_map(|(_, surface)| surface.tool(name)).next()
+    let mut surfaces = field.surfaces.iter().filter(|(server, _)| server == aim.place.server());
+    surfaces.find_map(|(_, surface)| surface.tool(name))
 }
 
 /// Whether a tool may be called at all in this run.

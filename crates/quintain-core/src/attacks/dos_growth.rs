@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::reach;
+use super::{purpose, reach};
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
 use crate::evidence::Exchange;
 use crate::finding::{Place, Severity};
-use crate::knowledge::{classify, put};
+use crate::knowledge::{classify, put, words};
 use crate::probe::Step;
 use crate::registry::Meta;
 
@@ -23,7 +23,7 @@ static META: Meta = Meta {
 Sends texts that get longer step by step: short ones that make patterns with nested repetitions try every way (10 to 27 characters), long
 ones that make lists, tags and brackets cost their square (some thousand parts), and patterns of that kind where the caller gives the
 pattern. Before each row comes a harmless text of the same size. Each place has a session of its own, and a row ends with the first answer
-that takes long, so that the target is busy for seconds at most.
+that takes long, so that the target is busy for seconds at most. Tools that keep what they are given are left alone.
 
 # Why it matters
 One short call keeps a server busy for hours.
@@ -54,12 +54,18 @@ static FACTS: Facts = Facts {
 const KINDS: [Kind; 6] =
     [Kind::Pattern, Kind::Text, Kind::Filter, Kind::Name, Kind::Url, Kind::Other];
 /// More places than these are not tried: each needs a session of its own.
-const MAX_AIMS: usize = 12;
+const MAX_AIMS: usize = 8;
+
+/// Verbs of tools that keep what they are given: long texts would stay there.
+const KEEPS: [&str; 14] = [
+    "add", "append", "comment", "create", "import", "insert", "log", "post", "publish", "push",
+    "record", "register", "remember", "upload",
+];
 
 /// An answer that takes longer ends the row.
 const PATIENCE: Duration = Duration::from_millis(400);
 /// A tool that takes longer for an innocent text is left alone: its rows would take a minute.
-const SLOW: Duration = Duration::from_millis(100);
+const SLOW: Duration = Duration::from_millis(150);
 /// What is no accident of scheduling.
 const NOTABLE: Duration = Duration::from_millis(120);
 
@@ -143,7 +149,10 @@ impl Attack for DosGrowth {
         aims.retain(|aim| {
             let meant = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
             let quick = aim.baseline.as_ref().is_some_and(|usual| usual.exchange.took < SLOW);
-            meant && quick && aim.schema.get("enum").is_none()
+            let tool = words(aim.place.tool().unwrap_or_default());
+            let keeps = tool.iter().any(|word| KEEPS.contains(&word.as_str()));
+            let harmed = keeps || purpose::changes_data(aim);
+            meant && quick && !harmed && aim.schema.get("enum").is_none()
         });
         aims.truncate(MAX_AIMS);
         aims
@@ -227,18 +236,20 @@ fn is_answered(exchange: &Exchange) -> bool {
     exchange.outcome.is_answer()
 }
 
-/// Whether the last point is notable, far above the harmless text, and above what the step from the
-/// one before explains.
+/// Whether the last point is notable, far above the harmless text, and above what the steps from those
+/// before explain.
 fn grows(row: &Row, harmless: Duration, took: &[Duration]) -> bool {
-    let [.., before, last] = *took else { return false };
-    let steep = if row.is_short() {
+    let [earlier @ .., before, last] = took else { return false };
+    // Less than a millisecond is not measured.
+    let times = |of: &Duration| last.as_secs_f64() / of.as_secs_f64().max(1e-3);
+    let steep = match earlier.last() {
         // One to five characters more: not even half as much again is due.
-        last > before.mul_f64(1.8)
-    } else {
-        // Four times the text: four times the cost is due, and somewhat more for sorting.
-        last > before.mul_f64(8.0)
+        Some(_) if row.is_short() => times(before) > 1.8,
+        // Four times the text, and sixteen times: as much is due, and somewhat more for sorting.
+        Some(earlier) => times(before) > 5.0 && times(earlier) > 80.0,
+        None => times(before) > 20.0,
     };
-    last > NOTABLE && steep && last > harmless * 5
+    *last > NOTABLE && steep && times(&harmless) > 12.0
 }
 
 #[cfg(test)]
@@ -273,7 +284,7 @@ mod tests {
         let nested = |text: &str| {
             let run = text.trim_end_matches('!').len();
             let evil = text.ends_with('!') && text.starts_with("aaa");
-            1.0 + if evil { 1e-5 * 2_f64.powi(run as i32) } else { 0.0 }
+            1.0 + if evil { 1e-5 * (run as f64).exp2() } else { 0.0 }
         };
         let hits = judged("text", nested);
         assert_eq!(hits.len(), 1);
@@ -310,5 +321,7 @@ mod tests {
     fn only_texts_and_patterns_are_tried() {
         let room = Room::with_argument("read", "path", "/tmp/x");
         assert!(DosGrowth.aims(&room.field()).is_empty());
+        let room = Room::with_argument("create_note", "text", "x");
+        assert!(DosGrowth.aims(&room.field()).is_empty(), "it would be kept");
     }
 }

@@ -57,7 +57,7 @@ const HUGE: i64 = 1_000_000_000_000_000;
 /// The part of a bout that shows that an innocent message is survived.
 const CONTROL: &str = "control";
 const MAX_CALLS: usize = 12;
-const MAX_NUMBERS: usize = 6;
+const MAX_NUMBERS: usize = 4;
 /// To wait long is what these are for.
 const WAITS: [&str; 10] =
     ["sleep", "wait", "delay", "timeout", "duration", "seconds", "ms", "timer", "interval", "ttl"];
@@ -82,6 +82,7 @@ impl Attack for DosMalformed {
                     kinds: vec![Kind::Other],
                     schema: Value::Null,
                     by_design: None,
+                    draft: None,
                 });
             }
         }
@@ -91,7 +92,7 @@ impl Attack for DosMalformed {
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Place::Message { server, message } = &aim.place else { return Vec::new() };
         let actions = match (message.as_str(), brief.field) {
-            ("frame", _) => frames(),
+            ("frame", field) => frames(field, server),
             (_, Some(field)) => calls(field, server),
             _ => Vec::new(),
         };
@@ -119,24 +120,28 @@ impl Attack for DosMalformed {
 type Planned = (String, String, Action);
 
 /// Messages that no client should send. The first one is innocent.
-fn frames() -> Vec<Planned> {
+fn frames(field: Option<&Field<'_>>, server: &str) -> Vec<Planned> {
     let text = |text: &str| text.as_bytes().to_vec();
+    // What goes as far as a tool meets more code than a ping.
+    let mut tools = field.into_iter().flat_map(Field::tools);
+    let known = tools.find_map(|(of, tool)| {
+        let argument = tool.properties()?.keys().next()?.as_str();
+        let may = of == server && field.is_some_and(|field| deeds::may_call(field, tool));
+        Some((tool.name().filter(|_| may)?, argument))
+    });
+    let (tool, argument) = known.unwrap_or(("quintain", "a"));
+    let (tool, argument) = (json!(tool), json!(argument));
+    let given = |value: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":{tool},"arguments":{{{argument}:{value}}}}}}}"#
+        )
+    };
     let call = |params: &str| {
         text(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#))
     };
-    let nested = format!(
-        r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{{"a":{}{}}}}}"#,
-        "[".repeat(DEPTH),
-        "]".repeat(DEPTH)
-    );
-    let huge = format!(
-        r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{{"n":{},"m":1e999}}}}"#,
-        "9".repeat(5_000)
-    );
-    let long = format!(
-        r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{{"a":"{}"}}}}"#,
-        "a".repeat(LONG)
-    );
+    let nested = given(&format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH)));
+    let huge = given(&format!("[{},1e999]", "9".repeat(5_000)));
+    let long = given(&format!("\"{}\"", "a".repeat(LONG)));
     let mut no_text = text(r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":""#);
     no_text.extend([0xff, 0xfe, 0xc3, 0x28]);
     no_text.extend(text(r#""}}"#));
@@ -153,13 +158,14 @@ fn frames() -> Vec<Planned> {
         ("deep nesting", text(&nested)),
         ("huge number", text(&huge)),
         ("bytes that are no text", no_text),
-        ("null bytes", b"\0\0{\"jsonrpc\":\"2.0\"\0}".to_vec()),
-        ("half a character", text(r#"{"jsonrpc":"2.0","id":7,"method":"\ud800"}"#)),
         ("very long line", text(&long)),
-        ("answer that nobody asked for", text(r#"{"jsonrpc":"2.0","id":99999,"result":null}"#)),
         (
-            "notification of a wrong type",
-            text(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}"#),
+            "messages that nobody asked for",
+            text(concat!(
+                r#"{"jsonrpc":"2.0","id":99999,"result":null}"#,
+                "\n",
+                r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}"#
+            )),
         ),
         (
             "second initialize of another version",
@@ -274,26 +280,23 @@ fn harm(tried: &Tried) -> Option<Harm> {
 fn hit(bout: &Bout<'_>, tried: &Tried, harm: &Harm) -> Hit {
     let form = &tried.attempt.form;
     let server = bout.aim.place.server().to_owned();
-    let (place, title) = match &tried.attempt.action {
-        Action::Alone { steps, .. } => {
-            let culprit = steps.iter().take(harm.at + 1).rev().find_map(|step| match step {
-                Step::Call(call) => Some(call.tool.clone()),
-                Step::Request { .. } => None,
-            });
-            let tool = culprit.unwrap_or_default();
-            let pointer = tried.attempt.role.clone();
-            let place = if pointer.is_empty() {
-                Place::Tool { server, tool }
-            } else {
-                Place::Argument { server, tool, pointer }
-            };
-            let title = format!("{place} ends or blocks the server ({form})");
-            (place, title)
-        }
-        _ => {
-            let place = Place::Message { server, message: form.clone() };
-            (place, format!("a malformed message ends or blocks the server ({form})"))
-        }
+    let (place, title) = if let Action::Alone { steps, .. } = &tried.attempt.action {
+        let culprit = steps.iter().take(harm.at + 1).rev().find_map(|step| match step {
+            Step::Call(call) => Some(call.tool.clone()),
+            Step::Request { .. } => None,
+        });
+        let tool = culprit.unwrap_or_default();
+        let pointer = tried.attempt.role.clone();
+        let place = if pointer.is_empty() {
+            Place::Tool { server, tool }
+        } else {
+            Place::Argument { server, tool, pointer }
+        };
+        let title = format!("{place} ends or blocks the server ({form})");
+        (place, title)
+    } else {
+        let place = Place::Message { server, message: form.clone() };
+        (place, format!("a malformed message ends or blocks the server ({form})"))
     };
     let hit = Hit::confirmed(title, harm.what.clone()).by(tried).fault("ends").at(place);
     // Over HTTP it is taken away from others, too.

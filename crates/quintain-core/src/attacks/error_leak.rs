@@ -12,7 +12,7 @@ use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit
 use crate::detect::{self, Family};
 use crate::evidence::Outcome;
 use crate::finding::{Place, Severity};
-use crate::knowledge::{paths_in, put};
+use crate::knowledge::{paths_in, put, words};
 use crate::probe::Step;
 use crate::registry::Meta;
 use crate::tool_call::ToolCall;
@@ -103,6 +103,24 @@ const FOLDERS: [&str; 15] = [
     "/nix/",
 ];
 
+/// Words of arguments that are paths.
+const PATHS: [&str; 14] = [
+    "path",
+    "paths",
+    "file",
+    "files",
+    "filename",
+    "filepath",
+    "dir",
+    "directory",
+    "folder",
+    "repo",
+    "repository",
+    "root",
+    "cwd",
+    "uri",
+];
+
 impl Attack for ErrorLeak {
     fn meta(&self) -> &'static Meta {
         &META
@@ -123,6 +141,7 @@ impl Attack for ErrorLeak {
                     kinds: vec![Kind::Other],
                     schema: tool.input_schema().cloned().unwrap_or(Value::Null),
                     by_design: None,
+                    draft: None,
                 })
             })
             .collect()
@@ -149,9 +168,6 @@ impl Attack for ErrorLeak {
                 payload,
             });
         };
-        if !args.is_empty() {
-            add("no arguments", "", None, Map::new());
-        }
         for (pointer, known) in leaves(field, server, tool, &args) {
             let whole = Value::Object(args.clone());
             let innocent = whole.pointer(pointer);
@@ -160,6 +176,9 @@ impl Attack for ErrorLeak {
                 put(&mut args, pointer, value.clone());
                 add(form, pointer, Some(value), args);
             }
+        }
+        if !args.is_empty() {
+            add("no arguments", "", None, Map::new());
         }
         attempts
     }
@@ -252,7 +271,7 @@ fn leaks(bout: &Bout<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
     }
     // A trace is full of paths; they are no second leak.
     if trace.is_none()
-        && let Some(path) = path(bout, tried, &said, &sent).filter(|path| is_news(path))
+        && let Some(path) = path(bout, tried, &said).filter(|path| is_news(path))
     {
         found.push(("path", format!("the error holds the path {}", short(&path))));
     }
@@ -271,7 +290,7 @@ fn leaks(bout: &Bout<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
 }
 
 /// An absolute path that the server does not name on purpose.
-fn path(bout: &Bout<'_>, tried: &Tried, said: &str, sent: &[String]) -> Option<String> {
+fn path(bout: &Bout<'_>, tried: &Tried, said: &str) -> Option<String> {
     let field = bout.field;
     let is_told = |root: &Path| {
         let root = root.display().to_string();
@@ -289,18 +308,14 @@ fn path(bout: &Bout<'_>, tried: &Tried, said: &str, sent: &[String]) -> Option<S
         .map(std::path::PathBuf::as_path)
         .filter(|r| is_told(r))
         .collect();
-    let about_paths = field.knowledge.aims.iter().any(|aim| {
-        aim.is(Kind::Path)
-            && matches!(&aim.place, Place::Argument { tool, pointer, .. }
-                if Some(tool.as_str()) == bout.aim.place.tool() && *pointer == tried.attempt.role)
-    });
+    // A tool that is given a path may speak of paths.
+    if words(&tried.attempt.role).iter().any(|word| PATHS.contains(&word.as_str())) {
+        return None;
+    }
     let found = paths_in(said).into_iter().find(|path| {
         let text = path.display().to_string();
-        // A tool that is given a path may show it in full.
-        let is_own = about_paths && sent.iter().any(|sent| sent.len() > 3 && text.ends_with(sent));
         FOLDERS.iter().any(|folder| text.starts_with(folder))
             && !told.iter().any(|root| path.starts_with(root))
-            && !is_own
     });
     let windows = || Some(WINDOWS.as_ref()?.find(said)?.as_str().to_owned());
     found.map(|path| path.display().to_string()).or_else(windows)
@@ -432,6 +447,15 @@ mod tests {
         room.surfaces[0].1.instructions = Some("All files are below /srv/data.".into());
         assert!(faults(&room, "not found: /srv/data/x").is_empty());
         assert_eq!(faults(&room, "not found: /srv/other/x"), ["path"]);
+    }
+
+    #[test]
+    fn a_tool_that_is_given_a_path_may_speak_of_paths() {
+        let room = Room::with_argument("git_log", "repo_path", "/srv/repo");
+        let text = "Repository path '/srv/x' is outside of the allowed repository '/srv/repo2/y'";
+        assert!(!room.fight(&ErrorLeak, |_| fails(text)).iter().any(|hit| {
+            hit.place.as_ref().is_some_and(|place| place.to_string() == "git_log.repo_path")
+        }));
     }
 
     #[test]

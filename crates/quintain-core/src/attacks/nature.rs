@@ -195,6 +195,7 @@ pub(super) fn aim(place: Place, baseline: Option<&Baseline>) -> Aim {
         kinds: vec![Kind::Other],
         schema: Value::Null,
         by_design: None,
+        draft: None,
     }
 }
 

@@ -181,16 +181,15 @@ fn instruction(nonce: &Nonce) -> String {
 /// Requests that may bring it back: they name nothing that was named when it was planted.
 fn consumers(field: &Field<'_>, aim: &Aim) -> Vec<Step> {
     let own = aim.place.tool();
-    let given: Vec<&Value> = match aim.baseline.as_ref().map(|known| &known.step) {
-        Some(Step::Call(call)) => call.args.values().collect(),
+    let given: Vec<&str> = match aim.baseline.as_ref().map(|known| &known.step) {
+        Some(Step::Call(call)) => call.args.values().flat_map(strings).collect(),
         _ => Vec::new(),
     };
     let tools = field.knowledge.baselines.iter().filter_map(|known| match &known.step {
         Step::Call(call) => {
             let tool = field.tool(&known.server, &call.tool)?;
             let is_same = Some(call.tool.as_str()) == own;
-            let by_name =
-                call.args.values().any(|value| value.is_string() && given.contains(&value));
+            let by_name = call.args.values().flat_map(strings).any(|text| given.contains(&text));
             let reads = !deeds::writes(tool) && deeds::may_call(field, tool);
             (!is_same && !by_name && reads).then(|| known.step.clone())
         }
@@ -216,6 +215,16 @@ fn consumers(field: &Field<'_>, aim: &Aim) -> Vec<Step> {
         steps.extend(names.map(|name| request("prompts/get", server, json!({"name": name}))));
     }
     steps
+}
+
+/// All texts of a value.
+fn strings(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Object(entries) => entries.values().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Where a request was sent to.
@@ -276,7 +285,7 @@ fn returned(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
             }
             if !is_data(text) && text.contains(TAGS) && text.contains(nonce.as_str()) {
                 let title = format!("{place} repeats hidden characters that {from} was given");
-                add("hidden", title, "the planted hidden characters came back");
+                add("control", title, "the planted hidden characters came back");
             }
         }
     }
@@ -352,6 +361,8 @@ fn ordinary(known: &crate::knowledge::Baseline) -> Vec<Hit> {
         };
         if let Some(found) = INSTRUCTIONS.as_ref().and_then(|regex| regex.find(text))
             && !sent.contains(found.as_str())
+            && !is_data(text)
+            && !is_marked(text, found.start())
         {
             add("unmarked", "instructions to a model", found.as_str());
         }
@@ -360,7 +371,7 @@ fn ordinary(known: &crate::knowledge::Baseline) -> Vec<Hit> {
         }
         let hidden = |c: char| matches!(c, '\u{e0020}'..='\u{e007f}' | '\u{202a}'..='\u{202e}');
         if text.chars().filter(|c| hidden(*c)).count() > 2 {
-            add("hidden", "hidden characters", "characters that nobody sees");
+            add("control", "hidden characters", "characters that nobody sees");
         }
         if let Some(found) = PICTURE.as_ref().and_then(|regex| regex.captures(text)?.get(1)) {
             add("picture", "a picture whose address carries data", found.as_str());
@@ -410,7 +421,7 @@ mod tests {
     #[test]
     fn what_comes_back_as_running_text_is_proof() {
         let faults = showing(&room(), |text| format!("First!\n{text}"));
-        assert_eq!(faults, ["unmarked", "control", "hidden"]);
+        assert_eq!(faults, ["unmarked", "control", "control"]);
     }
 
     #[test]
@@ -439,10 +450,12 @@ mod tests {
         let mut room = Room::of_tools(&[
             json!({"name": "write_file", "inputSchema": schema}),
             json!({"name": "read_file", "inputSchema": schema}),
+            json!({"name": "read_files", "inputSchema": {"type": "object"}}),
         ]);
         let args = |value: Value| value.as_object().unwrap().clone();
         room.works("write_file", args(json!({"path": "a", "content": "x"})), &answers("ok"));
         room.works("read_file", args(json!({"path": "a"})), &answers("x"));
+        room.works("read_files", args(json!({"paths": ["a"]})), &answers("x"));
         let field = room.field();
         let aims = OutputInjection.aims(&field);
         let aim = aims.iter().find(|aim| aim.place.to_string() == "write_file.content").unwrap();

@@ -154,6 +154,7 @@ fn other_places(field: &Field<'_>) -> Vec<Aim> {
         kinds: vec![Kind::Path],
         schema: Value::Null,
         by_design: None,
+        draft: None,
     };
     let mut aims = Vec::new();
     for (server, surface) in field.surfaces {
@@ -267,12 +268,15 @@ fn shots(aim: &Aim, brief: &Brief<'_>, ground: &Ground) -> Vec<Shot> {
     shots
 }
 
+/// A root, and what was planted beside or inside of it.
+type OfRoot = Option<(PathBuf, PathBuf)>;
+
 /// Paths inside of URIs.
 fn uris(
     aim: &Aim,
     brief: &Brief<'_>,
     target: &Path,
-    (sibling, link): (Option<(PathBuf, PathBuf)>, Option<(PathBuf, PathBuf)>),
+    (sibling, link): (OfRoot, OfRoot),
     role: &str,
 ) -> Vec<Shot> {
     let mut shots = Vec::new();

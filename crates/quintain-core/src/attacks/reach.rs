@@ -1,6 +1,6 @@
 //! How a hostile value gets to its place: the request that carries it.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::attack::{Action, Aim, Attempt, Nonce};
 use crate::finding::Place;
@@ -19,7 +19,7 @@ pub fn step(aim: &Aim, value: Value) -> Option<Step> {
         Place::Argument { server, tool, pointer } => {
             let mut args = match aim.baseline.as_ref().map(|baseline| &baseline.step) {
                 Some(Step::Call(call)) => call.args.clone(),
-                _ => Map::new(),
+                _ => aim.draft.clone().unwrap_or_default(),
             };
             put(&mut args, pointer, value);
             let server = Some(server.clone()).filter(|server| !server.is_empty());

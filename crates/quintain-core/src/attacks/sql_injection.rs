@@ -21,7 +21,7 @@ static META: Meta = Meta {
     docs: "\
 # What it does
 Sends values that mean something to SQLite, PostgreSQL, MySQL and SQL Server only if they reach a statement unquoted: a quote and a
-doubled quote, conditions that are true and false inside quotes, as numbers, behind names of tables and as an order, `UNION` with one to
+doubled quote, conditions that are true and false inside quotes, as numbers and as an order, comments behind names, `UNION` with one to
 eight columns, further statements that leave a marker in the canary ground, and waits. Tools that sound as if they change data get
 nothing that could change more of it. Arguments that take a query by contract are left alone.
 
@@ -95,6 +95,7 @@ impl Attack for SqlInjection {
         let mut volley = Volley { aim, brief, innocent, careful, set: 0, made: Vec::new() };
         if aim.is(Kind::Number) {
             volley.numeric();
+            volley.comment();
             return volley.made;
         }
         volley.quotes();
@@ -107,6 +108,7 @@ impl Attack for SqlInjection {
         }
         let first = aim.kinds.first().copied().unwrap_or(Kind::Other);
         if matches!(first, Kind::Filter | Kind::Id | Kind::Name | Kind::Text | Kind::Other) {
+            volley.comment();
             volley.conditions_of_innocent();
             volley.failures();
         }
@@ -245,21 +247,29 @@ impl Volley<'_> {
     }
 
     fn names(&mut self) {
-        let innocent = self.innocent.clone();
         self.pair("an expression as order", Ordered::numbers, |pair| {
             format!(
                 "(CASE WHEN {}<{} THEN 1 ELSE (SELECT abs(-9223372036854775808)/0 FROM (SELECT 1 UNION SELECT 2) q) END)",
                 pair.low, pair.high
             )
         });
-        self.pair("an expression as column", Ordered::numbers, |pair| {
-            format!("(CASE WHEN {}<{} THEN {innocent} END)", pair.low, pair.high)
-        });
-        if !self.careful {
-            self.pair("a condition behind a table", Ordered::numbers, |pair| {
-                format!("{innocent} WHERE {}<{} -- ", pair.low, pair.high)
-            });
+    }
+
+    /// A comment, and the same signs in another order. It changes nothing, so every tool gets it.
+    fn comment(&mut self) {
+        let innocent = self.innocent.clone();
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        if innocent.is_empty() || !innocent.chars().all(plain) {
+            return;
         }
+        self.pair("a comment behind a name or number", Ordered::words, |pair| {
+            let tail = &pair.low[2..];
+            if pair.low < pair.high {
+                format!("{innocent}/*{tail}*/")
+            } else {
+                format!("{innocent}*/{tail}/*")
+            }
+        });
     }
 
     fn union(&mut self) {
@@ -451,6 +461,7 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"year": {"type": "integer"}}});
         let number = Room::of_tools(&[json!({"name": "since", "inputSchema": schema})]);
         assert!(forms(&number).contains("after a number") && !forms(&number).contains("quote"));
+        assert!(forms(&number).contains("a comment behind"));
         assert!(forms(&Room::with_argument("list", "sort_by", "price")).contains("as order"));
     }
 }

@@ -83,6 +83,7 @@ impl Attack for Ssrf {
                 kinds: vec![Kind::Host],
                 schema: Value::Null,
                 by_design: None,
+                draft: None,
             }));
         }
         aims
@@ -111,10 +112,11 @@ impl Attack for Ssrf {
         if matches!(bout.aim.place, Place::Header { .. }) {
             return bout.tried.iter().flat_map(|tried| by_header(bout, tried)).collect();
         }
+        let named = is_named(bout);
         let mut hits: Vec<Hit> = bout
             .tried
             .iter()
-            .filter_map(|tried| Some(hit(bout, tried, &connection(tried)?)))
+            .filter_map(|tried| Some(hit(bout, tried, &connection(tried, named)?)))
             .collect();
         // Where nothing is filtered, other notations say nothing new.
         if hits.iter().any(|hit| hit.fault == "unfiltered") {
@@ -235,26 +237,27 @@ fn header_names(field: &Field<'_>, server: &str) -> Vec<String> {
     names
 }
 
-/// The request that reached the listener and proves this form.
-fn connection(tried: &Tried) -> Option<String> {
+/// Whether the tool says itself that it fetches from the very address of the listener.
+fn is_named(bout: &Bout<'_>) -> bool {
+    let told = deeds::tool_of(bout.field, bout.aim).map(|tool| tool.raw().to_string());
+    let origin = bout.tried.first().map(|tried| tried.attempt.role.as_str());
+    told.zip(origin).is_some_and(|(told, origin)| !origin.is_empty() && told.contains(origin))
+}
+
+/// The request that reached the listener and proves this form. What the caller may reach anyway, by a
+/// redirect or because the tool says so, counts only where it leads elsewhere.
+fn connection(tried: &Tried, named: bool) -> Option<String> {
     let nonce = tried.attempt.nonce.as_str();
+    let elsewhere = named || tried.attempt.form == "redirect";
     tried.evidence.observations.iter().find_map(|observation| {
         let Observation::Connection { request, headers } = observation else { return None };
-        if !request.contains(nonce) {
-            return None;
-        }
-        if tried.attempt.form == "redirect" {
-            // The first hop is the address that was given; only what lies behind counts.
-            let host = headers.iter().find_map(|line| {
-                let (name, value) = line.split_once(':')?;
-                name.eq_ignore_ascii_case("host").then(|| value.trim())
-            });
-            let elsewhere = host.is_some_and(|host| host != tried.attempt.role);
-            if request.contains("/redirect/") || !elsewhere {
-                return None;
-            }
-        }
-        Some(request.clone())
+        let host = headers.iter().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("host").then(|| value.trim())
+        });
+        let is_other = host.is_some_and(|host| host != tried.attempt.role);
+        let counts = !elsewhere || (is_other && !request.contains("/redirect/"));
+        (request.contains(nonce) && counts).then(|| request.clone())
     })
 }
 
@@ -277,12 +280,6 @@ fn hit(bout: &Bout<'_>, tried: &Tried, request: &str) -> Hit {
     if fault == "unfiltered" && fetches && !deeds::claims_limits(tool, &bout.aim.schema) {
         let note = "to fetch what it is given is the stated purpose of the tool, and it claims no limits: by design";
         return hit.severity(Severity::Low).note(note);
-    }
-    // The tool says itself that it fetches from there.
-    let named = tool.is_some_and(|tool| tool.raw().to_string().contains(&tried.attempt.role));
-    if fault == "unfiltered" && named {
-        let note = "the tool names this very address as one that it fetches from: by design";
-        return hit.severity(Severity::Info).note(note);
     }
     hit
 }
@@ -378,6 +375,13 @@ mod tests {
         };
         assert_eq!(follow("localhost:9")[0].fault, "redirect");
         assert!(follow("127.0.0.1:9").is_empty());
+    }
+
+    #[test]
+    fn who_names_the_very_address_may_fetch_from_it() {
+        let mut room = Room::with_argument("fetch_mirror", "url", "https://example.com/");
+        room.surfaces[0].1.tools[0].0["description"] = json!("Only from http://127.0.0.1:9.");
+        assert!(fetching(&room, |url| url.starts_with("http://127.0.0.1:9/")).is_empty());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What the formats of the clients look like, and that nothing in them can do harm.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use secrecy::ExposeSecret;
 
@@ -235,6 +234,10 @@ fn files_are_told_by_name_and_content() {
     assert_eq!(id("/x/y.json", r#"{"mcp": {"a": {"command": ["x"]}}}"#), Some("generic"));
     assert_eq!(id("/x/y.yaml", "extensions: {a: {cmd: x}}"), Some("generic"));
     assert_eq!(id("/x/y.json", r#"{"tools": []}"#), None);
+    assert_eq!(
+        id("/x/openapi.json", r#"{"openapi": "3.1.0", "servers": [{"url": "https://x"}]}"#),
+        None
+    );
     assert_eq!(id("/x/y.json", "{"), Some("generic"), "what is broken is told");
 }
 
@@ -249,7 +252,7 @@ fn locations_follow_the_folders() {
     };
     let found = candidates(&dirs);
     let has = |id: &str, path: &str| {
-        found.iter().any(|at| at.client.id == id && at.path == PathBuf::from(path))
+        found.iter().any(|at| at.client.id == id && at.path == Path::new(path))
     };
     assert!(has("claude-desktop", "/h/app/Claude/claude_desktop_config.json"));
     assert!(has("claude-code", "/p/q/.mcp.json"));

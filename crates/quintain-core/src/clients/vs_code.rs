@@ -32,6 +32,8 @@ pub(super) static VS_CODE_INSIDERS: Client = Client {
 
 pub(super) fn sections(root: &Node) -> Vec<Section<'_>> {
     let mut found = Section::at(root, &["servers"]);
+    // Others call a list so: descriptions of HTTP interfaces, for one.
+    found.retain(|section| section.servers.as_seq().is_none());
     // The settings of a window stand beside its folders.
     for settings in std::iter::once(root).chain(root.get("settings")) {
         found.extend(Section::at(settings, &["mcp", "servers"]));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Knowledge, classify};
+use super::{Draft, Knowledge, classify};
 use crate::attack::Aim;
 use crate::finding::Place;
 use crate::probe::Step;
@@ -23,9 +23,11 @@ pub fn aims(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> Vec<Aim> {
         for tool in &surface.tools {
             let Some(name) = tool.name() else { continue };
             let baseline = knowledge.baseline(server, name);
+            let mine = |draft: &&Draft| draft.server == *server && draft.tool == name;
+            let draft = knowledge.drafts.iter().find(mine).map(|draft| draft.args.clone());
             let args = match baseline.map(|baseline| &baseline.step) {
                 Some(Step::Call(call)) => Value::Object(call.args.clone()),
-                _ => Value::Object(Map::new()),
+                _ => Value::Object(draft.clone().unwrap_or_default()),
             };
             let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
             let mut walk = Walk { root: &schema, found: Vec::new() };
@@ -38,15 +40,16 @@ pub fn aims(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> Vec<Aim> {
                 };
                 let description = leaf.schema.get("description").and_then(Value::as_str);
                 let kinds = classify(&leaf.name, description, &leaf.schema);
-                let baseline = baseline.cloned();
-                aims.push(Aim { place, baseline, kinds, schema: leaf.schema, by_design: None });
+                let (baseline, draft) = (baseline.cloned(), draft.clone());
+                let schema = leaf.schema;
+                aims.push(Aim { place, baseline, kinds, schema, by_design: None, draft });
             }
         }
         let places = variables(server, surface).chain(prompt_arguments(server, surface));
         for (place, name, description) in places {
             let kinds = classify(&name, description, &Value::Null);
             let schema = serde_json::json!({"type": "string"});
-            aims.push(Aim { place, baseline: None, kinds, schema, by_design: None });
+            aims.push(Aim { place, baseline: None, kinds, schema, by_design: None, draft: None });
         }
     }
     aims

@@ -250,11 +250,14 @@ impl Maker<'_> {
                 );
             }
             Kind::Url => texts.extend(self.hints.url.clone()),
-            Kind::Host => texts.push("127.0.0.1".to_owned()),
             Kind::Query => texts.push("SELECT 1".to_owned()),
             Kind::Expression => texts.push("1 + 1".to_owned()),
             Kind::Pattern => texts.push("a".to_owned()),
             Kind::Id => texts.push("1".to_owned()),
+            Kind::Name | Kind::Filter | Kind::Host if names_revision(name) => {
+                texts.extend(["HEAD", "main"].map(str::to_owned));
+            }
+            Kind::Host => texts.push("127.0.0.1".to_owned()),
             Kind::Name | Kind::Filter => texts.push("main".to_owned()),
             Kind::Command => texts.push("echo".to_owned()),
             Kind::Text | Kind::Number | Kind::Other => {}
@@ -338,6 +341,12 @@ fn of_format(format: Option<&str>) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// Whether a name means a state of a repository.
+fn names_revision(name: &str) -> bool {
+    let known = ["ref", "revision", "rev", "commit", "branch", "target", "sha", "base", "head"];
+    words(name).iter().any(|word| known.contains(&word.as_str()))
 }
 
 /// Examples that a description writes in quotes or behind `e.g.`.

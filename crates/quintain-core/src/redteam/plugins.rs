@@ -248,7 +248,7 @@ pub fn collections(name: &str) -> Option<Vec<&'static dyn Attack>> {
         let digits = digits.and_then(|mut parts| parts.next()).and_then(|text| text.parse().ok());
         digits == Some(number)
     };
-    let belongs = |attack: &&'static dyn Attack| attack.facts().frameworks.iter().any(|id| is(&id));
+    let belongs = |attack: &&'static dyn Attack| attack.facts().frameworks.iter().any(is);
     Some(attacks::all().iter().copied().filter(belongs).collect())
 }
 

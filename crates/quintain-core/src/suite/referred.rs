@@ -127,8 +127,13 @@ mod tests {
 
     fn loaded(targets: &str) -> Loaded {
         let text = format!("targets:\n{targets}\n");
-        let file = SuiteFile { name: "quintain.yaml".into(), text, base_dir: "/suites".into() };
-        load(vec![file], &BTreeMap::from([("LANG".into(), "it".into())]), &Named)
+        let file = SuiteFile {
+            name: "quintain.yaml".into(),
+            text: text.into(),
+            base_dir: "/suites".into(),
+        };
+        let env = BTreeMap::from([("LANG".into(), "it".into())]);
+        load(vec![file], &env, std::sync::Arc::new(Named))
     }
 
     fn tools(written: &str) -> Value {

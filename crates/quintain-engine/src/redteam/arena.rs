@@ -44,8 +44,11 @@ pub(super) struct Arena<'a> {
     /// Tools that are left alone.
     pub(super) forbidden: Vec<String>,
     /// Which attempt each mark belongs to, for traces that come late.
-    pub(super) marks: Mutex<HashMap<String, (usize, Arc<Aim>, usize)>>,
+    pub(super) marks: Mutex<HashMap<String, Marked>>,
 }
+
+/// The attempt of a mark: the plugin, its aim, the set.
+type Marked = (usize, Arc<Aim>, usize);
 
 /// What came of one bout.
 pub(super) struct Fought {
@@ -123,7 +126,7 @@ impl Arena<'_> {
         tokio::time::sleep(SETTLE_LATE).await;
         self.witness.look();
         let unclaimed = self.witness.unclaimed();
-        let marked: Vec<(usize, Arc<Aim>, usize)> = {
+        let marked: Vec<Marked> = {
             let marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
             let of = |one: &Observation| {
                 let text = format!("{one:?}");

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use quintain_core::attack::Hit;
 use quintain_core::evidence::Evidence;
-use quintain_core::finding::{Finding, Place, Proof};
+use quintain_core::finding::{Finding, Place, Proof, fingerprint};
 use quintain_core::probe::Step;
 use quintain_core::redteam::PluginOrder;
-use sha2::{Digest as _, Sha256};
 
 use super::arena::Struck;
 
@@ -85,7 +84,7 @@ fn finding(
     reproduce: Reproduce<'_>,
 ) -> Finding {
     let (rule, facts) = (plugin.attack.rule(), plugin.attack.facts());
-    let fingerprint = fingerprint(rule, &place, hit.fault);
+    let fingerprint = fingerprint(&[rule, &place.key(), hit.fault]);
     let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
     Finding {
         id: format!("F-{}", &fingerprint[..8]),
@@ -107,13 +106,6 @@ fn finding(
         steps,
         metadata: serde_json::Map::new(),
     }
-}
-
-/// The same for the same weakness in every run, whatever numbers were drawn.
-fn fingerprint(rule: &str, place: &Place, fault: &str) -> String {
-    let text = format!("{rule}\n{}\n{fault}", place.key());
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(super) fn steps_of(action: &quintain_core::attack::Action) -> Vec<Step> {

@@ -25,8 +25,8 @@ pub(super) struct Planted {
     _folder: TempDir,
     /// What was planted beside and inside of declared roots.
     outside: Vec<PathBuf>,
-    /// Files of the drop that were there already.
-    known: BTreeSet<PathBuf>,
+    /// Files of the drop that were seen, and how long they were.
+    known: BTreeMap<PathBuf, u64>,
     /// What stood in the declared roots before.
     before: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// Names that were sent, which a target may have given to files of its own.
@@ -53,7 +53,7 @@ impl Planted {
             ground,
             _folder: folder,
             outside: Vec::new(),
-            known: BTreeSet::new(),
+            known: BTreeMap::new(),
             before: BTreeMap::new(),
             names: HashSet::new(),
         };
@@ -125,15 +125,14 @@ impl Planted {
 
     /// Takes away what an attempt left, so that it can be seen anew.
     pub(super) fn forget(&mut self, nonce: &str) {
-        let (gone, kept) = std::mem::take(&mut self.known)
-            .into_iter()
-            .partition(|path| path.to_string_lossy().contains(nonce));
-        self.known = kept;
-        let gone: BTreeSet<PathBuf> = gone;
-        for path in gone {
-            // What does not go is not seen again, and then the smaller attempt does not count.
-            let _ = fs::remove_file(path);
-        }
+        self.known.retain(|path, _| {
+            let gone = path.to_string_lossy().contains(nonce);
+            if gone {
+                // What does not go is not seen again, and then the smaller attempt does not count.
+                let _ = fs::remove_file(path);
+            }
+            !gone
+        });
     }
 
     /// Files that appeared since the last look, anywhere in the ground.
@@ -148,13 +147,16 @@ impl Planted {
             {
                 let path = entry.path().to_owned();
                 let is_ours = self.ground.siblings.values().any(|file| *file == path);
-                if !entry.file_type().is_file() || is_ours || self.known.contains(&path) {
+                let length = entry.metadata().map_or(0, |found| found.len());
+                if !entry.file_type().is_file() || is_ours || self.known.get(&path) == Some(&length)
+                {
                     continue;
                 }
                 let bytes = fs::read(&path).unwrap_or_default();
-                let bytes = &bytes[..bytes.len().min(MAX_CONTENT)];
+                // What was written last stands at the end.
+                let bytes = &bytes[bytes.len().saturating_sub(MAX_CONTENT)..];
                 let content = String::from_utf8_lossy(bytes).into_owned();
-                self.known.insert(path.clone());
+                self.known.insert(path.clone(), length);
                 found.push(Observation::File { path, content });
             }
         }

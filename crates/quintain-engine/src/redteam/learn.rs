@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use quintain_core::evidence::Outcome;
 use quintain_core::knowledge::{
-    Baseline, Hints, Knowledge, Silent, Tries, harvest, is_destructive, paths_in, words,
+    Baseline, Draft, Hints, Knowledge, Learned, Silent, Tries, harvest, is_destructive, paths_in,
+    words,
 };
 use quintain_core::probe::Step;
 use quintain_core::surface::{Surface, Tool};
@@ -140,9 +141,12 @@ impl Hunt<'_> {
     async fn run(&self, knowledge: &mut Knowledge) -> Result<Option<Baseline>, String> {
         let schema = self.tool.input_schema().cloned().unwrap_or(Value::Null);
         let mut hints = self.hints.clone();
-        let mut tries = Tries::new(self.name, &schema, &knowledge.values, &hints);
+        let known: Vec<Learned> =
+            knowledge.values.iter().chain(&knowledge.given).cloned().collect();
+        let mut tries = Tries::new(self.name, &schema, &known, &hints);
         let mut error: Option<String> = None;
         let mut seen = HashSet::new();
+        let mut first = None;
         while let Some(args) = tries.next(error.as_deref()) {
             if !seen.insert(Value::Object(args.clone()).to_string()) {
                 continue;
@@ -150,12 +154,15 @@ impl Hunt<'_> {
             if !self.budget.take() {
                 return Err("the budget was spent before a call of it worked".to_owned());
             }
+            first.get_or_insert_with(|| args.clone());
             let server = Some(self.server.to_owned()).filter(|server| !server.is_empty());
             let step = Step::Call(ToolCall { tool: self.name.to_owned(), args, server });
             let exchange = self.party.step(&step).await;
             match &exchange.outcome {
                 Outcome::Reply(_) => {
                     knowledge.values.extend(harvest(&exchange, self.name, self.identity));
+                    // What one tool takes under a name, another may take too.
+                    knowledge.given.extend(self.given(&step));
                     let server = self.server.to_owned();
                     return Ok(Some(Baseline { server, step, exchange }));
                 }
@@ -174,14 +181,35 @@ impl Hunt<'_> {
                         && hints.names.is_empty()
                     {
                         hints.names = missing;
-                        tries = Tries::new(self.name, &schema, &knowledge.values, &hints);
+                        tries = Tries::new(self.name, &schema, &known, &hints);
                     }
                     error = Some(said);
                 }
             }
         }
+        if let Some(args) = first {
+            let (server, tool) = (self.server.to_owned(), self.name.to_owned());
+            knowledge.drafts.retain(|draft| draft.server != server || draft.tool != tool);
+            knowledge.drafts.push(Draft { server, tool, args });
+        }
         let last = error.unwrap_or_else(|| "no call of it worked".to_owned());
         Err(format!("no call of it worked: {}", first_line(&last)))
+    }
+}
+
+impl Hunt<'_> {
+    /// The arguments of a call that works.
+    fn given(&self, step: &Step) -> Vec<Learned> {
+        let Step::Call(call) = step else { return Vec::new() };
+        let plain = |value: &Value| value.is_string() || value.is_number();
+        let given =
+            call.args.iter().filter(|(_, value)| plain(value)).map(|(name, value)| Learned {
+                name: name.clone(),
+                value: value.clone(),
+                tool: self.name.to_owned(),
+                identity: self.identity,
+            });
+        given.collect()
     }
 }
 

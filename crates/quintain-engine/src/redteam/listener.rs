@@ -30,7 +30,9 @@ impl Listener {
         let bound = socket.local_addr()?;
         let seen: Arc<Mutex<Vec<Observation>>> = Arc::default();
         let kept = seen.clone();
-        let origin = format!("http://{host}:{}", bound.port());
+        // Another name of the same place: who checks only the first address is led astray.
+        let other = if bound.ip().is_loopback() { "localhost" } else { host };
+        let origin = format!("http://{other}:{}", bound.port());
         let task = tokio::spawn(async move {
             // A socket that fails once may work again.
             while let Ok((stream, _)) = socket.accept().await {
@@ -90,17 +92,16 @@ async fn serve(
     seen.lock()
         .unwrap_or_else(PoisonError::into_inner)
         .push(Observation::Connection { request, headers });
-    let answer = match path.strip_prefix("/redirect/") {
-        Some(mark) => format!(
+    let answer = if let Some(mark) = path.strip_prefix("/redirect/") {
+        format!(
             "HTTP/1.1 302 Found\r\nLocation: {origin}/{mark}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        ),
-        None => {
-            let body = "{\"ok\": true}\n";
-            format!(
-                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-                body.len()
-            )
-        }
+        )
+    } else {
+        let body = "{\"ok\": true}\n";
+        let length = body.len();
+        format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        )
     };
     stream.write_all(answer.as_bytes()).await?;
     stream.shutdown().await

@@ -490,7 +490,7 @@ fn statics(orders: &Orders, field: &Field<'_>) -> Vec<(usize, Hit)> {
 
 fn finished(orders: &Orders, reports: BTreeMap<usize, AttackReport>) -> Vec<AttackReport> {
     let finish = |(at, mut report): (usize, AttackReport)| {
-        report.attack = orders.plugins[at].attack.meta().id.to_owned();
+        orders.plugins[at].attack.meta().id.clone_into(&mut report.attack);
         report.rate =
             if report.bouts == 0 { 0.0 } else { report.hits as f64 / report.bouts as f64 };
         report.interval = interval(report.hits, report.bouts);

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use super::raw::Door;
-use crate::sessions::{OpenError, Sessions};
+use crate::sessions::{Link, OpenError, Sessions};
 use crate::world::World;
 
 /// An identity with its sessions.
@@ -29,7 +29,7 @@ impl Party {
     ) -> Result<Self, OpenError> {
         let target = as_identity(target, order);
         let sessions = Sessions::open(&target, world).await?;
-        let tools = sessions.links().iter().flat_map(|link| link.tool_names()).collect();
+        let tools = sessions.links().iter().flat_map(Link::tool_names).collect();
         let identity = Identity {
             name: order.name.clone(),
             role: order.role.clone(),

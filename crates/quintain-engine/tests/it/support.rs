@@ -35,7 +35,7 @@ pub(crate) async fn open(config: &Value) -> Sessions {
 pub(crate) fn world() -> World {
     let names = ["PATH", "HOME"];
     let env = names.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
-    World { env: std::sync::Arc::new(env.collect()), ..World::default() }
+    World { env: Arc::new(env.collect()), ..World::default() }
 }
 
 /// A folder in which small servers leave a line per start.

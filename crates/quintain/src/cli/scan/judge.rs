@@ -13,7 +13,7 @@ use quintain_core::surface::Surface;
 use quintain_wire::redact::Redactor;
 use secrecy::ExposeSecret;
 
-use super::sheet::Sheets;
+use super::sheet::Scan;
 
 /// From now on, no credential of the configurations is shown. Values of variables and headers are not
 /// shown to begin with, and are learned by whoever hands them to a server.
@@ -31,24 +31,24 @@ pub(super) fn learn_secrets(configs: &[Config], redactor: &Redactor) {
 }
 
 /// What is wrong with how servers are started.
-pub(super) fn launches(sheets: &mut Sheets, machine: &dyn Machine) {
-    let judged: Vec<(usize, usize, Vec<Finding>)> = sheets
+pub(super) fn launches(scan: &mut Scan, machine: &dyn Machine) {
+    let judged: Vec<(usize, usize, Vec<Finding>)> = scan
         .entries()
         .map(|(at, line, config, entry)| {
-            (at, line, launch_checks::look(config, entry, &sheets.configs, machine))
+            (at, line, launch_checks::look(config, entry, &scan.configs, machine))
         })
         .collect();
     for (at, line, findings) in judged {
-        sheets.sheets[at].lines[line].findings.extend(findings);
+        scan.sheets[at].lines[line].findings.extend(findings);
     }
 }
 
 /// What is wrong with what servers list; those that one client uses at once are looked at together.
-pub(super) fn surfaces(sheets: &mut Sheets) {
+pub(super) fn surfaces(scan: &mut Scan) {
     let mut seen: Vec<String> = Vec::new();
-    for Group { target, members } in groups(sheets) {
+    for Group { target, members } in groups(scan) {
         let listed = |(name, at): (&String, &At)| {
-            let surface = sheets.sheets[at.sheet].lines[at.line].surface()?;
+            let surface = scan.sheets[at.sheet].lines[at.line].surface()?;
             Some((name.clone(), surface.clone()))
         };
         let surfaces: Vec<(String, Surface)> = members.iter().filter_map(listed).collect();
@@ -65,8 +65,8 @@ pub(super) fn surfaces(sheets: &mut Sheets) {
             }
             seen.push(finding.fingerprint.clone());
             match members.get(finding.place.server()) {
-                Some(at) => sheets.sheets[at.sheet].lines[at.line].findings.push(finding),
-                None => sheets.together.push(finding),
+                Some(at) => scan.sheets[at.sheet].lines[at.line].findings.push(finding),
+                None => scan.together.push(finding),
             }
         }
     }
@@ -95,9 +95,9 @@ struct Client {
     folders: BTreeMap<String, Members>,
 }
 
-fn groups(sheets: &Sheets) -> Vec<Group> {
+fn groups(scan: &Scan) -> Vec<Group> {
     let mut clients: BTreeMap<&str, Client> = BTreeMap::new();
-    for (sheet, line, config, entry) in sheets.entries() {
+    for (sheet, line, config, entry) in scan.entries() {
         if entry.disabled || config.scope == Scope::File {
             continue;
         }
@@ -126,15 +126,15 @@ fn groups(sheets: &Sheets) -> Vec<Group> {
             groups.push(Group { target: id.to_owned(), members });
         }
     }
-    groups.push(Group { target: "files".to_owned(), members: named(sheets) });
+    groups.push(Group { target: "files".to_owned(), members: named(scan) });
     groups
 }
 
 /// The servers of all files that the user named: whoever names several wants them together.
-fn named(sheets: &Sheets) -> Members {
+fn named(scan: &Scan) -> Members {
     let mut members = Members::new();
-    for (at, sheet) in sheets.sheets.iter().enumerate() {
-        if sheets.config(sheet).is_some_and(|config| config.scope != Scope::File) {
+    for (at, sheet) in scan.sheets.iter().enumerate() {
+        if scan.config(sheet).is_some_and(|config| config.scope != Scope::File) {
             continue;
         }
         for (number, line) in sheet.lines.iter().enumerate() {

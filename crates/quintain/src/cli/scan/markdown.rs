@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 use quintain_core::finding::Finding;
 use quintain_report::markdown_inline as inline;
 
-use super::sheet::{Line, Sheets};
+use super::sheet::{Line, Scan};
 use super::table;
 use crate::cli::Desk;
 
-pub(super) fn text(sheets: &Sheets, desk: &Desk) -> String {
+pub(super) fn text(scan: &Scan, desk: &Desk) -> String {
     let mut out = String::from("# MCP servers\n\n");
-    let _ = writeln!(out, "{}\n", inline(&table::summary(sheets)));
+    let _ = writeln!(out, "{}\n", inline(&table::summary(scan)));
     out.push_str("| file | server | how | findings |\n|---|---|---|---|\n");
-    for sheet in &sheets.sheets {
-        let config = sheets.config(sheet);
+    for sheet in &scan.sheets {
+        let config = scan.config(sheet);
         let path = inline(&table::short(&sheet.path, desk));
         for problem in config.into_iter().flat_map(|config| &config.problems) {
             let (line, column) = (problem.line, problem.column);
@@ -37,7 +37,7 @@ pub(super) fn text(sheets: &Sheets, desk: &Desk) -> String {
             );
         }
     }
-    for finding in sheets.findings() {
+    for finding in scan.findings() {
         out.push_str(&section(finding));
     }
     out

@@ -17,7 +17,7 @@ use quintain_core::finding::Severity;
 use super::Desk;
 use crate::exit::Exit;
 use output::Outputs;
-use sheet::{Line, Sheets};
+use sheet::{Line, Scan};
 
 /// Check the MCP servers that clients are configured with, without starting them
 ///
@@ -91,44 +91,44 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     };
     let broken = found.is_broken();
     judge::learn_secrets(&found.configs, &desk.redactor);
-    let mut sheets = Sheets::new(found);
-    if sheets.is_empty() {
+    let mut scan = Scan::new(found);
+    if scan.is_empty() {
         let what = if args.files.is_empty() {
             "no MCP server is configured on this machine, as far as known clients go"
         } else {
             "nothing in the files looks like MCP servers or a list of tools"
         };
-        if broken || sheets.has_problems() {
-            table::problems(&sheets, desk);
+        if broken || scan.has_problems() {
+            table::problems(&scan, desk);
         }
         let help = "name a configuration, or a saved answer to `tools/list`";
         refuse(&args, what, Some(help), desk);
         return if broken && !args.files.is_empty() { Exit::Usage } else { Exit::Nothing };
     }
-    judge::launches(&mut sheets, &machine::Here { context: &desk.context });
+    judge::launches(&mut scan, &machine::Here { context: &desk.context });
     if args.start {
-        start::start(&mut sheets, args.yes, args.timeout, desk).await;
+        start::start(&mut scan, args.yes, args.timeout, desk).await;
     }
-    judge::surfaces(&mut sheets);
-    let pinned = match pins::apply(&mut sheets, args.lock, args.verify, desk) {
+    judge::surfaces(&mut scan);
+    let pinned = match pins::apply(&mut scan, args.lock, args.verify, desk) {
         Ok(pinned) => pinned,
         Err((why, help)) => return refuse(&args, &why, Some(&help), desk),
     };
-    sheets.sort();
+    scan.sort();
     if args.json {
-        desk.console.json(&output::json(&sheets));
+        desk.console.json(&output::json(&scan));
     } else {
-        desk.console.out(table::text(&sheets, desk).trim_end());
+        desk.console.out(table::text(&scan, desk).trim_end());
     }
-    let written = outputs.write(&sheets, desk);
-    for line in pinned.iter().chain(&sheets.remarks) {
+    let written = outputs.write(&scan, desk);
+    for line in pinned.iter().chain(&scan.remarks) {
         desk.console.note(&quintain_source::visible(line));
     }
-    conclude(&args, &sheets, broken && !args.files.is_empty(), written, desk)
+    conclude(&args, &scan, broken && !args.files.is_empty(), written, desk)
 }
 
-fn conclude(args: &Args, sheets: &Sheets, broken: bool, written: bool, desk: &Desk) -> Exit {
-    let failures: Vec<&str> = sheets.lines().filter_map(Line::failure).collect();
+fn conclude(args: &Args, scan: &Scan, broken: bool, written: bool, desk: &Desk) -> Exit {
+    let failures: Vec<&str> = scan.lines().filter_map(Line::failure).collect();
     for why in &failures {
         desk.console.error(&quintain_source::visible(why), None);
     }
@@ -140,7 +140,7 @@ fn conclude(args: &Args, sheets: &Sheets, broken: bool, written: bool, desk: &De
     }
     let counts = |severity: Severity| args.fail_on.0.is_some_and(|least| severity >= least);
     // What is by design is told but not bad.
-    let fails = sheets.findings().any(|finding| finding.note.is_none() && counts(finding.severity));
+    let fails = scan.findings().any(|finding| finding.note.is_none() && counts(finding.severity));
     if fails { Exit::Failed } else { Exit::Passed }
 }
 

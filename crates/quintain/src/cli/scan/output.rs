@@ -12,7 +12,7 @@ use quintain_source::visible_json;
 use serde_json::{Map, Value, json};
 
 use super::markdown;
-use super::sheet::{Line, Sheets, State};
+use super::sheet::{Line, Scan, State};
 use crate::cli::Desk;
 
 /// Files that are opened before anything is done.
@@ -27,7 +27,7 @@ enum Format {
 impl Outputs {
     pub(super) fn open(paths: &[PathBuf], desk: &Desk) -> Result<Self, String> {
         let open = |path: &PathBuf| {
-            let suffix = path.extension().map(|suffix| suffix.to_ascii_lowercase());
+            let suffix = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
             let format = match suffix.as_deref().and_then(|suffix| suffix.to_str()) {
                 Some("json") => Format::Json,
                 Some("md" | "markdown") => Format::Markdown,
@@ -49,12 +49,12 @@ impl Outputs {
     }
 
     /// Whether all of them could be written.
-    pub(super) fn write(self, sheets: &Sheets, desk: &Desk) -> bool {
+    pub(super) fn write(self, scan: &Scan, desk: &Desk) -> bool {
         let mut complete = true;
         for (path, format, mut file) in self.0 {
             let text = match format {
-                Format::Json => format!("{}\n", visible_json(&format!("{:#}", json(sheets)))),
-                Format::Markdown => markdown::text(sheets, desk),
+                Format::Json => format!("{}\n", visible_json(&format!("{:#}", json(scan)))),
+                Format::Markdown => markdown::text(scan, desk),
             };
             match file.write_all(desk.redactor.text(&text).as_bytes()) {
                 Ok(()) => desk.console.note(&format!("wrote {}", path.display())),
@@ -70,12 +70,12 @@ impl Outputs {
 }
 
 /// The whole scan.
-pub(super) fn json(sheets: &Sheets) -> Value {
-    let files: Vec<Value> = sheets
+pub(super) fn json(scan: &Scan) -> Value {
+    let files: Vec<Value> = scan
         .sheets
         .iter()
         .map(|sheet| {
-            let config = sheets.config(sheet);
+            let config = scan.config(sheet);
             let servers = sheet
                 .lines
                 .iter()
@@ -93,19 +93,19 @@ pub(super) fn json(sheets: &Sheets) -> Value {
         .collect();
     let counts: Map<String, Value> = Severity::WORDS
         .iter()
-        .map(|(word, severity)| ((*word).to_owned(), sheets.count(*severity).into()))
+        .map(|(word, severity)| ((*word).to_owned(), scan.count(*severity).into()))
         .collect();
-    let listed = sheets.lines().filter(|line| line.surface().is_some()).count();
+    let listed = scan.lines().filter(|line| line.surface().is_some()).count();
     json!({
         "files": files,
-        "findings": sheets.findings().collect::<Vec<_>>(),
+        "findings": scan.findings().collect::<Vec<_>>(),
         "summary": {
-            "servers": sheets.lines().count(),
-            "disabled": sheets.entries().filter(|(.., entry)| entry.disabled).count(),
+            "servers": scan.lines().count(),
+            "disabled": scan.entries().filter(|(.., entry)| entry.disabled).count(),
             "listed": listed,
             "findings": counts,
         },
-        "remarks": sheets.remarks,
+        "remarks": scan.remarks,
         "quintain": {"version": env!("CARGO_PKG_VERSION"), "format_version": 1},
     })
 }

@@ -9,7 +9,7 @@ use quintain_core::surface::lock::{Scope, lock};
 use quintain_core::surface::rug_pull;
 use serde_json::{Value, json};
 
-use super::sheet::Sheets;
+use super::sheet::Scan;
 use crate::cli::Desk;
 
 const FILE: &str = "quintain.lock";
@@ -19,13 +19,13 @@ type Wrong = (String, String);
 
 /// Writes the pins, or compares with them. Returns what is worth a remark.
 pub(super) fn apply(
-    sheets: &mut Sheets,
+    scan: &mut Scan,
     write: bool,
     verify: bool,
     desk: &Desk,
 ) -> Result<Vec<String>, Wrong> {
     let path = desk.context.cwd.join(FILE);
-    let listed = listed(sheets);
+    let listed = listed(scan);
     let kept = read(&path)?;
     if listed.is_empty() {
         if write || verify {
@@ -40,7 +40,7 @@ pub(super) fn apply(
         return pin(&path, kept, &listed);
     }
     match kept {
-        Some(kept) => Ok(compare(sheets, &kept, &listed)),
+        Some(kept) => Ok(compare(scan, &kept, &listed)),
         None if verify => {
             let help = "`quintain scan --start --lock` writes it";
             Err((format!("there is no {FILE}"), help.into()))
@@ -57,10 +57,10 @@ struct Listed {
     surface: Surface,
 }
 
-fn listed(sheets: &Sheets) -> Vec<Listed> {
+fn listed(scan: &Scan) -> Vec<Listed> {
     let mut found = Vec::new();
-    for (at, sheet) in sheets.sheets.iter().enumerate() {
-        let config = sheets.config(sheet);
+    for (at, sheet) in scan.sheets.iter().enumerate() {
+        let config = scan.config(sheet);
         for (number, line) in sheet.lines.iter().enumerate() {
             let Some(surface) = line.surface() else { continue };
             let key = match config {
@@ -91,9 +91,9 @@ fn read(path: &Path) -> Result<Option<Value>, Wrong> {
         Err(error) => return Err((format!("cannot read {FILE}: {error}"), "move it away".into())),
     };
     let value = serde_json::from_str::<Value>(&text).map_err(|error| error.to_string());
-    let sound = value.and_then(|value| match value.get("servers").is_some_and(Value::is_object) {
-        true => Ok(value),
-        false => Err("it has no `servers`".to_owned()),
+    let sound = value.and_then(|value| {
+        let servers = value.get("servers").is_some_and(Value::is_object);
+        if servers { Ok(value) } else { Err("it has no `servers`".to_owned()) }
     });
     sound.map(Some).map_err(|why| {
         (format!("cannot read {FILE}: {why}"), "restore it, or delete it and pin anew".into())
@@ -122,7 +122,7 @@ fn pin(path: &Path, kept: Option<Value>, listed: &[Listed]) -> Result<Vec<String
     Ok(remarks)
 }
 
-fn compare(sheets: &mut Sheets, kept: &Value, listed: &[Listed]) -> Vec<String> {
+fn compare(scan: &mut Scan, kept: &Value, listed: &[Listed]) -> Vec<String> {
     let mut remarks = Vec::new();
     let (mut compared, mut changed) = (0, 0);
     for Listed { sheet, line, key, surface } in listed {
@@ -134,10 +134,10 @@ fn compare(sheets: &mut Sheets, kept: &Value, listed: &[Listed]) -> Vec<String> 
             remarks.push(format!("`{key}` is not pinned; `--lock` does that"));
             continue;
         }
-        let target = sheets.config(&sheets.sheets[*sheet]).map(|config| config.client.id);
+        let target = scan.config(&scan.sheets[*sheet]).map(|config| config.client.id);
         let target = target.unwrap_or_default().to_owned();
         let mut differs = false;
-        let own = &mut sheets.sheets[*sheet].lines[*line];
+        let own = &mut scan.sheets[*sheet].lines[*line];
         for mut finding in rug_pull::findings(&target, kept, &[(key.clone(), surface.clone())]) {
             rename(&mut finding.place, &own.name);
             own.findings.push(finding);

@@ -9,7 +9,7 @@ use quintain_core::surface::Surface;
 use super::files::{Found, Saved};
 
 /// Everything a scan knows.
-pub(super) struct Sheets {
+pub(super) struct Scan {
     pub(super) configs: Vec<Config>,
     pub(super) sheets: Vec<Sheet>,
     /// What several servers amount to together.
@@ -57,7 +57,7 @@ impl Line {
     }
 }
 
-impl Sheets {
+impl Scan {
     pub(super) fn new(found: Found) -> Self {
         let Found { configs, saved } = found;
         let of_config = |(at, config): (usize, &Config)| Sheet {

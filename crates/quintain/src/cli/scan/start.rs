@@ -13,7 +13,7 @@ use quintain_engine::{Sessions, World};
 use quintain_source::visible;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::sheet::{Sheets, State};
+use super::sheet::{Scan, State};
 use super::table;
 use crate::cli::{Desk, target};
 use crate::context::Context;
@@ -22,14 +22,14 @@ use crate::context::Context;
 const AT_ONCE: usize = 4;
 
 /// Starts every enabled server that may be started.
-pub(super) async fn start(sheets: &mut Sheets, yes: bool, timeout: Option<u64>, desk: &Desk) {
+pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, desk: &Desk) {
     if !yes && !desk.context.answers {
-        sheets.remarks.push(
+        scan.remarks.push(
             "nothing was started: there is no terminal to ask at; `--yes` answers for you".into(),
         );
         return;
     }
-    let asked: Vec<Asked> = sheets
+    let asked: Vec<Asked> = scan
         .entries()
         .filter(|(.., entry)| !entry.disabled)
         .filter_map(|(sheet, line, config, entry)| {
@@ -54,7 +54,7 @@ pub(super) async fn start(sheets: &mut Sheets, yes: bool, timeout: Option<u64>, 
                 continue;
             }
         };
-        sheets.sheets[asked.sheet].lines[asked.line].state = state;
+        scan.sheets[asked.sheet].lines[asked.line].state = state;
     }
     let world = World {
         env: desk.context.env.clone().into(),
@@ -77,7 +77,7 @@ pub(super) async fn start(sheets: &mut Sheets, yes: bool, timeout: Option<u64>, 
     });
     let states: Vec<_> = listing.buffered(AT_ONCE).collect().await;
     for (sheet, line, state) in states {
-        sheets.sheets[sheet].lines[line].state = state;
+        scan.sheets[sheet].lines[line].state = state;
     }
 }
 

@@ -10,13 +10,13 @@ use quintain_core::suite::Launch;
 use quintain_core::surface::Surface;
 use quintain_source::visible;
 
-use super::sheet::{Line, Sheets, State};
+use super::sheet::{Line, Scan, State};
 use crate::cli::Desk;
 use crate::console::{Tone, indented};
 
 /// What is wrong with files that hold no servers.
-pub(super) fn problems(sheets: &Sheets, desk: &Desk) {
-    for config in &sheets.configs {
+pub(super) fn problems(scan: &Scan, desk: &Desk) {
+    for config in &scan.configs {
         for problem in &config.problems {
             desk.console.warn(&format!("{}:{}", short(&config.path, desk), told(problem)));
         }
@@ -24,11 +24,11 @@ pub(super) fn problems(sheets: &Sheets, desk: &Desk) {
 }
 
 /// The whole scan, grouped by client and server.
-pub(super) fn text(sheets: &Sheets, desk: &Desk) -> String {
+pub(super) fn text(scan: &Scan, desk: &Desk) -> String {
     let mut out = String::new();
     let mut client = "";
-    for sheet in &sheets.sheets {
-        let config = sheets.config(sheet);
+    for sheet in &scan.sheets {
+        let config = scan.config(sheet);
         let title = config.map_or("Saved lists", |config| config.client.title);
         if title != client {
             let gap = if client.is_empty() { "" } else { "\n" };
@@ -71,13 +71,13 @@ pub(super) fn text(sheets: &Sheets, desk: &Desk) -> String {
             }
         }
     }
-    if !sheets.together.is_empty() {
+    if !scan.together.is_empty() {
         let _ = writeln!(out, "\n{}", desk.console.paint(Tone::Bold, "Servers together"));
-        for finding in &sheets.together {
+        for finding in &scan.together {
             out.push_str(&self::finding(finding, desk));
         }
     }
-    let _ = writeln!(out, "\n{}", summary(sheets));
+    let _ = writeln!(out, "\n{}", summary(scan));
     out
 }
 
@@ -194,13 +194,13 @@ pub(super) fn short(path: &Path, desk: &Desk) -> String {
 }
 
 /// `5 servers (1 disabled) in 3 files: 2 high, 1 medium`
-pub(super) fn summary(sheets: &Sheets) -> String {
-    let servers = sheets.lines().count();
-    let disabled = sheets.entries().filter(|(.., entry)| entry.disabled).count();
-    let listed = sheets.lines().filter(|line| line.surface().is_some()).count();
+pub(super) fn summary(scan: &Scan) -> String {
+    let servers = scan.lines().count();
+    let disabled = scan.entries().filter(|(.., entry)| entry.disabled).count();
+    let listed = scan.lines().filter(|line| line.surface().is_some()).count();
     let mut told = vec![];
     for (word, severity) in Severity::WORDS.iter().rev() {
-        let count = sheets.count(*severity);
+        let count = scan.count(*severity);
         if count > 0 {
             told.push(format!("{count} {word}"));
         }
@@ -215,6 +215,6 @@ pub(super) fn summary(sheets: &Sheets) -> String {
     format!(
         "{}{disabled} in {}: {told}{not_run}",
         plural(servers, "server"),
-        plural(sheets.sheets.len(), "file"),
+        plural(scan.sheets.len(), "file"),
     )
 }
