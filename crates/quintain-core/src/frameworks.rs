@@ -151,6 +151,7 @@ static CWES: &[(u32, &str)] = &[
     (488, "Exposure of Data Element to Wrong Session"),
     (497, "Exposure of Sensitive System Information"),
     (502, "Deserialization of Untrusted Data"),
+    (526, "Cleartext Storage of Sensitive Information in an Environment Variable"),
     (532, "Insertion of Sensitive Information into Log File"),
     (598, "Use of GET Request Method With Sensitive Query Strings"),
     (601, "Open Redirect"),

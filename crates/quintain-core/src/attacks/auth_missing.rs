@@ -113,6 +113,8 @@ impl Attack for AuthMissing {
             };
             hits.push(hit.by(absent).fault("absent"));
         }
+        // The worst first.
+        hits.reverse();
         hits
     }
 }

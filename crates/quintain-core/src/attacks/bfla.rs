@@ -118,7 +118,7 @@ fn lesser<'f>(field: &'f Field<'_>, tool: &'f Tool) -> impl Iterator<Item = (usi
     identities.filter_map(move |(at, identity)| {
         let name = tool.name()?;
         let is_listed = |identity: &Identity| identity.tools.iter().any(|tool| tool == name);
-        let role = identity.role.as_deref().unwrap_or(&identity.name);
+        let role = nature::role_of(field, at);
         let first_lists = field.powers.identities.first().is_some_and(is_listed);
         let why = if !identity.tools.is_empty() && !is_listed(identity) && first_lists {
             Why::NotListed

@@ -61,6 +61,8 @@ static FACTS: Facts = Facts {
 /// So many places and so many ids at each.
 const MAX_AIMS: usize = 16;
 const MAX_IDS: usize = 2;
+/// So many other tools are used before somebody asks for what is theirs.
+const MAX_USED: usize = 6;
 /// Owner and other, by position.
 const PAIRS: [(usize, usize); 2] = [(0, 1), (1, 2)];
 
@@ -91,7 +93,7 @@ impl Attack for Bola {
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Some(field) = brief.field else { return Vec::new() };
         if matches!(aim.place, Place::Tool { .. } | Place::Resource { .. }) {
-            return ask_in_turn(aim, brief);
+            return ask_in_turn(field, aim, brief);
         }
         if brief.identities < 2 {
             return ask_neighbours(field, aim, brief);
@@ -159,15 +161,20 @@ fn personal(field: &Field<'_>) -> Vec<Aim> {
     aims
 }
 
-/// One asks, then the other.
-fn ask_in_turn(aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+/// One uses the server and asks, then the other asks.
+fn ask_in_turn(field: &Field<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let Some(step) = super::leaks::step(aim) else { return Vec::new() };
+    let tool = aim.place.tool().unwrap_or_default();
+    let mut used = nature::watchers(field, aim.place.server(), tool, MAX_USED);
+    used.push(step.clone());
     let mut attempts = Vec::new();
     let pairs = PAIRS.into_iter().filter(|(_, other)| *other < brief.identities);
     for (set, (owner, other)) in pairs.enumerate() {
-        for (who, role) in [(owner, "owner"), (other, "other")] {
+        for (who, role, steps) in
+            [(owner, "owner", used.clone()), (other, "other", vec![step.clone()])]
+        {
             let form = (set, "asked after the owner", role);
-            attempts.push(reach::plain(vec![step.clone()], who, form, brief.nonce()));
+            attempts.push(reach::plain(steps, who, form, brief.nonce()));
         }
     }
     attempts
@@ -498,7 +505,7 @@ fn judge_in_turn(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit
     let owner = of_role(tried, "owner")?;
     let (from, to) =
         (name_of(bout.field, identity_of(owner)), name_of(bout.field, identity_of(other)));
-    let (owners, others) = (owner.said(), other.said());
+    let (owners, others) = (outcome(owner)?.said(), outcome(other)?.said());
     if !names(&owners, from) || !names(&others, from) || names(&others, to) {
         return None;
     }

@@ -78,7 +78,8 @@ impl Attack for ExcessiveAgency {
         let server = aim.place.server();
         let tools = promising(field, server);
         let mut attempts = Vec::new();
-        // One witness in each session: one that lies itself spoils no more than that.
+        // One witness in each session: one that lies itself spoils no more than that. The sessions come
+        // one after the other, since they may share what they change.
         for watcher in nature::watchers(field, server, "", WATCHERS) {
             // A tool is no witness in its own cause.
             let others: Vec<&(Promise, Step)> =
@@ -93,7 +94,7 @@ impl Attack for ExcessiveAgency {
                 }
                 attempts.push(Attempt {
                     form: "state before and after".to_owned(),
-                    set: attempts.len(),
+                    set: 0,
                     role: String::new(),
                     action: Action::Alone { steps, identity: 0 },
                     nonce: brief.nonce(),
@@ -172,7 +173,10 @@ impl Seen<'_> {
 
     /// What was there before and is gone for good; nothing if something else came instead.
     fn gone(&self) -> Option<String> {
-        let (before, after) = (entries(self.before[1]), entries(self.after[0]));
+        let [before, after] = match [self.before[1], self.after[0]].map(values) {
+            [before, _] if before.is_empty() => [self.before[1], self.after[0]].map(lines),
+            both => both,
+        };
         let lost = before.difference(&after).next()?;
         (self.is_steady() && after.is_subset(&before)).then(|| lost.clone())
     }
@@ -193,14 +197,14 @@ fn calls(tried: &Tried) -> Vec<Seen<'_>> {
     (2..exchanges.len().saturating_sub(2)).step_by(3).map(of_call).collect()
 }
 
-/// Lines and values of an answer, for telling what is gone.
-fn entries(exchange: &Exchange) -> BTreeSet<String> {
-    let values = harvest(exchange, "", 0);
-    if values.is_empty() {
-        return exchange.outcome.said().lines().map(|line| timeless(line.trim())).collect();
-    }
+/// The values of an answer, for telling what is gone.
+fn values(exchange: &Exchange) -> BTreeSet<String> {
     let text = |learned: Learned| timeless(&format!("{}={}", learned.name, learned.value));
-    values.into_iter().map(text).collect()
+    harvest(exchange, "", 0).into_iter().map(text).collect()
+}
+
+fn lines(exchange: &Exchange) -> BTreeSet<String> {
+    exchange.outcome.said().lines().map(|line| timeless(line.trim())).collect()
 }
 
 /// A text without its times, which change by themselves.
@@ -317,6 +321,14 @@ mod tests {
         assert_eq!(hits, ["destructive"]);
         assert!(faults(hints.clone(), &["a\nb", "a\nb", "a\nb\nc", "a\nb\nc"]).is_empty());
         assert!(faults(hints, &["n: 1", "n: 1", "n: 2", "n: 2"]).is_empty());
+    }
+
+    #[test]
+    fn an_emptied_list_is_destruction() {
+        let hints = json!({"destructiveHint": false});
+        let (full, empty) = (r#"{"files": ["a.tmp", "b.tmp"]}"#, r#"{"files": []}"#);
+        let shown = vec![full, full, empty, empty].leak();
+        assert_eq!(faults(hints, shown), ["destructive"]);
     }
 
     #[test]

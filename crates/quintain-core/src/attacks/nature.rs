@@ -125,6 +125,22 @@ pub(super) fn says_for_admins(tool: &Tool) -> bool {
     SAYS.as_ref().is_some_and(|regex| regex.is_match(description))
 }
 
+/// The role of an identity: what the user says, else what the server tells it, else its name.
+pub(super) fn role_of<'f>(field: &'f Field<'_>, identity: usize) -> &'f str {
+    let known = field.powers.identities.get(identity);
+    if let Some(role) = known.and_then(|known| known.role.as_deref()) {
+        return role;
+    }
+    let own = |tool: &str| has_word(tool, PERSONAL);
+    let told = field.knowledge.values.iter().find(|learned| {
+        learned.identity == identity
+            && learned.name.eq_ignore_ascii_case("role")
+            && own(&learned.tool)
+    });
+    let told = told.and_then(|learned| learned.value.as_str());
+    told.or(known.map(|known| known.name.as_str())).unwrap_or_default()
+}
+
 /// Whether a role, or the name of somebody, says that they may look only.
 pub(super) fn is_reader_role(role: &str) -> bool {
     let joined: String = words(role).concat();

@@ -110,8 +110,13 @@ impl Attack for Rbac {
             let server = Some(server.to_owned()).filter(|server| !server.is_empty());
             vec![Step::Call(ToolCall { tool: name.to_owned(), args, server })]
         };
+        let claims = claims(tool, &args);
+        if claims.is_empty() {
+            // Nothing can be claimed, but the role of the caller can be looked at.
+            return vec![reach::plain(call(args), who, (0, "as it is", "plain"), brief.nonce())];
+        }
         let mut attempts = Vec::new();
-        for (set, claim) in claims(tool, &args).into_iter().enumerate() {
+        for (set, claim) in claims.into_iter().enumerate() {
             let plain = call(without(&args, &claim));
             attempts.push(reach::plain(plain, who, (set, claim.form, "plain"), brief.nonce()));
             let form = (set, claim.form, "claim");
@@ -227,7 +232,7 @@ fn believed(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
 fn not_looked_at(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
     let Action::Steps { identity, .. } = &tried.attempt.action else { return None };
     let who = bout.field.powers.identities.get(*identity).filter(|_| *identity > 0)?;
-    let role = who.role.as_deref().unwrap_or(&who.name);
+    let role = nature::role_of(bout.field, *identity);
     let tool = bout.field.tool(bout.aim.place.server(), bout.aim.place.tool()?)?;
     let counts = tried.attempt.role == "plain"
         && nature::is_reader_role(role)
@@ -320,6 +325,29 @@ mod tests {
         let mut agents = room(setting());
         agents.powers.identities[1].role = Some("agent".into());
         assert!(agents.fight(&Rbac, |_| answers("greeting is on")).is_empty());
+    }
+
+    #[test]
+    fn a_role_that_the_server_tells_counts_too() {
+        let mut room = room(setting());
+        room.powers.identities[1].role = None;
+        assert!(room.fight(&Rbac, |_| answers("greeting is on")).is_empty());
+        room.knowledge.values.push(crate::knowledge::Learned {
+            name: "role".into(),
+            value: json!("reader"),
+            tool: "whoami".into(),
+            identity: 1,
+        });
+        assert_eq!(room.fight(&Rbac, |_| answers("greeting is on")).len(), 1);
+    }
+
+    #[test]
+    fn without_a_claim_the_role_still_counts() {
+        let tool = json!({"name": "reassign_ticket", "inputSchema":
+            {"additionalProperties": false, "properties": {"value": {"type": "string"}}}});
+        let hits = room(tool.clone()).fight(&Rbac, |_| answers("done"));
+        assert_eq!((hits.len(), hits[0].fault), (1, "role"));
+        assert!(room(tool).fight(&Rbac, |_| forbidden()).is_empty());
     }
 
     #[test]

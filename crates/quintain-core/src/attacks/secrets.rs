@@ -20,7 +20,7 @@ static META: Meta = Meta {
     docs: "\
 # What it does
 Reads everything that a server lists, makes every harmless call that works once more, reads resources and prompts, and makes calls with
-a value that cannot exist, since errors tell more than answers. It looks for private keys, keys of known services, credentials in
+other values, listed ones and one that cannot exist, since errors tell more than answers. It looks for private keys, keys of known services, credentials in
 addresses and values that are assigned to a password, with the detectors of `no-secrets`.
 
 # Why it matters
@@ -50,8 +50,8 @@ static FACTS: Facts = Facts {
     needs: &[],
 };
 
-/// So many arguments of a tool are given a value that cannot exist.
-const BAD_ARGUMENTS: usize = 3;
+/// So many calls with other values are made of a tool.
+const BAD_VALUES: usize = 4;
 
 impl Attack for Secrets {
     fn meta(&self) -> &'static Meta {
@@ -97,16 +97,21 @@ impl Attack for Secrets {
         let Some(Step::Call(call)) = aim.baseline.as_ref().map(|baseline| &baseline.step) else {
             return attempts;
         };
-        let texts = call.args.iter().filter(|(_, value)| value.is_string()).take(BAD_ARGUMENTS);
-        for (at, (argument, _)) in texts.enumerate() {
+        let tool = brief.field.and_then(|field| field.tool(aim.place.server(), &call.tool));
+        let texts = call.args.iter().filter(|(_, value)| value.is_string());
+        let bad = texts.flat_map(|(argument, value)| {
+            let schema = tool.and_then(|tool| tool.properties()?.get(argument));
+            others(schema, value).into_iter().map(move |other| (argument, other))
+        });
+        for (at, (argument, other)) in bad.take(BAD_VALUES).enumerate() {
             let nonce = brief.nonce();
+            let value = other.unwrap_or_else(|| Value::from(nonce.as_str()));
             let mut call = call.clone();
             let pointer = format!("/{}", argument.replace('~', "~0").replace('/', "~1"));
-            put(&mut call.args, &pointer, Value::from(nonce.as_str()));
-            let payload = Value::from(nonce.as_str());
+            put(&mut call.args, &pointer, value.clone());
             let form = (at + 1, "in an error", pointer.as_str());
             let attempt = reach::plain(vec![Step::Call(call)], 0, form, nonce);
-            attempts.push(Attempt { payload: Some(payload), ..attempt });
+            attempts.push(Attempt { payload: Some(value), ..attempt });
         }
         attempts
     }
@@ -150,6 +155,16 @@ impl Attack for Secrets {
     }
 }
 
+/// Other values of an argument: those that it lists, else one that cannot exist.
+fn others(schema: Option<&Value>, value: &Value) -> Vec<Option<Value>> {
+    match schema.and_then(|schema| schema.get("enum")?.as_array()) {
+        Some(items) => {
+            items.iter().filter(|item| *item != value).take(2).cloned().map(Some).collect()
+        }
+        None => vec![None],
+    }
+}
+
 fn judged(leaks: &[&Leak], title: String, what: String) -> Hit {
     let weak = ["assigned-secret", "jwt"];
     let sure =
@@ -187,10 +202,10 @@ fn hands_out(tool: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{Room, answers, args, comes};
     use crate::evidence::Outcome;
     use crate::finding;
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     const KEY: &str = "ghp_k3Jd82mQpZx71LsVbN4tRw9YcE5uHa0GfTiO";
 
@@ -221,6 +236,18 @@ mod tests {
         });
         assert_eq!(hits.len(), 1);
         assert_eq!(hits[0].place.as_ref().unwrap().to_string(), "show_settings.region");
+    }
+
+    #[test]
+    fn listed_values_are_tried_in_their_turn() {
+        let schema = json!({"properties": {"region": {"enum": ["eu", "us"]}}});
+        let mut room = Room::of_tools(&[json!({"name": "sync_region", "inputSchema": schema})]);
+        room.works("sync_region", Map::from_iter([("region".into(), json!("eu"))]), &answers("ok"));
+        let hits = room.fight(&Secrets, |attempt| match args(attempt)["region"].as_str() {
+            Some("us") => answers("could not connect to postgres://app:s3cr3tPw9@db.acme.io/x"),
+            _ => answers("up to date"),
+        });
+        assert_eq!((hits.len(), hits[0].fault), (1, "error"));
     }
 
     #[test]
