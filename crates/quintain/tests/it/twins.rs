@@ -24,14 +24,20 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn attack(name: &str) -> Result<(), Failed> {
+    // Side effects take their time on a busy machine: what deviates once is tried again.
+    measured(name).or_else(|_| measured(name)).map_err(Into::into)
+}
+
+/// What deviates from the list, in words.
+fn measured(name: &str) -> Result<(), String> {
     let script = repository().join("crates/quintain/tests/twins/measure.py");
     let mut command = Command::new("python3");
     command.arg(script).args(["--quintain", env!("CARGO_BIN_EXE_quintain"), name]);
-    let output = command.output()?;
+    let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{said}{complained}").into())
+    Err(format!("{said}{complained}"))
 }
