@@ -5,6 +5,7 @@
 //! them, watches what happens outside the wire, and repeats what hit.
 
 mod aim;
+mod any;
 mod attempt;
 mod bout;
 mod brief;
@@ -13,6 +14,7 @@ mod field;
 mod token;
 
 pub use aim::{Aim, Kind};
+pub use any::AnyAttack;
 pub use attempt::{Action, Attempt, HttpRequest};
 pub use bout::{Bout, Hit, Tried};
 pub use brief::{Brief, Ground, Listener, Nonce};
@@ -20,14 +22,14 @@ pub use facts::{Facts, Need};
 pub use field::{Field, Identity, Powers};
 pub use token::{Given, Token};
 
-use crate::registry::Meta;
+use crate::registry::About;
 
-/// A family of hostile probes with its oracle.
-pub trait Attack: Sync {
-    fn meta(&self) -> &'static Meta;
+/// A family of hostile probes with its oracle: built in, or defined in a suite.
+pub trait Attack: Send + Sync {
+    fn meta(&self) -> About<'_>;
 
     /// What its findings are called; several attacks may prove one kind of weakness.
-    fn rule(&self) -> &'static str {
+    fn rule(&self) -> &str {
         self.meta().id
     }
 
@@ -37,7 +39,7 @@ pub trait Attack: Sync {
     }
 
     /// How bad it is, and what the frameworks call it.
-    fn facts(&self) -> &'static Facts;
+    fn facts(&self) -> Facts<'_>;
 
     /// Whether [`Self::inspect`] looks at anything.
     fn inspects(&self) -> bool {

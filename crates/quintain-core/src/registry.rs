@@ -2,21 +2,25 @@
 //! made from it.
 
 /// Describes one built-in.
+pub type Meta = About<'static>;
+
+/// Describes one entry of an extension point. What users define themselves lives as long as their
+/// suite; hence the lifetime.
 #[derive(Debug, Clone, Copy)]
-pub struct Meta {
+pub struct About<'a> {
     /// Kebab case, as written in suites.
-    pub id: &'static str,
-    pub aliases: &'static [&'static str],
+    pub id: &'a str,
+    pub aliases: &'a [&'a str],
     /// One line without a full stop.
-    pub summary: &'static str,
+    pub summary: &'a str,
     /// Markdown: *What it does*, *Why it matters*, *What counts as proof*, *Example*, as far as
     /// they apply. Examples are YAML and compile.
-    pub docs: &'static str,
+    pub docs: &'a str,
     /// The version that brought it.
-    pub since: &'static str,
+    pub since: &'a str,
 }
 
-impl Meta {
+impl About<'_> {
     pub fn answers_to(&self, name: &str) -> bool {
         self.id == name || self.aliases.contains(&name)
     }

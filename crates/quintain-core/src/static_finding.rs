@@ -29,7 +29,7 @@ impl Told {
 }
 
 /// Makes a finding that cites what it saw.
-pub fn finding(rule: &str, facts: &Facts, target: &str, place: Place, told: Told) -> Finding {
+pub fn finding(rule: &str, facts: Facts<'_>, target: &str, place: Place, told: Told) -> Finding {
     let fingerprint = fingerprint(&[target, rule, place.server(), &place.key(), told.fault]);
     let mut metadata = Map::new();
     if let Some(help) = told.help {
@@ -90,12 +90,12 @@ mod tests {
     struct Suspicious;
 
     impl Attack for Suspicious {
-        fn meta(&self) -> &'static Meta {
-            &Meta { id: "suspicious", aliases: &[], summary: "", docs: "", since: "" }
+        fn meta(&self) -> Meta {
+            Meta { id: "suspicious", aliases: &[], summary: "", docs: "", since: "" }
         }
 
-        fn facts(&self) -> &'static Facts {
-            &Facts { severity: Severity::Medium, cwe: &[1], frameworks: &["X"], needs: &[] }
+        fn facts(&self) -> Facts<'static> {
+            Facts { severity: Severity::Medium, cwe: &[1], frameworks: &["X"], needs: &[] }
         }
 
         fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {

@@ -4,14 +4,14 @@ use crate::finding::Severity;
 
 /// How bad a weakness of this kind is, and what others call it.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts {
+pub struct Facts<'a> {
     /// Of a confirmed finding, unless the finding says otherwise.
     pub severity: Severity,
-    pub cwe: &'static [u32],
+    pub cwe: &'a [u32],
     /// Ids of frameworks: `MCP05`, `ASI05`, `LLM01`, `API1`, `AML.T0051`.
-    pub frameworks: &'static [&'static str],
+    pub frameworks: &'a [&'a str],
     /// What it cannot do without.
-    pub needs: &'static [Need],
+    pub needs: &'a [Need],
 }
 
 /// What an attack cannot do without.

@@ -115,12 +115,12 @@ const PROGRAMS: [&str; 16] = [
 const CHECKS: [&str; 4] = ["rev-parse", "check-ref-format", "show-ref", "cat-file"];
 
 impl Attack for ArgumentInjection {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

@@ -67,12 +67,12 @@ const MAX_USED: usize = 6;
 const PAIRS: [(usize, usize); 2] = [(0, 1), (1, 2)];
 
 impl Attack for Bola {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

@@ -126,12 +126,12 @@ impl Shape {
 }
 
 impl Attack for CommandInjection {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

@@ -52,12 +52,12 @@ const WATCHERS: usize = 4;
 const KINDS: [Kind; 5] = [Kind::Text, Kind::Filter, Kind::Name, Kind::Other, Kind::Expression];
 
 impl Attack for CrossSessionLeak {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

@@ -109,12 +109,12 @@ static OTHERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 impl Attack for DebugAccess {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

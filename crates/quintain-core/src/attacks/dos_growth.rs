@@ -132,16 +132,16 @@ fn rows(aim: &Aim) -> &'static [Row] {
 }
 
 impl Attack for DosGrowth {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
     fn is_unsteady(&self) -> bool {
         true
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

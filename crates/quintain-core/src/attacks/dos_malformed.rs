@@ -63,12 +63,12 @@ const WAITS: [&str; 10] =
     ["sleep", "wait", "delay", "timeout", "duration", "seconds", "ms", "timer", "interval", "ttl"];
 
 impl Attack for DosMalformed {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

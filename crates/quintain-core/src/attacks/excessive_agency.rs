@@ -57,12 +57,12 @@ const MAX_TOOLS: usize = 8;
 const WATCHERS: usize = 2;
 
 impl Attack for ExcessiveAgency {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

@@ -61,12 +61,12 @@ const VERBS: [&str; 6] = ["admin", "debug", "list", "get", "delete", ""];
 const LEFT_OVER: [&str; 4] = ["debug", "admin", "debug_info", "get_config"];
 
 impl Attack for HiddenTool {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

@@ -58,12 +58,12 @@ const ORIGINS: [(&str, &str); 4] = [
 ];
 
 impl Attack for HttpHostOrigin {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

@@ -71,12 +71,12 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 impl Attack for NosqlInjection {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

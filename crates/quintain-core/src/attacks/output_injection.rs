@@ -85,12 +85,12 @@ static PICTURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 impl Attack for OutputInjection {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn inspects(&self) -> bool {

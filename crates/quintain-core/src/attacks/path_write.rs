@@ -63,16 +63,16 @@ const CONTENTS: [&str; 12] = [
 const SOURCES: [&str; 5] = ["source", "src", "from", "old", "input"];
 
 impl Attack for PathWrite {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
     fn rule(&self) -> &'static str {
         "path-traversal"
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

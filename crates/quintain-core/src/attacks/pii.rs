@@ -74,12 +74,12 @@ const CLASSES: [(&str, &str, Severity, &[&str]); 3] = [
 const CHECKED: [&str; 6] = ["payment-card", "iban", "de-tax-id", "es-dni", "nl-bsn", "in-aadhaar"];
 
 impl Attack for Pii {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

@@ -64,12 +64,12 @@ const GREATEST: [&str; 8] =
     ["admin", "administrator", "superadmin", "root", "owner", "superuser", "system", "manager"];
 
 impl Attack for Rbac {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

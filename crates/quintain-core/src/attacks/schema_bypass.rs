@@ -48,12 +48,12 @@ const MAX: usize = 8;
 const MAX_OF_RULE: usize = 3;
 
 impl Attack for SchemaBypass {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

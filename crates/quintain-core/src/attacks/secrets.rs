@@ -54,12 +54,12 @@ static FACTS: Facts = Facts {
 const BAD_VALUES: usize = 4;
 
 impl Attack for Secrets {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn inspects(&self) -> bool {

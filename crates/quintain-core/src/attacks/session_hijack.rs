@@ -54,12 +54,12 @@ const SESSIONS: usize = 5;
 const IDS: usize = 2;
 
 impl Attack for SessionHijack {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

@@ -63,12 +63,12 @@ const MAX_HEADERS: usize = 12;
 const MAX_CALLS: usize = 12;
 
 impl Attack for Ssrf {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

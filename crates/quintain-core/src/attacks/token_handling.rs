@@ -76,12 +76,12 @@ const QUERY: [&str; 2] = ["access_token", "token"];
 const MAX_WRITERS: usize = 4;
 
 impl Attack for TokenHandling {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

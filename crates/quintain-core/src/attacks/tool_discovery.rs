@@ -50,12 +50,12 @@ static FACTS: Facts = Facts {
 const MAX_IDENTITIES: usize = 3;
 
 impl Attack for ToolDiscovery {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn inspects(&self) -> bool {

@@ -53,12 +53,12 @@ static FACTS: Facts = Facts {
 const LEAST_WORDS: usize = 16;
 
 impl Attack for ToolPoisoning {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn inspects(&self) -> bool {

@@ -51,12 +51,12 @@ static FACTS: Facts = Facts {
 };
 
 impl Attack for ToolShadowing {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn inspects(&self) -> bool {

@@ -83,12 +83,12 @@ const MAKING: &str = "create add post publish submit write open reply";
 const NEUTRAL: &str = "console log logs error errors schema schemas type types";
 
 impl Attack for ToxicFlow {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn inspects(&self) -> bool {

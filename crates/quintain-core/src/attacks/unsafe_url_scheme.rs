@@ -54,12 +54,12 @@ static FACTS: Facts = Facts {
 const BOGUS: &str = "bogus";
 
 impl Attack for UnsafeUrlScheme {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn meta(&self) -> Meta {
+        META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {

@@ -44,8 +44,8 @@ impl LaunchCheck for ConflictingServers {
         &META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     /// Told once, at the later of two.

@@ -53,8 +53,8 @@ impl LaunchCheck for ContainerPowers {
         &META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

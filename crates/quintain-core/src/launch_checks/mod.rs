@@ -36,7 +36,7 @@ pub trait LaunchCheck: Sync {
     fn meta(&self) -> &'static Meta;
 
     /// How bad it is, and what the frameworks call it.
-    fn facts(&self) -> &'static Facts;
+    fn facts(&self) -> Facts<'static>;
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern>;
 }

@@ -62,8 +62,8 @@ impl LaunchCheck for PipedDownload {
         &META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

@@ -65,8 +65,8 @@ impl LaunchCheck for PreloadedCode {
         &META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

@@ -42,8 +42,8 @@ impl LaunchCheck for ShellWrapper {
         &META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

@@ -48,8 +48,8 @@ impl LaunchCheck for UnpinnedPackage {
         &META
     }
 
-    fn facts(&self) -> &'static Facts {
-        &FACTS
+    fn facts(&self) -> Facts<'static> {
+        FACTS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

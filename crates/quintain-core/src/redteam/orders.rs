@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::plugins::{collections, known_names, unavailable};
 use super::report::NotRun;
 use super::suppress::Suppression;
-use crate::attack::Attack;
+use crate::attack::{AnyAttack, Attack};
 use crate::attacks;
 use crate::finding::Severity;
 use crate::strategies::{self, Tactic};
@@ -67,7 +67,7 @@ pub struct Orders {
 
 /// One attack that shall be run.
 pub struct PluginOrder {
-    pub attack: &'static dyn Attack,
+    pub attack: AnyAttack,
     /// At most so many places are attacked.
     pub num_tests: Option<usize>,
     /// In the place of that of the attack.
@@ -151,7 +151,7 @@ impl Orders {
     /// Every attack there is.
     pub fn everything(&mut self) {
         let order = |attack: &&'static dyn Attack| PluginOrder {
-            attack: *attack,
+            attack: (*attack).into(),
             num_tests: None,
             severity: None,
         };
@@ -171,6 +171,7 @@ impl Orders {
         if let Some(found) = collections(name) {
             for attack in found {
                 let id = attack.meta().id;
+                let attack = AnyAttack::from(attack);
                 match self.plugins.iter_mut().find(|known| known.attack.meta().id == id) {
                     Some(known) => {
                         known.num_tests = num_tests.or(known.num_tests);

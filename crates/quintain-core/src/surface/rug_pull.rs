@@ -88,7 +88,7 @@ fn changed(target: &str, server: &str, item: &str, words: &[&str]) -> Finding {
         note: None,
         fault: "",
     };
-    finding(META.id, &FACTS, target, place(server, item), told)
+    finding(META.id, FACTS, target, place(server, item), told)
 }
 
 fn place(server: &str, item: &str) -> Place {

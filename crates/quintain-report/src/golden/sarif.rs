@@ -8,7 +8,7 @@ use crate::{Options, find};
 
 /// What built-ins say about themselves is no part of the format.
 pub(super) fn without_docs(text: &str) -> String {
-    let assertions = quintain_core::assertions::all().iter().map(|one| one.meta());
+    let assertions = quintain_core::assertions::all().iter().map(|one| *one.meta());
     let attacks = quintain_core::attacks::all().iter().map(|one| one.meta());
     assertions.chain(attacks).fold(text.to_owned(), |text, meta| {
         let about = crate::prose::section(meta.docs, "What it does").unwrap_or_default();

@@ -39,9 +39,9 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         return Exit::Usage;
     };
     if args.json {
-        console.json(&list::as_json(meta));
+        console.json(&list::as_json(&meta));
     } else {
-        console.out(&text(meta, desk));
+        console.out(&text(&meta, desk));
     }
     Exit::Passed
 }

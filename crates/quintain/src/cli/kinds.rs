@@ -28,24 +28,24 @@ impl Kind {
         Self::LaunchChecks,
     ];
 
-    pub(super) fn all(self) -> Vec<&'static Meta> {
+    pub(super) fn all(self) -> Vec<Meta> {
         match self {
             Self::Assertions => {
-                quintain_core::assertions::all().iter().map(|entry| entry.meta()).collect()
+                quintain_core::assertions::all().iter().map(|entry| *entry.meta()).collect()
             }
-            Self::Reporters => quintain_report::all().iter().map(|entry| entry.meta()).collect(),
+            Self::Reporters => quintain_report::all().iter().map(|entry| *entry.meta()).collect(),
             Self::Detectors => {
-                quintain_core::detect::all().iter().map(|entry| entry.meta()).collect()
+                quintain_core::detect::all().iter().map(|entry| *entry.meta()).collect()
             }
             Self::Attacks => {
                 quintain_core::attacks::all().iter().map(|entry| entry.meta()).collect()
             }
             Self::Strategies => {
-                quintain_core::strategies::all().iter().map(|entry| entry.meta()).collect()
+                quintain_core::strategies::all().iter().map(|entry| *entry.meta()).collect()
             }
             Self::LaunchChecks => {
-                let checks = quintain_core::launch_checks::all().iter().map(|entry| entry.meta());
-                checks.chain([&quintain_core::surface::rug_pull::META]).collect()
+                let checks = quintain_core::launch_checks::all().iter().map(|entry| *entry.meta());
+                checks.chain([quintain_core::surface::rug_pull::META]).collect()
             }
         }
     }

@@ -27,7 +27,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
     let metas = args.kind.all();
     if args.json {
-        desk.console.json(&metas.iter().map(|meta| as_json(meta)).collect());
+        desk.console.json(&metas.iter().map(as_json).collect());
         return Exit::Passed;
     }
     let width = metas.iter().map(|meta| meta.id.len()).max().unwrap_or_default();

@@ -17,7 +17,7 @@ pub(super) struct Rules(Vec<Rule>);
 
 struct Rule {
     id: String,
-    meta: Option<&'static Meta>,
+    meta: Option<Meta>,
     about: About,
 }
 
@@ -56,7 +56,7 @@ impl Rules {
         };
         self.named(kind.clone(), || {
             let plain = kind.strip_prefix("not-").unwrap_or(&kind);
-            let meta = assertions::find(plain).map(Assertion::meta);
+            let meta = assertions::find(plain).map(Assertion::meta).copied();
             Rule { meta, about: About::Assertion, id: kind.clone() }
         })
     }
