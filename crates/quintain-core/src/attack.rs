@@ -38,6 +38,11 @@ pub trait Attack: Send + Sync {
         false
     }
 
+    /// Whether it may end the target, or keep it busy for long: such attacks come last.
+    fn may_end_target(&self) -> bool {
+        false
+    }
+
     /// How bad it is, and what the frameworks call it.
     fn facts(&self) -> Facts<'_>;
 

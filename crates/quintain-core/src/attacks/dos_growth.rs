@@ -140,6 +140,10 @@ impl Attack for DosGrowth {
         true
     }
 
+    fn may_end_target(&self) -> bool {
+        true
+    }
+
     fn facts(&self) -> Facts<'static> {
         FACTS
     }

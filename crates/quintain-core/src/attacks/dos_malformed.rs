@@ -67,6 +67,10 @@ impl Attack for DosMalformed {
         META
     }
 
+    fn may_end_target(&self) -> bool {
+        true
+    }
+
     fn facts(&self) -> Facts<'static> {
         FACTS
     }

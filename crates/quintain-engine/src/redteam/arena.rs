@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, HttpRequest, Tried};
 use quintain_core::attacks::reach;
@@ -13,6 +13,7 @@ use quintain_core::redteam::{Orders, PluginOrder};
 use serde_json::{Value, json};
 
 use super::budget::Budget;
+use super::clock::Meter;
 use super::drill::Drill;
 use super::learn::ping;
 use super::party::{Party, send};
@@ -40,6 +41,7 @@ pub(super) struct Arena<'a> {
     pub(super) witness: &'a Witness,
     pub(super) drill: Drill<'a>,
     pub(super) budget: &'a Budget,
+    pub(super) meter: Meter,
     pub(super) doors: Doors,
     /// Tools that are left alone.
     pub(super) forbidden: Vec<String>,
@@ -71,6 +73,13 @@ pub(super) struct Struck {
 impl Arena<'_> {
     /// Attacks one place with everything an attack has.
     pub(super) async fn bout(&self, at: usize, aim: Arc<Aim>) -> Fought {
+        let started = Instant::now();
+        let fought = self.fight(at, aim).await;
+        self.meter.bout(started.elapsed());
+        fought
+    }
+
+    async fn fight(&self, at: usize, aim: Arc<Aim>) -> Fought {
         let plugin = &self.orders.plugins[at];
         let attempts = self.drill.attempts(plugin, &aim, 0);
         self.remember(at, &aim, &attempts);
@@ -87,6 +96,7 @@ impl Arena<'_> {
         let bout = Bout { field: self.field, aim: &fought.aim, tried: &tried };
         let mut hits = plugin.attack.detect(&bout);
         hits.sort_by_key(|hit| hit.set);
+        let _confirming = (!hits.is_empty()).then(|| self.meter.confirm());
         let mut forms: HashMap<&'static str, usize> = HashMap::new();
         for mut hit in hits {
             let count = forms.entry(hit.fault).or_default();
@@ -161,6 +171,7 @@ impl Arena<'_> {
             let mut attempts = self.drill.attempts(plugin, aim, turn);
             attempts.retain(|attempt| Some(attempt.set) == hit.set);
             let tried = self.settled(attempts, settle, &mut None).await;
+            self.meter.called(tried.len());
             let bout = Bout { field: self.field, aim, tried: &tried };
             let hits = plugin.attack.detect(&bout);
             if !hits.iter().any(|found| found.fault == hit.fault) {
@@ -230,6 +241,7 @@ impl Arena<'_> {
         };
         let attempt = Attempt { action, payload: Some(payload.into()), ..attempt.clone() };
         let tried = self.settled(vec![attempt], SETTLE, &mut None).await;
+        self.meter.called(tried.len());
         let hits = plugin.attack.detect(&Bout { field: self.field, aim, tried: &tried });
         let same = hits.into_iter().find(|found| {
             found.fault == hit.fault

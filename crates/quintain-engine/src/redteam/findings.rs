@@ -2,62 +2,39 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::Hit;
+use quintain_core::attack::{Action, Hit, Tried};
 use quintain_core::evidence::Evidence;
-use quintain_core::finding::{Finding, Place, Proof, fingerprint};
+use quintain_core::finding::{Finding, Place, Proof, Severity, fingerprint};
 use quintain_core::probe::Step;
-use quintain_core::redteam::PluginOrder;
+use quintain_core::redteam::{BoutKey, BoutRecord, PluginOrder};
+use quintain_wire::redact::Redactor;
 
-use super::arena::Struck;
-
-/// Findings in the making, by attack, place and fault.
-#[derive(Default)]
-pub(super) struct Findings {
-    all: BTreeMap<(String, String, &'static str), Finding>,
-}
+use super::Campaign;
+use super::arena::{Fought, Struck};
 
 /// How a step is done again by hand.
 pub type Reproduce<'a> = &'a dyn Fn(&Step) -> Option<String>;
 
+/// Findings in the making, by fingerprint.
+#[derive(Default)]
+pub(super) struct Findings {
+    all: BTreeMap<String, Finding>,
+}
+
 impl Findings {
-    /// Adds what an attack struck at a place.
-    pub(super) fn add(
-        &mut self,
-        plugin: &PluginOrder,
-        place: &Place,
-        baseline: Option<Evidence>,
-        struck: Struck,
-        target: &str,
-        reproduce: Reproduce<'_>,
-    ) {
-        let Struck { hit, tried } = struck;
-        let place = hit.place.clone().unwrap_or_else(|| place.clone());
-        let rule = plugin.attack.rule();
-        let first = tried.last();
-        let steps: Vec<Step> = first.map(|one| steps_of(&one.attempt.action)).unwrap_or_default();
-        let attempt = join(tried.iter().map(|one| &one.evidence));
-        let proof = Proof {
-            form: first.map_or_else(|| "as listed".to_owned(), |one| one.attempt.form.clone()),
-            what: hit.what.clone(),
-            payload: first.and_then(|one| one.attempt.payload.clone()),
-            baseline,
-            attempt,
-            pointer: hit.pointer.clone(),
-        };
-        let key = (rule.to_owned(), place.key(), hit.fault);
-        if let Some(known) = self.all.get_mut(&key) {
-            // The more certain proof gives the finding its name.
-            if hit.confidence > known.confidence {
-                known.title = hit.title;
-                known.confidence = hit.confidence;
-                known.proofs.insert(0, proof);
-            } else {
-                known.proofs.push(proof);
-            }
+    /// Adds a finding, or its proofs to the one that is known.
+    pub(super) fn add(&mut self, new: Finding) {
+        let Some(known) = self.all.get_mut(&new.fingerprint) else {
+            self.all.insert(new.fingerprint.clone(), new);
             return;
+        };
+        // The more certain proof gives the finding its name.
+        if new.confidence > known.confidence {
+            let proofs = std::mem::replace(known, new).proofs;
+            known.proofs.extend(proofs);
+        } else {
+            known.proofs.extend(new.proofs);
         }
-        let finding = finding(plugin, place, hit, proof, steps, target, reproduce);
-        self.all.insert(key, finding);
     }
 
     /// The worst first.
@@ -74,46 +51,120 @@ impl Findings {
     }
 }
 
-fn finding(
-    plugin: &PluginOrder,
-    place: Place,
-    hit: Hit,
-    proof: Proof,
-    steps: Vec<Step>,
-    target: &str,
-    reproduce: Reproduce<'_>,
-) -> Finding {
-    let (rule, facts) = (plugin.attack.rule(), plugin.attack.facts());
-    let fingerprint = fingerprint(&[rule, &place.key(), hit.fault]);
-    let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
-    Finding {
-        id: format!("F-{}", &fingerprint[..8]),
-        rule: rule.to_owned(),
-        title: hit.title,
-        severity,
-        confidence: hit.confidence,
-        target: target.to_owned(),
-        tool: place.tool().map(str::to_owned),
-        argument: place.argument(),
-        place,
-        cwe: facts.cwe.to_vec(),
-        owasp: facts.frameworks.iter().map(|id| (*id).to_owned()).collect(),
-        proofs: vec![proof],
-        reproduce: steps.last().and_then(reproduce),
-        fingerprint,
-        strategies: Vec::new(),
-        note: hit.note,
-        steps,
-        metadata: serde_json::Map::new(),
+/// Writes down what was struck.
+pub(super) struct Clerk<'a> {
+    campaign: &'a Campaign<'a>,
+}
+
+impl<'a> Clerk<'a> {
+    pub(super) fn of(campaign: &'a Campaign<'a>) -> Self {
+        Self { campaign }
+    }
+
+    /// A bout as it is kept, without secrets.
+    pub(super) fn record(&self, key: BoutKey, fought: Fought) -> BoutRecord {
+        let plugins = &self.campaign.orders.plugins;
+        let plugin = &plugins[fought.plugin];
+        let place = &fought.aim.place;
+        let baseline = fought.aim.baseline.as_ref().map(|baseline| Evidence {
+            exchanges: vec![baseline.exchange.clone()],
+            ..Evidence::default()
+        });
+        let hit = !fought.struck.is_empty();
+        let mut findings: Vec<Finding> = fought
+            .struck
+            .into_iter()
+            .map(|struck| self.finding(plugin, place, baseline.clone(), struck))
+            .collect();
+        if let Some(deadly) = fought.deadly {
+            let malformed = plugins.iter().find(|one| one.attack.meta().id == "dos-malformed");
+            let struck = Struck { hit: death(&deadly, place), tried: vec![deadly] };
+            findings.push(self.finding(malformed.unwrap_or(plugin), place, baseline, struck));
+        }
+        BoutRecord { key, place: place.clone(), attempts: fought.attempts, hit, findings }
+    }
+
+    /// A bout that was made again since its traces came late.
+    pub(super) fn late(&self, fought: Fought) -> BoutRecord {
+        let attack = self.campaign.orders.plugins[fought.plugin].attack.meta().id.to_owned();
+        let key = BoutKey { attack, place: fought.aim.place.key(), nth: 0 };
+        self.record(key, fought)
+    }
+
+    /// What the surface alone shows.
+    pub(super) fn listed(&self, plugin: &PluginOrder, hit: Hit) -> Finding {
+        let place = Place::Server { server: String::new() };
+        self.finding(plugin, &place, None, Struck { hit, tried: Vec::new() })
+    }
+
+    fn finding(
+        &self,
+        plugin: &PluginOrder,
+        place: &Place,
+        baseline: Option<Evidence>,
+        struck: Struck,
+    ) -> Finding {
+        let Struck { hit, tried } = struck;
+        let place = hit.place.clone().unwrap_or_else(|| place.clone());
+        let (rule, facts) = (plugin.attack.rule(), plugin.attack.facts());
+        let last = tried.last();
+        let steps: Vec<Step> = last.map(|one| steps_of(&one.attempt.action)).unwrap_or_default();
+        let proof = Proof {
+            form: last.map_or_else(|| "as listed".to_owned(), |one| one.attempt.form.clone()),
+            what: hit.what.clone(),
+            payload: last.and_then(|one| one.attempt.payload.clone()),
+            baseline,
+            attempt: join(tried.iter().map(|one| &one.evidence)),
+            pointer: hit.pointer.clone(),
+        };
+        let fingerprint = fingerprint(&[rule, &place.key(), hit.fault]);
+        let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
+        let finding = Finding {
+            id: format!("F-{}", &fingerprint[..8]),
+            rule: rule.to_owned(),
+            title: hit.title,
+            severity,
+            confidence: hit.confidence,
+            target: self.campaign.name.to_owned(),
+            tool: place.tool().map(str::to_owned),
+            argument: place.argument(),
+            place,
+            cwe: facts.cwe.to_vec(),
+            owasp: facts.frameworks.iter().map(|id| (*id).to_owned()).collect(),
+            proofs: vec![proof],
+            reproduce: steps.last().and_then(self.campaign.reproduce),
+            fingerprint,
+            strategies: Vec::new(),
+            note: hit.note,
+            steps,
+            metadata: serde_json::Map::new(),
+        };
+        masked(finding, &self.campaign.world.redactor)
     }
 }
 
-pub(super) fn steps_of(action: &quintain_core::attack::Action) -> Vec<Step> {
+/// A server that dies of a call, twice, once of it alone.
+fn death(tried: &Tried, place: &Place) -> Hit {
+    let title = format!("{place} ends the server ({})", tried.attempt.form);
+    Hit::confirmed(title, "the process ended when it was called, and again when called alone")
+        .severity(Severity::High)
+        .by(tried)
+        .fault("death")
+}
+
+/// A finding without secrets.
+fn masked(finding: Finding, redactor: &Redactor) -> Finding {
+    let text = serde_json::to_string(&finding).unwrap_or_default();
+    // A mask is plain text; what was JSON stays JSON.
+    serde_json::from_str(&redactor.text(&text)).unwrap_or(finding)
+}
+
+pub(super) fn steps_of(action: &Action) -> Vec<Step> {
     match action {
-        quintain_core::attack::Action::Steps { steps, .. }
-        | quintain_core::attack::Action::Alone { steps, .. }
-        | quintain_core::attack::Action::Until { steps, .. } => steps.clone(),
-        _ => Vec::new(),
+        Action::Steps { steps, .. } | Action::Alone { steps, .. } | Action::Until { steps, .. } => {
+            steps.clone()
+        }
+        Action::Frame { .. } | Action::Http(_) => Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use quintain_core::evidence::Outcome;
+use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::knowledge::{
     Baseline, Draft, Hints, Knowledge, Learned, Silent, Tries, harvest, is_destructive, paths_in,
     words,
@@ -20,13 +20,22 @@ use super::roots;
 /// Later rounds know what earlier ones learned.
 const ROUNDS: usize = 3;
 
+/// What learning begins with.
+#[derive(Clone, Copy)]
+pub(super) struct Lore<'a> {
+    /// Calls that worked in an earlier sitting.
+    pub(super) known: &'a [Baseline],
+    /// Tools that destroy may be called.
+    pub(super) destructive: bool,
+}
+
 /// Learns about every tool of a target.
 pub(super) async fn learn(
     party: &Party,
     identity: usize,
     surfaces: &[(String, Surface)],
     hints: &mut Hints,
-    destructive: bool,
+    lore: Lore<'_>,
     budget: &Budget,
     knowledge: &mut Knowledge,
 ) {
@@ -44,11 +53,15 @@ pub(super) async fn learn(
                 tool: name.to_owned(),
                 why: why.to_owned(),
             };
-            if !destructive && destroys(tool) {
+            if !lore.destructive && destroys(tool) {
                 silent.push(gone("it may destroy something; --include-destructive calls it"));
                 continue;
             }
-            let hunt = Hunt { party, identity, server, tool, name, hints, budget };
+            let known = lore.known.iter().find(|known| {
+                known.server == *server
+                    && matches!(&known.step, Step::Call(call) if call.tool == name)
+            });
+            let hunt = Hunt { party, identity, server, tool, name, known, hints, budget };
             match hunt.run(knowledge).await {
                 Ok(Some(baseline)) if identity == 0 => knowledge.baselines.push(baseline),
                 Ok(_) => {}
@@ -133,12 +146,22 @@ struct Hunt<'a> {
     server: &'a str,
     tool: &'a Tool,
     name: &'a str,
+    /// A call that worked in an earlier sitting.
+    known: Option<&'a Baseline>,
     hints: &'a Hints,
     budget: &'a Budget,
 }
 
 impl Hunt<'_> {
     async fn run(&self, knowledge: &mut Knowledge) -> Result<Option<Baseline>, String> {
+        if let Some(known) = self.known
+            && self.budget.take()
+        {
+            let exchange = self.party.step(&known.step).await;
+            if matches!(exchange.outcome, Outcome::Reply(_)) {
+                return Ok(Some(self.keep(known.step.clone(), exchange, knowledge)));
+            }
+        }
         let schema = self.tool.input_schema().cloned().unwrap_or(Value::Null);
         let mut hints = self.hints.clone();
         let known: Vec<Learned> =
@@ -159,13 +182,7 @@ impl Hunt<'_> {
             let step = Step::Call(ToolCall { tool: self.name.to_owned(), args, server });
             let exchange = self.party.step(&step).await;
             match &exchange.outcome {
-                Outcome::Reply(_) => {
-                    knowledge.values.extend(harvest(&exchange, self.name, self.identity));
-                    // What one tool takes under a name, another may take too.
-                    knowledge.given.extend(self.given(&step));
-                    let server = self.server.to_owned();
-                    return Ok(Some(Baseline { server, step, exchange }));
-                }
+                Outcome::Reply(_) => return Ok(Some(self.keep(step, exchange, knowledge))),
                 Outcome::TimedOut { .. } => return Err("it did not answer in time".to_owned()),
                 Outcome::Closed { .. } => {
                     // The server died of an innocent call; it has to be started again.
@@ -198,6 +215,14 @@ impl Hunt<'_> {
 }
 
 impl Hunt<'_> {
+    /// A call that works, and what it gives away.
+    fn keep(&self, step: Step, exchange: Exchange, knowledge: &mut Knowledge) -> Baseline {
+        knowledge.values.extend(harvest(&exchange, self.name, self.identity));
+        // What one tool takes under a name, another may take too.
+        knowledge.given.extend(self.given(&step));
+        Baseline { server: self.server.to_owned(), step, exchange }
+    }
+
     /// The arguments of a call that works.
     fn given(&self, step: &Step) -> Vec<Learned> {
         let Step::Call(call) = step else { return Vec::new() };

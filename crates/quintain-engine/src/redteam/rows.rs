@@ -24,6 +24,11 @@ impl Rows {
         Self { target: TargetName { id: target.to_owned(), label: None }, next: 0 }
     }
 
+    /// Rows of an earlier sitting keep their numbers.
+    pub(super) fn skip(&mut self, rows: usize) {
+        self.next = self.next.max(rows);
+    }
+
     pub(super) fn of_static(&mut self, plugin: &PluginOrder, hit: &Hit) -> CaseResult {
         let place = hit.place.as_ref().map(ToString::to_string).unwrap_or_default();
         self.row(plugin, &place, Some(hit), Evidence::default(), None)

@@ -1,6 +1,7 @@
 //! Runs on disk: what was asked, what came back, what was thought of it. Written while a run goes
 //! on, so that a crash loses no more than the cases in flight.
 
+mod bouts;
 mod cases;
 mod error;
 mod pack;

@@ -6,10 +6,12 @@ use sqlx::{Connection as _, SqliteConnection};
 use super::BEGIN;
 
 /// The version that this program writes.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// Each entry leads from its index to the next version.
-const STEPS: [&[&str]; VERSION as usize] = [&[
+const STEPS: [&[&str]; VERSION as usize] = [FIRST, SECOND];
+
+const FIRST: &[&str] = &[
     // Numbers of runs are never given out twice: a process that still writes to a run which was
     // deleted meanwhile must not write to somebody else's.
     "CREATE TABLE run (
@@ -60,7 +62,23 @@ const STEPS: [&[&str]; VERSION as usize] = [&[
         PRIMARY KEY (run, test_idx, prompt_idx, target, repeat)
     )",
     "CREATE INDEX case_in_order ON case_result (run, ordinal)",
-]];
+];
+
+/// What a red-team run needs to go on.
+const SECOND: &[&str] = &[
+    "CREATE TABLE lesson (
+        run BIGINT PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+        content BYTEA NOT NULL
+    )",
+    "CREATE TABLE bout (
+        run BIGINT NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+        attack TEXT NOT NULL,
+        place TEXT NOT NULL,
+        nth BIGINT NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (run, attack, place, nth)
+    )",
+];
 
 /// The version of the file; none if there is nothing in it yet.
 pub(super) async fn version(connection: &mut SqliteConnection) -> sqlx::Result<Option<i64>> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use quintain_core::event::RunInfo;
+use quintain_core::redteam::{BoutKey, BoutRecord};
 use quintain_core::result::CaseResult;
 use quintain_core::surface::Surface;
 use quintain_core::tally::Summary;
@@ -14,6 +15,8 @@ use tokio::task::JoinHandle;
 
 use super::pack::Packer;
 use super::row::CaseRow;
+use crate::redteam::Lesson;
+
 use super::{BEGIN, Run, Store, StoreError};
 
 /// Results that may wait for the disk before the run does.
@@ -36,6 +39,8 @@ enum Job {
     Start { info: Box<RunInfo>, packed: Vec<u8>, suite: Vec<(String, String, Vec<u8>)> },
     Surface { target: String, surfaces: Vec<u8> },
     Case(Box<CaseRow>),
+    Lesson(Vec<u8>),
+    Bout(BoutKey, Vec<u8>),
     Finish { state: &'static str, summary: Vec<u8> },
 }
 
@@ -99,14 +104,30 @@ impl Writer {
 
     /// Stores what the servers of a target list.
     pub async fn surfaces(&self, target: &str, surfaces: &[(String, Surface)]) {
-        let packed = {
-            let mut packer = self.packer.lock().unwrap_or_else(PoisonError::into_inner);
-            packer.json(&surfaces)
-        };
-        match packed {
+        match self.packed(&surfaces) {
             Ok(surfaces) => self.send(Job::Surface { target: target.to_owned(), surfaces }).await,
             Err(error) => tracing::warn!(%error, target, "a surface is not stored"),
         }
+    }
+
+    /// Stores what a red-team run learned, before it begins.
+    pub async fn lesson(&self, lesson: &Lesson) {
+        match self.packed(lesson) {
+            Ok(packed) => self.send(Job::Lesson(packed)).await,
+            Err(error) => tracing::warn!(%error, "what was learned is not stored"),
+        }
+    }
+
+    /// Stores what came of a bout, so that it need not be fought again.
+    pub async fn bout(&self, record: &BoutRecord) {
+        match self.packed(record) {
+            Ok(packed) => self.send(Job::Bout(record.key.clone(), packed)).await,
+            Err(error) => tracing::warn!(%error, "a bout is not stored"),
+        }
+    }
+
+    fn packed(&self, value: &impl serde::Serialize) -> Result<Vec<u8>, StoreError> {
+        self.packer.lock().unwrap_or_else(PoisonError::into_inner).json(value)
     }
 
     /// Ends the run and waits until everything is on disk.
@@ -115,11 +136,7 @@ impl Writer {
     /// When some of it could not be stored.
     pub async fn finish(self, summary: &Summary) -> Result<(), StoreError> {
         let state = if summary.interrupted { "interrupted" } else { "finished" };
-        let packed = {
-            let mut packer = self.packer.lock().unwrap_or_else(PoisonError::into_inner);
-            packer.json(summary)
-        };
-        self.send(Job::Finish { state, summary: packed? }).await;
+        self.send(Job::Finish { state, summary: self.packed(summary)? }).await;
         drop(self.jobs);
         let damage = self.task.await.unwrap_or_default();
         match (damage.first, damage.missing) {
@@ -190,6 +207,19 @@ async fn commit(
                 let sql = "INSERT INTO suite_surface (run, target, surfaces) VALUES ($1, $2, $3)
                     ON CONFLICT (run, target) DO UPDATE SET surfaces = excluded.surfaces";
                 let query = sqlx::query(sql).bind(run).bind(target).bind(surfaces);
+                query.execute(&mut *transaction).await?;
+            }
+            (Job::Lesson(content), Some(run)) => {
+                let sql = "INSERT INTO lesson (run, content) VALUES ($1, $2)
+                    ON CONFLICT (run) DO UPDATE SET content = excluded.content";
+                sqlx::query(sql).bind(run).bind(content).execute(&mut *transaction).await?;
+            }
+            (Job::Bout(key, content), Some(run)) => {
+                let sql = "INSERT INTO bout (run, attack, place, nth, content)
+                    VALUES ($1, $2, $3, $4, $5)
+                    ON CONFLICT (run, attack, place, nth) DO UPDATE SET content = excluded.content";
+                let query = sqlx::query(sql).bind(run).bind(&key.attack).bind(&key.place);
+                let query = query.bind(super::row::number(key.nth)).bind(content);
                 query.execute(&mut *transaction).await?;
             }
             (Job::Finish { state, summary }, Some(run)) => {

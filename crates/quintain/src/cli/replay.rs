@@ -77,6 +77,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         world: &world,
         orders: &orders,
         reproduce: &reproduce,
+        past: None,
     };
     let planned = |planned| info(&name, &orders, planned, desk);
     let outcome = execute(&campaign, planned, desk.stop.clone(), |_| None, &mut |_| {}).await;

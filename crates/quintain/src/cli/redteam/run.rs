@@ -17,7 +17,7 @@ use crate::cli::eval::Progress;
 use crate::cli::reports::Show;
 use crate::cli::suite::Opened;
 use crate::cli::target::{self, TargetArgs};
-use crate::cli::{Desk, store};
+use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
 
 /// Attack a target: survey, learn, attack, confirm, report
@@ -103,6 +103,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         world: &world,
         orders: &orders,
         reproduce: &reproduce,
+        past: None,
     };
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
     let info = |planned| info(&name, &orders, planned, desk);
@@ -166,6 +167,10 @@ pub(in crate::cli) fn failed(
         RedteamError::Ground(_) => {
             desk.console.error(&error.to_string(), None);
             Exit::Unreachable
+        }
+        RedteamError::Store(store) => {
+            desk.console.error(&store.to_string(), runs::help(store));
+            Exit::Usage
         }
     }
 }

@@ -1,0 +1,100 @@
+//! How long each phase took, and how many calls.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use quintain_core::redteam::PhaseTime;
+
+/// Phases one after the other.
+pub(super) struct Clock {
+    since: Instant,
+    calls: usize,
+    pub(super) laps: Vec<PhaseTime>,
+}
+
+impl Clock {
+    pub(super) fn new() -> Self {
+        Self { since: Instant::now(), calls: 0, laps: Vec::new() }
+    }
+
+    pub(super) fn lap(&mut self, phase: &str, calls: usize) {
+        let seconds = self.since.elapsed().as_secs_f64();
+        self.laps.push(PhaseTime { phase: phase.to_owned(), seconds, calls: calls - self.calls });
+        self.since = Instant::now();
+        self.calls = calls;
+    }
+
+    /// The attack, parted into what looked for hits and what tried them again: both go on at the same
+    /// time, so the time that passed is shared out by how long each was at work.
+    pub(super) fn lap_of_attack(&mut self, calls: usize, meter: &Meter) {
+        self.lap("attack", calls);
+        let Some(attack) = self.laps.last_mut() else { return };
+        let share = meter.share();
+        let confirm = PhaseTime {
+            phase: "confirm".to_owned(),
+            seconds: attack.seconds * share,
+            calls: meter.calls().min(attack.calls),
+        };
+        attack.seconds -= confirm.seconds;
+        attack.calls -= confirm.calls;
+        self.laps.push(confirm);
+    }
+}
+
+/// How much of the work of bouts is trying hits again.
+#[derive(Default)]
+pub(super) struct Meter {
+    whole: AtomicU64,
+    confirming: AtomicU64,
+    calls: AtomicUsize,
+    now: AtomicUsize,
+}
+
+impl Meter {
+    /// A bout that took so long ended.
+    pub(super) fn bout(&self, took: Duration) {
+        self.whole.fetch_add(micros(took), Ordering::Relaxed);
+    }
+
+    /// Hits are tried again from here on, until what is returned is dropped.
+    pub(super) fn confirm(&self) -> Confirming<'_> {
+        self.now.fetch_add(1, Ordering::Relaxed);
+        Confirming { meter: self, since: Instant::now() }
+    }
+
+    /// A call that tries a hit again.
+    pub(super) fn called(&self, calls: usize) {
+        self.calls.fetch_add(calls, Ordering::Relaxed);
+    }
+
+    /// Whether hits are being tried again just now.
+    pub(super) fn is_confirming(&self) -> bool {
+        self.now.load(Ordering::Relaxed) > 0
+    }
+
+    fn calls(&self) -> usize {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    fn share(&self) -> f64 {
+        let whole = self.whole.load(Ordering::Relaxed);
+        let part = self.confirming.load(Ordering::Relaxed);
+        if whole == 0 { 0.0 } else { (part as f64 / whole as f64).min(1.0) }
+    }
+}
+
+pub(super) struct Confirming<'a> {
+    meter: &'a Meter,
+    since: Instant,
+}
+
+impl Drop for Confirming<'_> {
+    fn drop(&mut self) {
+        self.meter.confirming.fetch_add(micros(self.since.elapsed()), Ordering::Relaxed);
+        self.meter.now.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

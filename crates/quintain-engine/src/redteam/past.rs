@@ -1,0 +1,70 @@
+//! A run that was broken off: what it learned and what it did, so that it need not be done again.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use futures_util::TryStreamExt as _;
+use quintain_core::event::Event;
+use quintain_core::knowledge::Knowledge;
+use quintain_core::redteam::{BoutKey, BoutRecord};
+use quintain_core::tally::Tally;
+use serde::{Deserialize, Serialize};
+
+use crate::store::{Run, Store, StoreError};
+
+/// What was learned, and where the canary ground was then.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Lesson {
+    pub ground: Option<PathBuf>,
+    pub knowledge: Knowledge,
+}
+
+impl Lesson {
+    /// What is worth trying first on another ground: the old one is gone.
+    pub(super) fn on(self, ground: Option<&Path>) -> Knowledge {
+        let (Some(old), Some(new)) = (&self.ground, ground) else { return self.knowledge };
+        let (old, new) = (old.display().to_string(), new.display().to_string());
+        let text = serde_json::to_string(&self.knowledge).unwrap_or_default().replace(&old, &new);
+        serde_json::from_str(&text).unwrap_or(self.knowledge)
+    }
+}
+
+/// A stored run that is gone on with.
+pub struct Past {
+    store: Store,
+    run: Run,
+    pub(super) lesson: Option<Lesson>,
+    pub(super) bouts: Vec<BoutRecord>,
+}
+
+impl Past {
+    /// Reads what a run has left.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn read(store: Store, run: Run) -> Result<Self, StoreError> {
+        let lesson = store.lesson(&run).await?;
+        let bouts = store.bouts(&run).await?;
+        Ok(Self { store, run, lesson, bouts })
+    }
+
+    pub(super) fn done(&self) -> HashSet<BoutKey> {
+        self.bouts.iter().map(|bout| bout.key.clone()).collect()
+    }
+
+    /// Tells the rows of the run as if they came now; returns how many there are.
+    pub(super) async fn tell(
+        &self,
+        tally: &mut Tally,
+        listen: &mut dyn FnMut(Event<'_>),
+    ) -> Result<usize, StoreError> {
+        let mut cases = self.store.cases(&self.run);
+        let mut told = 0;
+        while let Some(case) = cases.try_next().await? {
+            told = told.max(case.ordinal + 1);
+            tally.add(&case);
+            listen(Event::Case(&case));
+        }
+        Ok(told)
+    }
+}

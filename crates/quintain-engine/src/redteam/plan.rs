@@ -1,0 +1,93 @@
+//! What is attacked by what, and what cannot be.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use quintain_core::attack::{Aim, Field, Hit, Need};
+use quintain_core::redteam::{BoutKey, NotRun, Orders, PluginOrder};
+use quintain_core::surface::Surface;
+
+use super::learn::destroys;
+
+/// One attack at one place.
+pub(super) struct Planned {
+    pub(super) plugin: usize,
+    pub(super) aim: Arc<Aim>,
+    pub(super) key: BoutKey,
+}
+
+/// Everything that shall be done.
+#[derive(Default)]
+pub(super) struct Plan {
+    /// Bouts in two waves: attacks that may end the target come last, when nothing else can suffer
+    /// from it.
+    pub(super) waves: [Vec<Planned>; 2],
+    /// What the surface alone shows.
+    pub(super) statics: Vec<(usize, Hit)>,
+    pub(super) not_run: Vec<NotRun>,
+}
+
+impl Plan {
+    pub(super) fn of(orders: &Orders, field: &Field<'_>) -> Self {
+        let mut plan = Self::default();
+        for (at, plugin) in orders.plugins.iter().enumerate() {
+            let what = plugin.attack.meta().id.to_owned();
+            if let Some(why) = missing(plugin.attack.facts().needs, field) {
+                plan.not_run.push(NotRun { what, why });
+                continue;
+            }
+            let statics = plugin.attack.inspect(field);
+            plan.statics.extend(statics.into_iter().map(|hit| (at, hit)));
+            let mut aims = plugin.attack.aims(field);
+            aims.retain(|aim| orders.only.as_ref().is_none_or(|only| *only == aim.place.key()));
+            aims.truncate(plugin.num_tests.unwrap_or(usize::MAX));
+            let mut seen: HashMap<String, usize> = HashMap::new();
+            let wave = &mut plan.waves[usize::from(plugin.attack.may_end_target())];
+            wave.extend(aims.into_iter().map(|aim| {
+                let place = aim.place.key();
+                let nth = seen.entry(place.clone()).or_default();
+                *nth += 1;
+                let key = BoutKey { attack: what.clone(), place, nth: *nth - 1 };
+                Planned { plugin: at, aim: Arc::new(aim), key }
+            }));
+        }
+        plan
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.statics.len() + self.waves.iter().map(Vec::len).sum::<usize>()
+    }
+
+    /// Takes out what was done before.
+    pub(super) fn without(&mut self, done: &HashSet<BoutKey>) {
+        for wave in &mut self.waves {
+            wave.retain(|planned| !done.contains(&planned.key));
+        }
+    }
+}
+
+/// Whether everything that an attack needs is there.
+pub(super) fn is_able(plugin: &PluginOrder, field: &Field<'_>) -> bool {
+    missing(plugin.attack.facts().needs, field).is_none()
+}
+
+/// What is missing for an attack, in words.
+fn missing(needs: &[Need], field: &Field<'_>) -> Option<String> {
+    let has = |need: &Need| match need {
+        Need::SameHost => field.powers.same_host,
+        Need::TwoIdentities => field.powers.identities.len() > 1,
+        Need::Credentials => field.powers.credentials,
+        Need::Http => field.powers.http,
+        Need::SeveralServers => field.surfaces.len() > 1,
+        Need::Model => false,
+    };
+    let missing: Vec<&str> =
+        needs.iter().filter(|need| !has(need)).map(|need| need.words()).collect();
+    (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")))
+}
+
+/// Tools that are left alone unless the user says otherwise.
+pub(super) fn destructive(surfaces: &[(String, Surface)]) -> Vec<String> {
+    let tools = surfaces.iter().flat_map(|(_, surface)| &surface.tools);
+    tools.filter(|tool| destroys(tool)).filter_map(|tool| tool.name().map(str::to_owned)).collect()
+}

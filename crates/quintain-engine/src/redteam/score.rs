@@ -1,0 +1,112 @@
+//! What a run came to so far: findings, rates, and how far it looked.
+
+use std::collections::BTreeMap;
+
+use quintain_core::attack::Field;
+use quintain_core::finding::Finding;
+use quintain_core::knowledge::Knowledge;
+use quintain_core::redteam::{AttackReport, BoutRecord, Orders, ToolCoverage, interval};
+use quintain_core::surface::Surface;
+
+use super::findings::Findings;
+use super::plan::is_able;
+
+/// Counts bouts, live ones and those of an earlier sitting alike.
+#[derive(Default)]
+pub(super) struct Score {
+    findings: Findings,
+    attacks: BTreeMap<String, AttackReport>,
+    /// The attacks on each argument, by server, tool and argument.
+    coverage: BTreeMap<(String, String, String), Vec<String>>,
+}
+
+impl Score {
+    /// Attacks that look at the surface alone have looked at every server, whatever they found.
+    pub(super) fn of(orders: &Orders, field: &Field<'_>) -> Self {
+        let mut score = Self::default();
+        for plugin in &orders.plugins {
+            if plugin.attack.inspects() && is_able(plugin, field) {
+                score.attack(plugin.attack.meta().id).bouts += field.surfaces.len();
+            }
+        }
+        score
+    }
+
+    pub(super) fn bout(&mut self, record: BoutRecord) {
+        let attack = self.attack(&record.key.attack);
+        attack.bouts += 1;
+        attack.attempts += record.attempts;
+        attack.hits += usize::from(record.hit);
+        if let Some(tool) = record.place.tool() {
+            let argument = record.place.argument().unwrap_or_default();
+            let key = (record.place.server().to_owned(), tool.to_owned(), argument);
+            let tried = self.coverage.entry(key).or_default();
+            if !tried.contains(&record.key.attack) {
+                tried.push(record.key.attack);
+            }
+        }
+        record.findings.into_iter().for_each(|finding| self.findings.add(finding));
+    }
+
+    /// Traces of bouts that are counted already, and came too late for them.
+    pub(super) fn late(&mut self, record: BoutRecord) {
+        let attack = self.attack(&record.key.attack);
+        attack.attempts += record.attempts;
+        attack.hits = (attack.hits + usize::from(record.hit)).min(attack.bouts);
+        record.findings.into_iter().for_each(|finding| self.findings.add(finding));
+    }
+
+    /// What the surface alone shows.
+    pub(super) fn listed(&mut self, attack: &str, finding: Finding) {
+        let report = self.attack(attack);
+        report.hits = (report.hits + 1).min(report.bouts);
+        self.findings.add(finding);
+    }
+
+    fn attack(&mut self, id: &str) -> &mut AttackReport {
+        let new = || AttackReport { attack: id.to_owned(), ..AttackReport::default() };
+        self.attacks.entry(id.to_owned()).or_insert_with(new)
+    }
+
+    /// The worst findings first, attacks in the order of the suite, and every tool.
+    pub(super) fn finish(
+        mut self,
+        orders: &Orders,
+        surfaces: &[(String, Surface)],
+        knowledge: &Knowledge,
+    ) -> (Vec<Finding>, Vec<AttackReport>, Vec<ToolCoverage>) {
+        let mut attacks = Vec::new();
+        for plugin in &orders.plugins {
+            let Some(mut report) = self.attacks.remove(plugin.attack.meta().id) else { continue };
+            report.rate =
+                if report.bouts == 0 { 0.0 } else { report.hits as f64 / report.bouts as f64 };
+            report.interval = interval(report.hits, report.bouts);
+            attacks.push(report);
+        }
+        (self.findings.sorted(), attacks, tools(surfaces, knowledge, self.coverage))
+    }
+}
+
+fn tools(
+    surfaces: &[(String, Surface)],
+    knowledge: &Knowledge,
+    mut coverage: BTreeMap<(String, String, String), Vec<String>>,
+) -> Vec<ToolCoverage> {
+    let mut tools = Vec::new();
+    for (server, surface) in surfaces {
+        for tool in &surface.tools {
+            let name = tool.name().unwrap_or_default().to_owned();
+            let mine: Vec<_> = coverage
+                .extract_if(.., |key, _| key.0 == *server && key.1 == name)
+                .map(|((_, _, argument), attacks)| (argument, attacks))
+                .collect();
+            tools.push(ToolCoverage {
+                server: server.clone(),
+                works: knowledge.baseline(server, &name).is_some(),
+                tool: name,
+                arguments: mine,
+            });
+        }
+    }
+    tools
+}

@@ -1,0 +1,173 @@
+//! What is set up for a run: the canary ground, the listener, shims, and a party per identity.
+
+use std::path::PathBuf;
+
+use quintain_core::attack::{Nonce, Powers};
+use quintain_core::chance::Chance;
+use quintain_core::knowledge::{Hints, Knowledge, aims};
+use quintain_core::redteam::IdentityOrder;
+use quintain_core::suite::{Auth, Launch, McpTarget, names_a_secret};
+use quintain_core::surface::Surface;
+
+use super::budget::Budget;
+use super::ground::Planted;
+use super::learn::{Lore, destroys, learn};
+use super::listener::Listener;
+use super::party::{Party, with_env};
+use super::past::Lesson;
+use super::roots::{self, whereabouts};
+use super::shims::Shims;
+use super::witness::Witness;
+use super::{CALL_TIME, Campaign, ENV_CANARY, RedteamError};
+
+/// What is set up for a run, and taken down with it.
+pub(super) struct Siege {
+    target: McpTarget,
+    pub(super) witness: Witness,
+    pub(super) budget: Budget,
+    roots: Vec<PathBuf>,
+    http: bool,
+    here: bool,
+    env_canary: Option<String>,
+}
+
+impl Siege {
+    pub(super) async fn prepare(campaign: &Campaign<'_>) -> Result<Self, RedteamError> {
+        let whereabouts = whereabouts(campaign.target);
+        if !whereabouts.here && !campaign.orders.allow_remote {
+            return Err(RedteamError::Remote);
+        }
+        let mut target = campaign.target.clone();
+        let limit = target.timeouts.request.unwrap_or(CALL_TIME).min(CALL_TIME);
+        target.timeouts.request = Some(limit);
+        let roots = roots::declared(&target);
+        let mut chance = Chance::of(campaign.orders.seed, "ground");
+        let planted = if whereabouts.here {
+            Some(Planted::new(&roots, &mut chance).map_err(RedteamError::Ground)?)
+        } else {
+            None
+        };
+        let search = campaign.world.env.get("PATH").cloned().unwrap_or_default();
+        let shims =
+            planted.as_ref().and_then(|planted| Shims::write(&planted.ground.root, &search).ok());
+        let mut env_canary = None;
+        if let Some(shims) = &shims {
+            let canary = format!("quintain-canary-{}", Nonce::draw(&mut chance));
+            let path = ("PATH".to_owned(), shims.before(&search));
+            with_env(&mut target, &[path, (ENV_CANARY.to_owned(), canary.clone())]);
+            env_canary = Some(canary).filter(|_| !whereabouts.http);
+        }
+        let listener = match &campaign.orders.listener {
+            Some((host, port)) => Listener::open(host, *port).await.ok(),
+            None if whereabouts.here => Listener::open("127.0.0.1", 0).await.ok(),
+            None => None,
+        };
+        let orders = campaign.orders;
+        Ok(Self {
+            target,
+            witness: Witness::new(planted, shims, listener),
+            budget: Budget::new(orders.budget_calls, orders.budget_time),
+            roots,
+            http: whereabouts.http,
+            here: whereabouts.here,
+            env_canary,
+        })
+    }
+
+    /// One set of sessions per identity; the target as it is given comes first.
+    pub(super) async fn parties(
+        &self,
+        campaign: &Campaign<'_>,
+    ) -> Result<Vec<Party>, RedteamError> {
+        let own = IdentityOrder { name: "default".to_owned(), ..IdentityOrder::default() };
+        let orders = &campaign.orders.identities;
+        let orders: Vec<&IdentityOrder> =
+            if orders.is_empty() { vec![&own] } else { orders.iter().collect() };
+        let mut parties = Vec::new();
+        for order in orders {
+            parties.push(Party::open(&self.target, order, campaign.world).await?);
+        }
+        Ok(parties)
+    }
+
+    pub(super) async fn learn(
+        &self,
+        campaign: &Campaign<'_>,
+        parties: &[Party],
+        surfaces: &[(String, Surface)],
+    ) -> Knowledge {
+        let mut knowledge = Knowledge { roots: self.roots.clone(), ..Knowledge::default() };
+        let mut hints = self.hints(campaign);
+        let ground = self.witness.with_ground(|planted| planted.ground.root.clone());
+        let lesson = campaign.past.as_ref().and_then(|past| past.lesson.clone());
+        let known = lesson.map(|lesson| lesson.on(ground.as_deref())).unwrap_or_default();
+        let destructive = campaign.orders.destructive;
+        for (at, party) in parties.iter().enumerate() {
+            let listed;
+            let surfaces = if at == 0 {
+                surfaces
+            } else {
+                listed = party.survey().await;
+                &listed
+            };
+            let known = if at == 0 { &known.baselines[..] } else { &[] };
+            let lore = Lore { known, destructive };
+            learn(party, at, surfaces, &mut hints, lore, &self.budget, &mut knowledge).await;
+        }
+        let callable: Vec<(String, Surface)> = surfaces
+            .iter()
+            .map(|(name, surface)| {
+                let mut surface = surface.clone();
+                surface.tools.retain(|tool| destructive || !destroys(tool));
+                (name.clone(), surface)
+            })
+            .collect();
+        knowledge.aims = aims(&callable, &knowledge);
+        knowledge
+    }
+
+    /// What was learned, as a later sitting can use it.
+    pub(super) fn lesson(&self, knowledge: &Knowledge) -> Lesson {
+        let ground = self.witness.with_ground(|planted| planted.ground.root.clone());
+        Lesson { ground, knowledge: knowledge.clone() }
+    }
+
+    fn hints(&self, campaign: &Campaign<'_>) -> Hints {
+        let mut chance = Chance::of(campaign.orders.seed, "hints");
+        let url =
+            self.witness.listener.as_ref().map(|listener| {
+                format!("http://{}:{}/", listener.address.host, listener.address.port)
+            });
+        let mut hints = Hints { url, folders: self.roots.clone(), ..Hints::default() };
+        self.witness.with_ground(|planted| {
+            for root in &self.roots {
+                hints.files.extend(planted.plant(root, &mut chance));
+            }
+            if self.roots.is_empty() {
+                hints.files.push(planted.ground.canary.clone());
+                hints.folders.push(planted.ground.root.clone());
+            }
+        });
+        hints
+    }
+
+    pub(super) fn powers(&self, campaign: &Campaign<'_>, parties: &[Party]) -> Powers {
+        let has_auth = campaign.target.servers.iter().any(|server| match &server.launch {
+            Launch::Url { headers, auth, .. } => {
+                !matches!(auth, Auth::None) || headers.iter().any(|(name, _)| names_a_secret(name))
+            }
+            _ => false,
+        });
+        let identities = &campaign.orders.identities;
+        Powers {
+            same_host: self.here,
+            http: self.http,
+            loopback: self.http && self.here,
+            credentials: has_auth || identities.iter().any(|one| !one.headers.is_empty()),
+            identities: parties.iter().map(|party| party.identity.clone()).collect(),
+            destructive: campaign.orders.destructive,
+            env_canary: self.env_canary.clone(),
+            given: Vec::new(),
+        }
+    }
+}
