@@ -27,7 +27,7 @@ use futures_util::stream::{self, StreamExt as _};
 use quintain_core::attack::{Field, Powers};
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::{NotRun, Orders, RedteamReport, part_suppressed, risk};
+use quintain_core::redteam::{BoutKey, NotRun, Orders, RedteamReport, part_suppressed, risk};
 use quintain_core::result::CaseResult;
 use quintain_core::suite::McpTarget;
 use quintain_core::surface::Surface;
@@ -37,7 +37,7 @@ use crate::run::{Stop, mask};
 use crate::sessions::OpenError;
 use crate::store::{StoreError, Writer};
 use crate::world::World;
-use arena::Arena;
+use arena::{Arena, Fought};
 use clock::{Clock, Meter};
 use drill::Drill;
 use findings::Clerk;
@@ -238,7 +238,7 @@ impl Battle<'_> {
             // The rows of these come first, so an earlier sitting has told them.
             if kept == 0 {
                 let row = self.rows.of_static(plugin, &hit);
-                self.keep(row).await;
+                self.keep(row, true).await;
             }
             let finding = self.clerk.listed(plugin, hit);
             self.score.listed(plugin.attack.meta().id, finding);
@@ -264,16 +264,12 @@ impl Battle<'_> {
                     fought = bouts.next() => fought,
                 };
                 let Some((key, fought)) = fought else { break };
-                let plugin = &self.campaign.orders.plugins[fought.plugin];
-                let row = self.rows.of_bout(plugin, &fought);
-                // What the budget kept from being tried is to be tried when the run is gone on with.
+                // What the budget cut short proves nothing by its silence, and is to be tried again when
+                // the run is gone on with.
                 let whole = !arena.budget.is_spent();
-                let record = self.clerk.record(key, fought);
-                if whole && let Some(writer) = &self.writer {
-                    writer.bout(&record).await;
+                if whole || fought.attempts > 0 {
+                    self.settle(key, fought, whole).await;
                 }
-                self.keep(row).await;
-                self.score.bout(record);
                 if confirming != arena.meter.is_confirming() {
                     confirming = !confirming;
                     let phase = if confirming { "attack, confirm" } else { "attack" };
@@ -288,9 +284,20 @@ impl Battle<'_> {
         }
     }
 
-    async fn keep(&mut self, mut row: CaseResult) {
+    async fn settle(&mut self, key: BoutKey, fought: Fought, whole: bool) {
+        let plugin = &self.campaign.orders.plugins[fought.plugin];
+        let row = self.rows.of_bout(plugin, &fought);
+        let record = self.clerk.record(key, fought);
+        if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
+            writer.bout(&record).await;
+        }
+        self.keep(row, whole).await;
+        self.score.bout(record);
+    }
+
+    async fn keep(&mut self, mut row: CaseResult, whole: bool) {
         mask(&mut row, &self.campaign.world.redactor);
-        if let Some(writer) = &self.writer {
+        if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
             writer.case(&row).await;
         }
         self.tally.add(&row);

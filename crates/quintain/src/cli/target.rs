@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use quintain_core::suite::{
-    Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, Timeouts, ToolFilter, Transport,
+    Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, SuiteFile, Timeouts, ToolFilter,
+    Transport,
 };
 use quintain_engine::{OpenError, Sessions, World};
 use quintain_source::{Span, closest};
 use quintain_wire::era::{Choice, VERSIONS};
 use secrecy::SecretString;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::Desk;
 use super::suite::{self, Opened, Wrong, say};
@@ -85,7 +86,35 @@ impl TargetArgs {
         desk: &Desk,
         as_json: bool,
     ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
-        let adjusted = self.find(desk).and_then(|(mut target, opened)| {
+        self.prepare(self.find(desk), desk, as_json)
+    }
+
+    /// The same for a suite that was stored with a run. What the command line says wins here, too.
+    pub(super) fn resolve_stored(
+        &self,
+        opened: Opened,
+        desk: &Desk,
+        as_json: bool,
+    ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
+        let found = if self.is_named() {
+            self.find(desk).map(|(target, _)| (target, Some(opened)))
+        } else {
+            self.choose(opened)
+        };
+        self.prepare(found, desk, as_json)
+    }
+
+    fn is_named(&self) -> bool {
+        self.url.is_some() || !self.command.is_empty() || !self.config.is_empty()
+    }
+
+    fn prepare(
+        &self,
+        found: Result<(McpTarget, Option<Opened>), Wrong>,
+        desk: &Desk,
+        as_json: bool,
+    ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
+        let adjusted = found.and_then(|(mut target, opened)| {
             self.adjust(&mut target).map_err(|what| say(what, None))?;
             Ok((target, opened))
         });
@@ -127,7 +156,11 @@ impl TargetArgs {
             };
             return Ok((plain(command.clone(), launch), None));
         }
-        let opened = load_suite(&self.config, desk)?;
+        self.choose(load_suite(&self.config, desk)?)
+    }
+
+    /// The target of a suite.
+    fn choose(&self, opened: Opened) -> Result<(McpTarget, Option<Opened>), Wrong> {
         let mcp: Vec<(&str, &McpTarget)> = opened
             .suite
             .targets
@@ -230,6 +263,30 @@ fn split(text: &str, at: char, flag: &str) -> Result<(String, SecretString), Str
         .ok_or_else(|| format!("{flag} wants `NAME{at}VALUE`"))?;
     let value = if at == ':' { value.trim() } else { value };
     Ok((name.trim().to_owned(), SecretString::from(value)))
+}
+
+/// What the command line names, as the suite that would name it: so a run can be gone on with. Values
+/// of variables and headers are the user's secrets and not in it.
+impl TargetArgs {
+    pub(super) fn as_suite(&self, desk: &Desk) -> Option<SuiteFile> {
+        let cwd = self.cwd.as_ref().map(|cwd| desk.context.cwd.join(cwd));
+        let server = if let Some(url) = &self.url {
+            json!({"name": url, "url": url, "transport": self.transport})
+        } else {
+            let (command, args) = self.command.split_first()?;
+            json!({"name": command, "command": command, "args": args, "cwd": cwd})
+        };
+        let Value::Object(mut server) = server else { return None };
+        server.retain(|_, value| !value.is_null());
+        let mut config = json!({"server": server});
+        if let Some(protocol) = &self.protocol {
+            config["protocol"] = protocol.as_str().into();
+        }
+        let suite = json!({"targets": [{"id": "mcp", "config": config}]});
+        let text = serde_json::to_string_pretty(&suite).ok()?.into();
+        let base_dir = desk.context.cwd.clone();
+        Some(SuiteFile { name: suite::COMMAND_LINE.to_owned(), text, base_dir })
+    }
 }
 
 /// A target of one server, without options.

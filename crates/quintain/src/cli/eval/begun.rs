@@ -50,7 +50,7 @@ impl Begun {
             let on_disk = path.and_then(|path| desk.files.text(&path).ok());
             let text = match on_disk.filter(|now| is_same_but_masked(text, now)) {
                 Some(now) => now,
-                None if name == suite::VARS => text.clone(),
+                None if name == suite::VARS || name == suite::COMMAND_LINE => text.clone(),
                 None if text.contains(MASK) => {
                     let help = "run it anew: what a run stores holds no secrets";
                     let what = format!("`{name}` has changed since this run, and it holds secrets");

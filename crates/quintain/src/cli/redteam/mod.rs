@@ -1,5 +1,6 @@
 //! `quintain redteam`: attacks with proofs.
 
+mod choices;
 mod plugins;
 mod report;
 mod run;

@@ -9,16 +9,21 @@ use quintain_core::probe::Step;
 use quintain_core::redteam::{Orders, Suppression, read_suppressions};
 use quintain_core::result::TargetName;
 use quintain_core::suite::Launch;
-use quintain_engine::redteam::{Campaign, RedteamError, execute};
+use quintain_engine::redteam::{Campaign, Past, RedteamError, execute};
+use quintain_engine::store::{Run, RunState};
 use quintain_source::{Diagnostics, Renderer, Severity as Weight, SourceFile, Sources};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::cli::eval::Progress;
+use super::choices;
+use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
-use crate::cli::suite::Opened;
+use crate::cli::suite::{self, Opened};
 use crate::cli::target::{self, TargetArgs};
 use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
+
+/// What the ids of red-team runs begin with.
+const PREFIX: &str = "redteam-";
 
 /// Attack a target: survey, learn, attack, confirm, report
 ///
@@ -29,6 +34,7 @@ use crate::exit::Exit;
 ///   quintain redteam run -- python3 server.py
 ///   quintain redteam run --plugins sql-injection,path-traversal --url http://127.0.0.1:3000/mcp
 ///   quintain redteam run -c quintain.yaml -o findings.json --fail-on medium
+///   quintain redteam run --resume
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
@@ -65,6 +71,11 @@ pub(super) struct Args {
     /// Findings that are accepted: a YAML or JSON list of `fingerprint`, `reason`, `expires`
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
+    /// Go on with a stored run that was broken off [default run: latest]; its seed, attacks and target
+    /// are used again
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest",
+        conflicts_with_all = ["plugins", "num_tests", "seed", "no_write"])]
+    resume: Option<String>,
     /// Keep nothing in the store
     #[arg(long)]
     no_write: bool,
@@ -79,14 +90,31 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    let (target, world, opened) = match args.target.resolve_with_suite(desk, args.show.json) {
+    let begun = match begun(&args, desk).await {
+        Ok(begun) => begun,
+        Err(exit) => return exit,
+    };
+    let resolved = match &begun {
+        Some(begun) => match begun.suite(&desk.context.env, desk) {
+            Ok(opened) => args.target.resolve_stored(opened, desk, args.show.json),
+            Err(wrong) => {
+                wrong.report(desk);
+                return Exit::Usage;
+            }
+        },
+        None => args.target.resolve_with_suite(desk, args.show.json),
+    };
+    let (target, world, opened) = match resolved {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };
-    let orders = match orders(&args, opened.as_ref(), desk) {
+    let mut orders = match orders(&args, opened.as_ref(), desk) {
         Ok(orders) => orders,
         Err(exit) => return exit,
     };
+    if let Some(begun) = &begun {
+        choices::recall(&mut orders, &begun.info.options);
+    }
     let mut feed = match args.show.open(&[], desk) {
         Ok(feed) => feed,
         Err(what) => {
@@ -94,7 +122,18 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
             return Exit::Usage;
         }
     };
-    let store = if args.no_write { None } else { store::open(desk).await.ok() };
+    let store = match (&begun, args.no_write) {
+        (Some(begun), _) => Some(begun.store.clone()),
+        (None, true) => None,
+        (None, false) => store::open(desk).await.ok(),
+    };
+    let past = match &begun {
+        Some(begun) => match Past::read(begun.store.clone(), begun.run.clone()).await {
+            Ok(past) => Some(past),
+            Err(error) => return failed(&error.into(), &target, desk),
+        },
+        None => None,
+    };
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
     let reproduce = |step: &Step| reproduction(step, &target.servers.first()?.launch);
     let campaign = Campaign {
@@ -103,15 +142,26 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         world: &world,
         orders: &orders,
         reproduce: &reproduce,
-        past: None,
+        past,
     };
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
-    let info = |planned| info(&name, &orders, planned, desk);
+    let texts = match &opened {
+        Some(opened) => suite::texts(&opened.files, &desk.redactor),
+        None => suite::texts(args.target.as_suite(desk).as_slice(), &desk.redactor),
+    };
+    let info = |planned| match &begun {
+        Some(begun) => RunInfo { planned, ..begun.info.clone() },
+        None => info(&name, &orders, planned, desk),
+    };
     let outcome = execute(
         &campaign,
         info,
         desk.stop.clone(),
-        |info| store.as_ref().map(|store| store.start(info, &[])),
+        |info| match (&begun, &store) {
+            (Some(begun), _) => Some(begun.store.resume(&begun.run)),
+            (None, Some(store)) => Some(store.start(info, &texts)),
+            (None, None) => None,
+        },
         &mut |event: Event<'_>| {
             progress.event(event, || feed.event(event));
         },
@@ -127,7 +177,8 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     }
     let Some(report) = &outcome.summary.redteam else { return Exit::Nothing };
     if outcome.summary.interrupted {
-        desk.console.err("interrupted; what was found is reported");
+        let help = if store.is_some() { "; `quintain redteam run --resume` goes on" } else { "" };
+        desk.console.err(&format!("interrupted; what was found is reported{help}"));
         return Exit::Interrupted;
     }
     if !written {
@@ -147,6 +198,37 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         return Exit::Nothing;
     }
     Exit::Passed
+}
+
+/// The run to go on with, if one is named.
+async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Exit> {
+    let Some(wanted) = &args.resume else { return Ok(None) };
+    let found = async {
+        let store = store::open(desk).await?;
+        Begun::find(store, wanted, false).await
+    };
+    let begun = found.await.map_err(|error| {
+        desk.console.error(&error.to_string(), runs::help(&error));
+        Exit::Usage
+    })?;
+    let mistake = if !begun.info.id.starts_with(PREFIX) {
+        Some(("is no red-team run", "`quintain runs list` shows all runs"))
+    } else if begun.run.state == RunState::Finished && !was_cut_short(&begun.run) {
+        Some(("has ended; there is nothing to go on with", "leave out --resume to begin anew"))
+    } else {
+        None
+    };
+    if let Some((what, help)) = mistake {
+        desk.console.error(&format!("{} {what}", begun.run.id), Some(help));
+        return Err(Exit::Usage);
+    }
+    Ok(Some(begun))
+}
+
+/// Whether a budget ended it.
+fn was_cut_short(run: &Run) -> bool {
+    let report = run.summary.as_ref().and_then(|summary| summary.redteam.as_ref());
+    report.is_some_and(|report| report.cut_short.is_some())
 }
 
 pub(in crate::cli) fn failed(
@@ -241,14 +323,9 @@ fn suppressions(file: &Path, desk: &Desk) -> Result<Vec<Suppression>, Exit> {
 
 pub(in crate::cli) fn info(name: &str, orders: &Orders, planned: usize, desk: &Desk) -> RunInfo {
     let created = desk.context.now();
-    let mut options = Map::new();
-    options.insert("seed".into(), orders.seed.into());
-    options.insert("maxConcurrency".into(), orders.concurrency.into());
-    let plugins: Vec<Value> =
-        orders.plugins.iter().map(|plugin| plugin.attack.meta().id.into()).collect();
-    options.insert("plugins".into(), plugins.into());
+    let options = choices::kept(orders);
     RunInfo {
-        id: format!("redteam-{}-{created}", desk.context.letters(3)),
+        id: format!("{PREFIX}{}-{created}", desk.context.letters(3)),
         created,
         description: orders.purpose.clone(),
         config: Value::Null,
