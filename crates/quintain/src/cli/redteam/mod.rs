@@ -43,7 +43,7 @@ impl Args {
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     match args.command {
-        Command::Run(args) => run::run(*args, desk).await,
+        Command::Run(args) => Box::pin(run::run(*args, desk)).await,
         Command::Report(args) => report::run(args, desk).await,
         Command::Plugins(args) => plugins::run(&args, desk),
         Command::Strategies(args) => strategies::run(&args, desk),
