@@ -3,6 +3,7 @@
 
 mod links;
 mod pages;
+mod recall;
 
 use std::{fs, path::Path, process::Command};
 
@@ -109,6 +110,10 @@ fn parts(workspace: &Workspace) -> Result<Vec<Part>> {
         Part::page(
             "docs/reference/strategies.md",
             pages::strategies(&json(&["list", "strategies", "--json"])?)?,
+        ),
+        Part::page(
+            "docs/reference/recall.md",
+            recall::page(&workspace.root, &json(&["demo", "--weaknesses", "--json"])?)?,
         ),
         Part::section("docs/reference/cli.md", "help", help),
         Part::section("docs/reference/suite.md", "keys", pages::keys(&json(&["schema"])?)),
