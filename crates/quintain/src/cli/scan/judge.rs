@@ -45,7 +45,7 @@ pub(super) fn launches(scan: &mut Scan, machine: &dyn Machine) {
 
 /// What is wrong with what servers list; those that one client uses at once are looked at together.
 pub(super) fn surfaces(scan: &mut Scan) {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: Vec<(Option<At>, String)> = Vec::new();
     for Group { target, members } in groups(scan) {
         let listed = |(name, at): (&String, &At)| {
             let surface = scan.sheets[at.sheet].lines[at.line].surface()?;
@@ -58,14 +58,24 @@ pub(super) fn surfaces(scan: &mut Scan) {
         let (knowledge, powers) = (Knowledge::default(), Powers::default());
         let field =
             Field { surfaces: &surfaces, knowledge: &knowledge, powers: &powers, purpose: None };
-        for finding in inspect(attacks::all(), &target, &field) {
+        let whose = |server: &str| match members.get(server) {
+            Some(at) => scan.target(at.sheet),
+            None => target,
+        };
+        for finding in inspect(attacks::all(), whose, &field) {
+            let at = members.get(finding.place.server());
             // A server of the user is in the groups of all projects.
-            if seen.contains(&finding.fingerprint) {
+            let key = (at.copied(), finding.fingerprint.clone());
+            if seen.contains(&key) {
                 continue;
             }
-            seen.push(finding.fingerprint.clone());
-            match members.get(finding.place.server()) {
-                Some(at) => scan.sheets[at.sheet].lines[at.line].findings.push(finding),
+            seen.push(key);
+            match at {
+                Some(at) => {
+                    let written = scan.written(at.sheet, at.line);
+                    let finding = Finding { written, ..finding };
+                    scan.sheets[at.sheet].lines[at.line].findings.push(finding);
+                }
                 None => scan.together.push(finding),
             }
         }
@@ -73,7 +83,7 @@ pub(super) fn surfaces(scan: &mut Scan) {
 }
 
 /// Where a server stands.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct At {
     sheet: usize,
     line: usize,
@@ -84,7 +94,7 @@ type Members = BTreeMap<String, At>;
 /// Servers that are used at once.
 struct Group {
     /// The id of the client.
-    target: String,
+    target: &'static str,
     members: Members,
 }
 
@@ -96,7 +106,7 @@ struct Client {
 }
 
 fn groups(scan: &Scan) -> Vec<Group> {
-    let mut clients: BTreeMap<&str, Client> = BTreeMap::new();
+    let mut clients: BTreeMap<&'static str, Client> = BTreeMap::new();
     for (sheet, line, config, entry) in scan.entries() {
         if entry.disabled || config.scope == Scope::File {
             continue;
@@ -116,17 +126,17 @@ fn groups(scan: &Scan) -> Vec<Group> {
     let mut groups = Vec::new();
     for (id, Client { everywhere, folders }) in clients {
         if folders.is_empty() {
-            groups.push(Group { target: id.to_owned(), members: everywhere });
+            groups.push(Group { target: id, members: everywhere });
             continue;
         }
         for folder in folders.into_values() {
             // A server of the folder takes the place of one of the user.
             let mut members = everywhere.clone();
             members.extend(folder);
-            groups.push(Group { target: id.to_owned(), members });
+            groups.push(Group { target: id, members });
         }
     }
-    groups.push(Group { target: "files".to_owned(), members: named(scan) });
+    groups.push(Group { target: "files", members: named(scan) });
     groups
 }
 

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use quintain_core::finding::Severity;
 
-use super::Desk;
+use super::{Desk, baseline};
 use crate::exit::Exit;
 use output::Outputs;
 use sheet::{Line, Scan};
@@ -31,6 +31,7 @@ use sheet::{Line, Scan};
 ///   quintain scan .cursor/mcp.json tools.json --fail-on medium
 ///   quintain scan --start --lock
 ///   quintain scan --start --yes --verify -o scan.json
+///   quintain scan --baseline accepted.yaml -o scan.sarif
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
@@ -55,7 +56,10 @@ pub(super) struct Args {
     /// End with code 100 if a finding is as severe as this: info, low, medium, high, critical, none
     #[arg(long, value_name = "SEVERITY", default_value = "high", value_parser = severity)]
     fail_on: Threshold,
-    /// Write a report, format by suffix: .json .md; any number of times
+    /// Findings that are accepted: a YAML or JSON list of `fingerprint`, `reason`, `expires`
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write a report, format by suffix: .json .sarif .md; any number of times
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
     /// Print JSON
@@ -80,6 +84,11 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let outputs = match Outputs::open(&args.output, desk) {
         Ok(outputs) => outputs,
         Err(why) => return refuse(&args, &why, None, desk),
+    };
+    let accepted = match args.baseline.as_deref().map(|file| baseline::read(file, desk)) {
+        Some(Ok(accepted)) => accepted,
+        Some(Err(exit)) => return exit,
+        None => Vec::new(),
     };
     let found = if args.files.is_empty() {
         files::discover(desk)
@@ -107,6 +116,11 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     }
     judge::launches(&mut scan, &machine::Here { context: &desk.context });
     if args.start {
+        if !args.yes && !desk.context.answers && start::is_asked(&scan) {
+            let what = "nobody can be asked whether servers may be started: there is no terminal";
+            let help = "`--yes` answers for all of them; read their commands first";
+            return refuse(&args, what, Some(help), desk);
+        }
         start::start(&mut scan, args.yes, args.timeout, desk).await;
     }
     judge::surfaces(&mut scan);
@@ -114,6 +128,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         Ok(pinned) => pinned,
         Err((why, help)) => return refuse(&args, &why, Some(&help), desk),
     };
+    scan.accept(&accepted, &baseline::today(desk));
     scan.sort();
     if args.json {
         desk.console.json(&output::json(&scan));

@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use quintain_core::clients::{Entry, Problem};
-use quintain_core::finding::Severity;
+use quintain_core::finding::{Finding, Severity};
 use quintain_core::launch_checks;
 use quintain_core::suite::{Launch, Transport};
+use quintain_report::{Told, sarif_log};
 use quintain_source::visible_json;
 use serde_json::{Map, Value, json};
 
@@ -21,22 +22,34 @@ pub(super) struct Outputs(Vec<(PathBuf, Format, File)>);
 #[derive(Clone, Copy)]
 enum Format {
     Json,
+    Sarif,
     Markdown,
+}
+
+impl Format {
+    /// By the end of a name.
+    const ENDS: [(&'static str, Self); 5] = [
+        (".sarif", Self::Sarif),
+        (".sarif.json", Self::Sarif),
+        (".json", Self::Json),
+        (".md", Self::Markdown),
+        (".markdown", Self::Markdown),
+    ];
+
+    fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let fits = |(end, _): &&(&str, Self)| name.ends_with(end);
+        Self::ENDS.iter().find(fits).map(|(_, format)| *format)
+    }
 }
 
 impl Outputs {
     pub(super) fn open(paths: &[PathBuf], desk: &Desk) -> Result<Self, String> {
         let open = |path: &PathBuf| {
-            let suffix = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
-            let format = match suffix.as_deref().and_then(|suffix| suffix.to_str()) {
-                Some("json") => Format::Json,
-                Some("md" | "markdown") => Format::Markdown,
-                _ => {
-                    let path = path.display();
-                    return Err(format!(
-                        "cannot tell the format of `{path}`; use one of .json .md"
-                    ));
-                }
+            let Some(format) = Format::of(path) else {
+                let path = path.display();
+                let what = "cannot tell the format of";
+                return Err(format!("{what} `{path}`; use one of .json .sarif .md"));
             };
             let full = desk.context.cwd.join(path);
             let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
@@ -54,6 +67,7 @@ impl Outputs {
         for (path, format, mut file) in self.0 {
             let text = match format {
                 Format::Json => format!("{}\n", visible_json(&format!("{:#}", json(scan)))),
+                Format::Sarif => format!("{}\n", visible_json(&format!("{:#}", sarif(scan)))),
                 Format::Markdown => markdown::text(scan, desk),
             };
             match file.write_all(desk.redactor.text(&text).as_bytes()) {
@@ -67,6 +81,18 @@ impl Outputs {
         }
         complete
     }
+}
+
+/// The findings for code scanning.
+fn sarif(scan: &Scan) -> Value {
+    let failures = scan.lines().filter_map(|line| line.failure().map(str::to_owned));
+    let failures: Vec<String> = failures.collect();
+    let told = Told {
+        complete: failures.is_empty() && !scan.has_problems(),
+        remarks: scan.remarks.iter().cloned().chain(failures).collect(),
+    };
+    let findings: Vec<&Finding> = scan.findings().collect();
+    sarif_log(env!("CARGO_PKG_VERSION"), &findings, &scan.suppressed, &told)
 }
 
 /// The whole scan.
@@ -99,6 +125,7 @@ pub(super) fn json(scan: &Scan) -> Value {
     json!({
         "files": files,
         "findings": scan.findings().collect::<Vec<_>>(),
+        "suppressed": scan.suppressed,
         "summary": {
             "servers": scan.lines().count(),
             "disabled": scan.entries().filter(|(.., entry)| entry.disabled).count(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use quintain_core::clients::{Config, Entry, Scope as Reach};
-use quintain_core::finding::Place;
+use quintain_core::finding::Finding;
 use quintain_core::surface::Surface;
 use quintain_core::surface::lock::{Scope, lock};
 use quintain_core::surface::rug_pull;
@@ -134,30 +134,15 @@ fn compare(scan: &mut Scan, kept: &Value, listed: &[Listed]) -> Vec<String> {
             remarks.push(format!("`{key}` is not pinned; `--lock` does that"));
             continue;
         }
-        let target = scan.config(&scan.sheets[*sheet]).map(|config| config.client.id);
-        let target = target.unwrap_or_default().to_owned();
-        let mut differs = false;
+        let (target, written) = (scan.target(*sheet), scan.written(*sheet, *line));
         let own = &mut scan.sheets[*sheet].lines[*line];
-        for mut finding in rug_pull::findings(&target, kept, &[(key.clone(), surface.clone())]) {
-            rename(&mut finding.place, &own.name);
-            own.findings.push(finding);
-            differs = true;
-        }
+        let differences = rug_pull::findings(target, &own.name, kept, key, surface);
         compared += 1;
-        changed += usize::from(differs);
+        changed += usize::from(!differences.is_empty());
+        let placed = |one: Finding| Finding { written: written.clone(), ..one };
+        own.findings.extend(differences.into_iter().map(placed));
     }
     remarks
         .push(format!("compared with {FILE}: {compared} of {} ({changed} changed)", listed.len()));
     remarks
-}
-
-/// In the file, servers have longer names.
-fn rename(place: &mut Place, name: &str) {
-    if let Place::Tool { server, .. }
-    | Place::Prompt { server, .. }
-    | Place::Resource { server, .. }
-    | Place::Server { server } = place
-    {
-        name.clone_into(server);
-    }
 }

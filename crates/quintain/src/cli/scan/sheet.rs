@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use quintain_core::clients::{Config, Entry};
 use quintain_core::finding::{Finding, Severity};
+use quintain_core::redteam::{Suppression, part_suppressed};
+use quintain_core::result::Place as Written;
 use quintain_core::surface::Surface;
 
 use super::files::{Found, Saved};
@@ -14,6 +16,8 @@ pub(super) struct Scan {
     pub(super) sheets: Vec<Sheet>,
     /// What several servers amount to together.
     pub(super) together: Vec<Finding>,
+    /// Findings that a baseline excuses.
+    pub(super) suppressed: Vec<Finding>,
     /// What was not done, and why.
     pub(super) remarks: Vec<String>,
 }
@@ -76,7 +80,7 @@ impl Scan {
         };
         let sheets = configs.iter().enumerate().map(of_config);
         let sheets = sheets.chain(saved.into_iter().map(of_saved)).collect();
-        Self { configs, sheets, together: Vec::new(), remarks: Vec::new() }
+        Self { configs, sheets, together: Vec::new(), suppressed: Vec::new(), remarks: Vec::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -89,6 +93,23 @@ impl Scan {
 
     pub(super) fn config(&self, sheet: &Sheet) -> Option<&Config> {
         sheet.config.map(|at| &self.configs[at])
+    }
+
+    /// Whose servers a file holds: those of a client, or those of files that were named.
+    pub(super) fn target(&self, sheet: usize) -> &'static str {
+        match self.config(&self.sheets[sheet]) {
+            Some(config) => config.client.id,
+            None => "files",
+        }
+    }
+
+    /// Where a server stands; of a saved list it is the file.
+    pub(super) fn written(&self, sheet: usize, line: usize) -> Option<Written> {
+        let sheet = self.sheets.get(sheet)?;
+        match self.config(sheet) {
+            Some(config) => Some(config.entries.get(line)?.written(config)),
+            None => Some(Written { file: sheet.path.display().to_string(), line: 1, column: 1 }),
+        }
     }
 
     pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
@@ -113,6 +134,17 @@ impl Scan {
                 entries.map(move |(line, entry)| (at, line, config, entry))
             })
         })
+    }
+
+    /// Puts findings aside that somebody has accepted.
+    pub(super) fn accept(&mut self, accepted: &[Suppression], today: &str) {
+        let lines = self.sheets.iter_mut().flat_map(|sheet| &mut sheet.lines);
+        for findings in lines.map(|line| &mut line.findings).chain([&mut self.together]) {
+            let all = std::mem::take(findings);
+            let (open, excused) = part_suppressed(all, accepted, today);
+            *findings = open;
+            self.suppressed.extend(excused);
+        }
     }
 
     /// The worst first.

@@ -21,14 +21,13 @@ use crate::context::Context;
 /// Servers that are started at once.
 const AT_ONCE: usize = 4;
 
+/// Whether there is a server that somebody has to agree to.
+pub(super) fn is_asked(scan: &Scan) -> bool {
+    scan.entries().any(|(.., entry)| !entry.disabled && entry.launch.is_some())
+}
+
 /// Starts every enabled server that may be started.
 pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, desk: &Desk) {
-    if !yes && !desk.context.answers {
-        scan.remarks.push(
-            "nothing was started: there is no terminal to ask at; `--yes` answers for you".into(),
-        );
-        return;
-    }
     let asked: Vec<Asked> = scan
         .entries()
         .filter(|(.., entry)| !entry.disabled)

@@ -96,11 +96,12 @@ fn finding(finding: &Finding, desk: &Desk) -> String {
     let place = finding.place.to_string();
     let _ = writeln!(
         out,
-        "      {} {} at {}{sure}: {}",
+        "      {} {} at {}{sure}: {} {}",
         desk.console.paint(tone, &format!("{word:8}")),
         finding.rule,
         visible(&place),
-        visible(&finding.title)
+        visible(&finding.title),
+        desk.console.paint(Tone::Dim, &format!("({})", finding.id))
     );
     let indent = " ".repeat(15);
     for proof in &finding.proofs {
@@ -212,8 +213,12 @@ pub(super) fn summary(scan: &Scan) -> String {
     } else {
         ""
     };
+    let accepted = match scan.suppressed.len() {
+        0 => String::new(),
+        count => format!(" ({count} accepted)"),
+    };
     format!(
-        "{}{disabled} in {}: {told}{not_run}",
+        "{}{disabled} in {}: {told}{accepted}{not_run}",
         plural(servers, "server"),
         plural(scan.sheets.len(), "file"),
     )
