@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::evidence::Evidence;
 use crate::probe::Step;
+use crate::result::Place as Written;
 
 /// How bad it is, from the view of whoever runs the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -179,7 +180,7 @@ impl Place {
         match self {
             Self::Argument { tool, pointer, .. } => format!("tool:{tool}{pointer}"),
             Self::Tool { tool, .. } => format!("tool:{tool}"),
-            Self::Resource { uri, .. } => format!("resource:{uri}"),
+            Self::Resource { uri, .. } => format!("resource:{}", portable(uri)),
             Self::Variable { template, variable, .. } => format!("template:{template}:{variable}"),
             Self::Uri { .. } => "resources/read".to_owned(),
             Self::PromptArgument { prompt, argument, .. } => format!("prompt:{prompt}:{argument}"),
@@ -193,6 +194,12 @@ impl Place {
             Self::Flow { steps } => format!("flow:{}", steps.join(">")),
         }
     }
+}
+
+/// A file by its name: its folder is another one on another machine.
+fn portable(uri: &str) -> &str {
+    let file = uri.starts_with("file:").then(|| uri.trim_end_matches('/').rsplit('/').next());
+    file.flatten().unwrap_or(uri)
 }
 
 /// `/path` is `path`, `/filter/name` stays a pointer.
@@ -275,6 +282,9 @@ pub struct Finding {
     /// A command line that shows it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduce: Option<String>,
+    /// A command line that tries the whole attack on it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
     /// The same for the same weakness in every run.
     pub fingerprint: String,
     /// Which strategies led to it, if not the plain attack.
@@ -283,6 +293,12 @@ pub struct Finding {
     /// By design, by the contract of the tool, in the tester's words; then it is told but not bad.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Where the server is written that it was found at: a suite, the configuration of a client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
+    /// If somebody has accepted it, why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Accepted>,
     /// Steps that show it again, for `replay` and for regression suites.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
@@ -291,10 +307,72 @@ pub struct Finding {
     pub metadata: Map<String, Value>,
 }
 
-/// The same for the same weakness in every run: a digest of what makes it that weakness.
-pub fn fingerprint(parts: &[&str]) -> String {
+impl Finding {
+    /// Writes down how to see it again, for a target that a command line names so: `-- python3 server.py`.
+    /// What needed no call is seen by looking at what the target lists.
+    pub fn seen_again_at(&mut self, target: &str) {
+        let replay = format!("quintain replay {} {target}", self.id);
+        let listed = |proof: &Proof| {
+            proof.attempt.exchanges.is_empty() && proof.attempt.observations.is_empty()
+        };
+        let how = if self.proofs.iter().all(listed) {
+            format!("quintain inspect {target}")
+        } else {
+            replay.clone()
+        };
+        self.reproduce.get_or_insert(how);
+        self.replay = Some(replay);
+    }
+}
+
+/// Why a finding does not count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accepted {
+    pub reason: String,
+    /// `2027-01-31`; from then on it counts again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<String>,
+}
+
+/// What a finding counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Confirmed,
+    Suspected,
+    /// Told, but not held against the target.
+    ByDesign,
+}
+
+impl Standing {
+    pub fn of(finding: &Finding) -> Self {
+        match (&finding.note, finding.confidence) {
+            (Some(_), _) => Self::ByDesign,
+            (None, Confidence::Confirmed) => Self::Confirmed,
+            (None, Confidence::Suspected) => Self::Suspected,
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::Suspected => "suspected",
+            Self::ByDesign => "by design",
+        }
+    }
+}
+
+/// The same for the same weakness in every run, of `redteam` and of `scan`: a digest of the rule, of the
+/// place and of the fault there. Seeds, payloads, proofs, order, titles, severities and the folders of a
+/// machine are no part of it.
+///
+/// `whose` tells places apart that are called the same: the server, where a target has several
+/// (in a scan with its client, `cursor/github`). It is empty where there is one, so that the
+/// fingerprint stays the same however the target is called or started.
+pub fn fingerprint(rule: &str, whose: &str, place: &Place, fault: &str) -> String {
+    let key = place.key();
     let mut hash = Sha256::new();
-    for part in parts {
+    let whose = (!whose.is_empty()).then_some(whose);
+    for part in whose.into_iter().chain([rule, &key, fault]) {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
@@ -333,6 +411,36 @@ mod tests {
         assert_eq!(place("/path").to_string(), "read.path");
         assert_eq!(place("/files/0/path").to_string(), "read /files/0/path");
         assert_eq!(place("/a~1b").argument().as_deref(), Some("a/b"));
+    }
+
+    #[test]
+    fn fingerprints_stay() {
+        let at = |server: &str, tool: &str| Place::Argument {
+            server: server.into(),
+            tool: tool.into(),
+            pointer: "/host".into(),
+        };
+        // Baseline files of users hold such: a change here breaks them.
+        let known = fingerprint("command-injection", "", &at("demo", "check_gateway"), "");
+        assert_eq!(known, "7ef10851df95cf7cc7e57c71035b7c68");
+        let elsewhere = fingerprint("command-injection", "", &at("/opt/x", "check_gateway"), "");
+        assert_eq!(known, elsewhere, "however the server is called");
+        let others = [
+            fingerprint("command-injection", "a", &at("a", "check_gateway"), ""),
+            fingerprint("command-injection", "b", &at("b", "check_gateway"), ""),
+            fingerprint("command-injection", "", &at("", "ping"), ""),
+            fingerprint("argument-injection", "", &at("", "check_gateway"), ""),
+            fingerprint("command-injection", "", &at("", "check_gateway"), "death"),
+        ];
+        let distinct: std::collections::HashSet<&String> = others.iter().chain([&known]).collect();
+        assert_eq!(distinct.len(), 6);
+    }
+
+    #[test]
+    fn files_have_the_same_key_on_every_machine() {
+        let key = |uri: &str| Place::Resource { server: String::new(), uri: uri.into() }.key();
+        assert_eq!(key("file:///home/a/notes.md"), key("file:///srv/b/notes.md"));
+        assert_ne!(key("db://a/notes"), key("db://b/notes"));
     }
 
     #[test]

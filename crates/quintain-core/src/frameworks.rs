@@ -1,16 +1,28 @@
-//! What frameworks call weaknesses, and how far a run has covered them.
+//! What frameworks call weaknesses, and how far a run has covered them. What was not attacked is not
+//! clean.
+
+mod tables;
 
 use serde::{Deserialize, Serialize};
 
 use crate::attack::Attack;
 use crate::attacks;
+use crate::finding::{Finding, Standing};
+use crate::redteam::{NotRun, RedteamReport};
+
+pub use tables::FRAMEWORKS;
 
 /// A list of weaknesses that others keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Framework {
+    pub id: &'static str,
+    /// Short, for a line of a report.
+    pub name: &'static str,
+    /// With its edition.
+    pub title: &'static str,
+    pub organization: &'static str,
     /// What ids begin with: `MCP`.
     pub prefix: &'static str,
-    pub title: &'static str,
     pub entries: &'static [Entry],
 }
 
@@ -21,218 +33,99 @@ pub struct Entry {
     pub title: &'static str,
 }
 
-const fn entry(id: &'static str, title: &'static str) -> Entry {
-    Entry { id, title }
+/// The framework and the entry that an id stands for.
+pub fn find(id: &str) -> Option<(&'static Framework, &'static Entry)> {
+    FRAMEWORKS.iter().find_map(|framework| {
+        let entry = framework.entries.iter().find(|entry| entry.id == id)?;
+        Some((framework, entry))
+    })
 }
 
-pub static FRAMEWORKS: &[Framework] = &[
-    Framework {
-        prefix: "MCP",
-        title: "OWASP MCP Top 10 (2025, beta)",
-        entries: &[
-            entry("MCP01", "Token Mismanagement & Secret Exposure"),
-            entry("MCP02", "Privilege Escalation via Scope Creep"),
-            entry("MCP03", "Tool Poisoning"),
-            entry("MCP04", "Software Supply Chain Attacks & Dependency Tampering"),
-            entry("MCP05", "Command Injection & Execution"),
-            entry("MCP06", "Intent Flow Subversion"),
-            entry("MCP07", "Insufficient Authentication & Authorization"),
-            entry("MCP08", "Lack of Audit and Telemetry"),
-            entry("MCP09", "Shadow MCP Servers"),
-            entry("MCP10", "Context Injection & Over-Sharing"),
-        ],
-    },
-    Framework {
-        prefix: "ASI",
-        title: "OWASP Top 10 for Agentic Applications (2026)",
-        entries: &[
-            entry("ASI01", "Agent Goal Hijack"),
-            entry("ASI02", "Tool Misuse and Exploitation"),
-            entry("ASI03", "Identity and Privilege Abuse"),
-            entry("ASI04", "Agentic Supply Chain Vulnerabilities"),
-            entry("ASI05", "Unexpected Code Execution"),
-            entry("ASI06", "Memory & Context Poisoning"),
-            entry("ASI07", "Insecure Inter-Agent Communication"),
-            entry("ASI08", "Cascading Failures"),
-            entry("ASI09", "Human-Agent Trust Exploitation"),
-            entry("ASI10", "Rogue Agents"),
-        ],
-    },
-    Framework {
-        prefix: "LLM",
-        title: "OWASP Top 10 for LLM Applications (2025)",
-        entries: &[
-            entry("LLM01", "Prompt Injection"),
-            entry("LLM02", "Sensitive Information Disclosure"),
-            entry("LLM03", "Supply Chain"),
-            entry("LLM04", "Data and Model Poisoning"),
-            entry("LLM05", "Improper Output Handling"),
-            entry("LLM06", "Excessive Agency"),
-            entry("LLM07", "System Prompt Leakage"),
-            entry("LLM08", "Vector and Embedding Weaknesses"),
-            entry("LLM09", "Misinformation"),
-            entry("LLM10", "Unbounded Consumption"),
-        ],
-    },
-    Framework {
-        prefix: "API",
-        title: "OWASP API Security Top 10 (2023)",
-        entries: &[
-            entry("API1", "Broken Object Level Authorization"),
-            entry("API2", "Broken Authentication"),
-            entry("API3", "Broken Object Property Level Authorization"),
-            entry("API4", "Unrestricted Resource Consumption"),
-            entry("API5", "Broken Function Level Authorization"),
-            entry("API6", "Unrestricted Access to Sensitive Business Flows"),
-            entry("API7", "Server Side Request Forgery"),
-            entry("API8", "Security Misconfiguration"),
-            entry("API9", "Improper Inventory Management"),
-            entry("API10", "Unsafe Consumption of APIs"),
-        ],
-    },
-    Framework {
-        prefix: "AML",
-        title: "MITRE ATLAS",
-        entries: &[
-            entry("AML.T0051", "LLM Prompt Injection"),
-            entry("AML.T0051.000", "LLM Prompt Injection: Direct"),
-            entry("AML.T0051.001", "LLM Prompt Injection: Indirect"),
-            entry("AML.T0053", "AI Agent Tool Invocation"),
-            entry("AML.T0086", "Exfiltration via AI Agent Tool Invocation"),
-        ],
-    },
-];
-
-/// Names of weaknesses in the Common Weakness Enumeration.
-static CWES: &[(u32, &str)] = &[
-    (20, "Improper Input Validation"),
-    (22, "Path Traversal"),
-    (23, "Relative Path Traversal"),
-    (36, "Absolute Path Traversal"),
-    (59, "Link Following"),
-    (73, "External Control of File Name or Path"),
-    (74, "Injection"),
-    (77, "Command Injection"),
-    (78, "OS Command Injection"),
-    (79, "Cross-site Scripting"),
-    (88, "Argument Injection"),
-    (89, "SQL Injection"),
-    (90, "LDAP Injection"),
-    (91, "XML Injection"),
-    (93, "CRLF Injection"),
-    (94, "Code Injection"),
-    (95, "Eval Injection"),
-    (116, "Improper Encoding or Escaping of Output"),
-    (117, "Improper Output Neutralization for Logs"),
-    (150, "Improper Neutralization of Escape, Meta, or Control Sequences"),
-    (184, "Incomplete List of Disallowed Inputs"),
-    (200, "Exposure of Sensitive Information to an Unauthorized Actor"),
-    (201, "Insertion of Sensitive Information Into Sent Data"),
-    (209, "Generation of Error Message Containing Sensitive Information"),
-    (214, "Invocation of Process Using Visible Sensitive Information"),
-    (215, "Insertion of Sensitive Information Into Debugging Code"),
-    (248, "Uncaught Exception"),
-    (269, "Improper Privilege Management"),
-    (284, "Improper Access Control"),
-    (287, "Improper Authentication"),
-    (306, "Missing Authentication for Critical Function"),
-    (340, "Generation of Predictable Numbers or Identifiers"),
-    (346, "Origin Validation Error"),
-    (347, "Improper Verification of Cryptographic Signature"),
-    (350, "Reliance on Reverse DNS Resolution for a Security-Critical Action"),
-    (352, "Cross-Site Request Forgery"),
-    (359, "Exposure of Private Personal Information to an Unauthorized Actor"),
-    (384, "Session Fixation"),
-    (400, "Uncontrolled Resource Consumption"),
-    (407, "Inefficient Algorithmic Complexity"),
-    (441, "Unintended Proxy or Intermediary"),
-    (451, "User Interface Misrepresentation of Critical Information"),
-    (489, "Active Debug Code"),
-    (488, "Exposure of Data Element to Wrong Session"),
-    (497, "Exposure of Sensitive System Information"),
-    (502, "Deserialization of Untrusted Data"),
-    (526, "Cleartext Storage of Sensitive Information in an Environment Variable"),
-    (532, "Insertion of Sensitive Information into Log File"),
-    (598, "Use of GET Request Method With Sensitive Query Strings"),
-    (601, "Open Redirect"),
-    (611, "XML External Entity Reference"),
-    (613, "Insufficient Session Expiration"),
-    (639, "Authorization Bypass Through User-Controlled Key"),
-    (643, "XPath Injection"),
-    (674, "Uncontrolled Recursion"),
-    (693, "Protection Mechanism Failure"),
-    (755, "Improper Handling of Exceptional Conditions"),
-    (770, "Allocation of Resources Without Limits or Throttling"),
-    (798, "Use of Hard-coded Credentials"),
-    (862, "Missing Authorization"),
-    (863, "Incorrect Authorization"),
-    (912, "Hidden Functionality"),
-    (917, "Expression Language Injection"),
-    (918, "Server-Side Request Forgery"),
-    (939, "Improper Authorization in Handler for Custom URL Scheme"),
-    (943, "Improper Neutralization of Special Elements in Data Query Logic"),
-    (1007, "Insufficient Visual Distinction of Homoglyphs"),
-    (1021, "Improper Restriction of Rendered UI Layers"),
-    (1286, "Improper Validation of Syntactic Correctness of Input"),
-    (1287, "Improper Validation of Specified Type of Input"),
-    (1333, "Inefficient Regular Expression Complexity"),
-    (1336, "Template Injection"),
-    (1427, "Improper Neutralization of Input Used for LLM Prompting"),
-];
-
-/// What a framework calls one of its entries.
-pub fn title(id: &str) -> Option<&'static str> {
-    let mut entries = FRAMEWORKS.iter().flat_map(|framework| framework.entries);
-    entries.find(|entry| entry.id == id).map(|entry| entry.title)
-}
-
-/// The name of a weakness.
-pub fn cwe(number: u32) -> Option<&'static str> {
-    CWES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
-}
-
-/// What became of an attack in a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
-    /// The id of the attack.
-    pub attack: String,
-    pub came: Came,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Came {
-    /// It looked, and found so many things.
-    Looked { findings: usize },
-    /// It did not look, and why.
-    NotRun { why: String },
+/// The ids that a finding bears: `CWE-78`, `MCP05`.
+pub fn ids(finding: &Finding) -> Vec<String> {
+    let cwe = finding.cwe.iter().map(|number| format!("CWE-{number}"));
+    cwe.chain(finding.owasp.iter().cloned()).collect()
 }
 
 /// How far a run covered a framework.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
-    pub framework: String,
+    pub id: String,
+    pub name: String,
+    pub title: String,
     pub entries: Vec<Covered>,
+}
+
+impl Coverage {
+    /// The entries of which this can be said.
+    pub fn of(&self, state: State) -> impl Iterator<Item = &Covered> {
+        self.entries.iter().filter(move |entry| entry.state == state)
+    }
 }
 
 /// How far a run covered one entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Covered {
     pub id: String,
     pub title: String,
-    pub standing: Standing,
-    pub findings: usize,
+    pub state: State,
+    /// Findings by their standing.
+    pub confirmed: usize,
+    pub suspected: usize,
+    pub by_design: usize,
     /// Attacks that looked.
     pub attacks: Vec<String>,
     /// Attacks that would have looked, and why they did not. What they look for is not covered.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_run: Vec<(String, String)>,
+    pub not_run: Vec<NotRun>,
 }
 
-/// What can be said of an entry.
+impl Covered {
+    /// What can be said of it, in one or two words. What was not attacked is never told as clean.
+    pub fn word(&self) -> String {
+        match self.state {
+            State::Confirmed => format!("{} confirmed", self.confirmed),
+            State::Suspected => format!("{} suspected", self.suspected),
+            State::ByDesign => format!("{} by design", self.by_design),
+            State::Clean => "nothing found".to_owned(),
+            State::NotRun | State::NoAttack => "not run".to_owned(),
+        }
+    }
+
+    /// Who looked, and who did not and why.
+    pub fn why(&self) -> String {
+        if self.state == State::NoAttack {
+            return "no attack tests it".to_owned();
+        }
+        let mut parts = Vec::new();
+        if !self.attacks.is_empty() {
+            parts.push(self.attacks.join(", "));
+        }
+        // Attacks that lack the same are told together.
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for one in &self.not_run {
+            match reasons.iter_mut().find(|(why, _)| *why == one.why) {
+                Some((_, attacks)) => attacks.push(&one.what),
+                None => reasons.push((&one.why, vec![&one.what])),
+            }
+        }
+        let told = |(why, attacks): &(&str, Vec<&str>)| format!("{} {why}", attacks.join(", "));
+        let reasons: Vec<String> = reasons.iter().map(told).collect();
+        if !reasons.is_empty() {
+            let label = if self.attacks.is_empty() { "" } else { "not run: " };
+            parts.push(format!("{label}{}", reasons.join("; ")));
+        }
+        parts.join("; ")
+    }
+}
+
+/// What can be said of an entry: the worst of its findings, or how far it was looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
-    Findings,
+pub enum State {
+    Confirmed,
+    Suspected,
+    ByDesign,
     /// At least one attack looked, and none found anything.
     Clean,
     /// There are attacks for it, and none of them looked.
@@ -241,63 +134,99 @@ pub enum Standing {
     NoAttack,
 }
 
-impl Standing {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Findings => "findings",
-            Self::Clean => "clean",
-            Self::NotRun => "not run",
-            Self::NoAttack => "no attack",
-        }
-    }
+/// How far a run covered every framework, and what findings name beyond them.
+pub fn coverage(report: &RedteamReport) -> Vec<Coverage> {
+    covered_by(report, attacks::all())
 }
 
-/// How far a run covered every framework. An attack that the run does not mention was not asked for.
-pub fn coverage(runs: &[Run]) -> Vec<Coverage> {
-    covered_by(runs, attacks::all())
-}
-
-fn covered_by(runs: &[Run], attacks: &[&'static dyn Attack]) -> Vec<Coverage> {
-    FRAMEWORKS
+fn covered_by(report: &RedteamReport, attacks: &[&'static dyn Attack]) -> Vec<Coverage> {
+    let mut all: Vec<Coverage> = FRAMEWORKS
         .iter()
-        .map(|framework| Coverage {
-            framework: framework.title.to_owned(),
-            entries: framework.entries.iter().map(|entry| covered(entry, runs, attacks)).collect(),
+        .map(|framework| {
+            let entries = framework.entries.iter();
+            let entries = entries.map(|entry| covered(entry.id, entry.title, report, attacks));
+            // Of weaknesses of all kinds, those that concern nobody are left out.
+            let whole = framework.id != "cwe";
+            Coverage {
+                id: framework.id.to_owned(),
+                name: framework.name.to_owned(),
+                title: framework.title.to_owned(),
+                entries: entries.filter(|one| whole || one.state != State::NoAttack).collect(),
+            }
         })
-        .collect()
+        .collect();
+    let mut others: Vec<String> = report.findings.iter().flat_map(ids).collect();
+    others.retain(|id| find(id).is_none());
+    others.sort_unstable();
+    others.dedup();
+    if !others.is_empty() {
+        all.push(Coverage {
+            id: "others".to_owned(),
+            name: "Others".to_owned(),
+            title: "Others".to_owned(),
+            entries: others.iter().map(|id| covered(id, "", report, attacks)).collect(),
+        });
+    }
+    all
 }
 
-fn covered(entry: &Entry, runs: &[Run], attacks: &[&'static dyn Attack]) -> Covered {
+fn covered(
+    id: &str,
+    title: &str,
+    report: &RedteamReport,
+    attacks: &[&'static dyn Attack],
+) -> Covered {
+    let named = |finding: &&Finding| ids(finding).iter().any(|one| belongs(one, id));
+    let count = |standing: Standing| {
+        let found = report.findings.iter().filter(named);
+        found.filter(|finding| Standing::of(finding) == standing).count()
+    };
     let mut covered = Covered {
-        id: entry.id.to_owned(),
-        title: entry.title.to_owned(),
-        standing: Standing::NoAttack,
-        findings: 0,
+        id: id.to_owned(),
+        title: title.to_owned(),
+        state: State::NoAttack,
+        confirmed: count(Standing::Confirmed),
+        suspected: count(Standing::Suspected),
+        by_design: count(Standing::ByDesign),
         attacks: Vec::new(),
         not_run: Vec::new(),
     };
-    let about = |attack: &&&'static dyn Attack| {
-        attack.facts().frameworks.iter().any(|id| belongs(id, entry.id))
-    };
-    for attack in attacks.iter().filter(about) {
-        let meta = attack.meta();
-        let run = runs.iter().find(|run| meta.answers_to(&run.attack));
-        match run.map(|run| &run.came) {
-            Some(Came::Looked { findings }) => {
-                covered.findings += findings;
-                covered.attacks.push(meta.id.to_owned());
-            }
-            Some(Came::NotRun { why }) => covered.not_run.push((meta.id.to_owned(), why.clone())),
-            None => covered.not_run.push((meta.id.to_owned(), "was not asked for".to_owned())),
+    for attack in attacks.iter().filter(|attack| is_about(**attack, id)) {
+        let what = attack.meta().id;
+        match why_not(what, report) {
+            None => covered.attacks.push(what.to_owned()),
+            Some(why) => covered.not_run.push(NotRun { what: what.to_owned(), why }),
         }
     }
-    covered.standing = match () {
-        () if covered.findings > 0 => Standing::Findings,
-        () if !covered.attacks.is_empty() => Standing::Clean,
-        () if !covered.not_run.is_empty() => Standing::NotRun,
-        () => Standing::NoAttack,
+    covered.state = match &covered {
+        Covered { confirmed: 1.., .. } => State::Confirmed,
+        Covered { suspected: 1.., .. } => State::Suspected,
+        Covered { by_design: 1.., .. } => State::ByDesign,
+        Covered { attacks, .. } if !attacks.is_empty() => State::Clean,
+        Covered { not_run, .. } if !not_run.is_empty() => State::NotRun,
+        _ => State::NoAttack,
     };
     covered
+}
+
+/// Why an attack did not look; none if it did.
+fn why_not(attack: &str, report: &RedteamReport) -> Option<String> {
+    let run = report.attacks.iter().find(|one| one.attack == attack);
+    if run.is_some_and(|run| run.bouts > 0) {
+        return None;
+    }
+    let told = report.not_run.iter().find(|one| one.what == attack);
+    Some(match (told, run) {
+        (Some(told), _) => told.why.clone(),
+        (None, Some(_)) => "found no place to attack".to_owned(),
+        (None, None) => "was not asked for".to_owned(),
+    })
+}
+
+fn is_about(attack: &dyn Attack, entry: &str) -> bool {
+    let facts = attack.facts();
+    facts.frameworks.iter().any(|id| belongs(id, entry))
+        || facts.cwe.iter().any(|number| format!("CWE-{number}") == entry)
 }
 
 /// Whether an id is an entry, or a part of it: `AML.T0051.001` is one of `AML.T0051`.
@@ -308,24 +237,33 @@ fn belongs(id: &str, entry: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attack::Facts;
+    use crate::launch_checks;
+    use crate::redteam::AttackReport;
 
-    fn looked(attack: &str, findings: usize) -> Run {
-        Run { attack: attack.into(), came: Came::Looked { findings } }
+    fn report(looked: &[(&str, usize)]) -> RedteamReport {
+        let ran = |(attack, bouts): &(&str, usize)| AttackReport {
+            attack: (*attack).to_owned(),
+            bouts: *bouts,
+            ..AttackReport::default()
+        };
+        RedteamReport { attacks: looked.iter().map(ran).collect(), ..RedteamReport::default() }
     }
 
-    fn entry_of(runs: &[Run], id: &str) -> Covered {
-        let all = coverage(runs);
+    fn entry(report: &RedteamReport, id: &str) -> Covered {
+        let all = coverage(report);
         all.into_iter().flat_map(|one| one.entries).find(|entry| entry.id == id).unwrap()
     }
 
     #[test]
-    fn every_id_of_every_attack_has_a_title() {
-        for attack in attacks::all() {
-            for id in attack.facts().frameworks {
-                assert!(title(id).is_some(), "{}: {id}", attack.meta().id);
-            }
-            for number in attack.facts().cwe {
-                assert!(cwe(*number).is_some(), "{}: CWE-{number}", attack.meta().id);
+    fn every_id_of_every_attack_and_check_has_a_title() {
+        let attacks = attacks::all().iter().map(|one| (one.meta().id, one.facts()));
+        let checks = launch_checks::all().iter().map(|one| (one.meta().id, one.facts()));
+        for (rule, facts) in attacks.chain(checks) {
+            let Facts { frameworks, cwe, .. } = facts;
+            let numbers = cwe.iter().map(|number| format!("CWE-{number}"));
+            for id in frameworks.iter().map(|id| (*id).to_owned()).chain(numbers) {
+                assert!(find(&id).is_some(), "{rule}: {id}");
             }
         }
     }
@@ -334,47 +272,52 @@ mod tests {
     fn ids_are_unique_and_begin_like_their_framework() {
         let mut seen = std::collections::HashSet::new();
         for framework in FRAMEWORKS {
+            assert!(seen.insert(framework.id));
             for entry in framework.entries {
                 assert!(seen.insert(entry.id) && entry.id.starts_with(framework.prefix));
             }
         }
-        let mut numbers: Vec<u32> = CWES.iter().map(|(number, _)| *number).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        assert_eq!(numbers.len(), CWES.len());
     }
 
     #[test]
-    fn findings_clean_and_not_run_are_told_apart() {
-        let found = entry_of(&[looked("bola", 2), looked("bfla", 0)], "API1");
-        assert_eq!((found.standing, found.findings), (Standing::Findings, 2));
-        let clean = entry_of(&[looked("bola", 0)], "API1");
-        assert_eq!((clean.standing, clean.attacks), (Standing::Clean, vec!["bola".to_owned()]));
-        let why = "needs two identities".to_owned();
-        let run = Run { attack: "bola".into(), came: Came::NotRun { why: why.clone() } };
-        let not = entry_of(&[run], "API1");
-        assert_eq!(not.standing, Standing::NotRun);
-        assert_eq!(not.not_run, [("bola".to_owned(), why)]);
-        assert_eq!(entry_of(&[], "API1").not_run[0].1, "was not asked for");
-        assert_eq!(entry_of(&[], "MCP08").standing, Standing::NoAttack);
+    fn what_was_not_run_is_not_clean() {
+        let mut report = report(&[("bola", 3)]);
+        let clean = entry(&report, "API1");
+        assert_eq!((clean.state, clean.word().as_str()), (State::Clean, "nothing found"));
+        assert_eq!(clean.attacks, ["bola"]);
+        report.attacks[0].bouts = 0;
+        let idle = entry(&report, "API1");
+        assert_eq!((idle.state, idle.word().as_str()), (State::NotRun, "not run"));
+        assert_eq!(idle.why(), "bola found no place to attack");
+        report.attacks.clear();
+        assert_eq!(entry(&report, "API1").why(), "bola was not asked for");
+        report.not_run.push(NotRun { what: "bola".into(), why: "needs two identities".into() });
+        assert_eq!(entry(&report, "API1").why(), "bola needs two identities");
+        let nobody = entry(&report, "MCP08");
+        assert_eq!((nobody.state, nobody.word().as_str()), (State::NoAttack, "not run"));
+        assert_eq!(nobody.why(), "no attack tests it");
     }
 
     #[test]
     fn what_did_not_look_is_told_beside_what_did() {
-        let clean = entry_of(&[looked("bfla", 0)], "API5");
-        assert_eq!(clean.standing, Standing::Clean);
-        assert!(clean.not_run.iter().any(|(attack, _)| attack == "rbac"));
+        let clean = entry(&report(&[("bfla", 1)]), "API5");
+        assert_eq!(clean.state, State::Clean);
+        assert!(clean.not_run.iter().any(|one| one.what == "rbac"));
+        assert!(clean.why().starts_with("bfla; not run: "), "{}", clean.why());
+    }
+
+    #[test]
+    fn weaknesses_that_no_attack_knows_are_left_out() {
+        let all = coverage(&RedteamReport::default());
+        let cwe = all.iter().find(|one| one.id == "cwe").unwrap();
+        assert!(cwe.entries.iter().any(|one| one.id == "CWE-78"));
+        assert!(cwe.of(State::NoAttack).next().is_none());
+        assert!(!all.iter().any(|one| one.id == "others"));
     }
 
     #[test]
     fn parts_of_a_technique_count_for_it() {
-        assert_eq!(entry_of(&[looked("tool-poisoning", 1)], "AML.T0051").findings, 1);
-        assert_eq!(entry_of(&[looked("tool-poisoning", 1)], "AML.T0051.000").findings, 0);
+        assert!(belongs("AML.T0051.001", "AML.T0051") && !belongs("AML.T0051", "AML.T0051.001"));
         assert!(!belongs("API10", "API1"));
-    }
-
-    #[test]
-    fn aliases_are_known() {
-        assert_eq!(entry_of(&[looked("idor", 1)], "API1").findings, 1);
     }
 }

@@ -1,5 +1,6 @@
 //! A red-team run: what the user orders, and what came of it.
 
+mod insight;
 mod orders;
 mod plugins;
 mod record;
@@ -7,6 +8,7 @@ mod report;
 mod risk;
 mod suppress;
 
+pub use insight::{Chain, Gift, Insight};
 pub use orders::{IdentityOrder, Orders, PluginOrder};
 pub use plugins::{Unavailable, collections, known_names, unavailable};
 pub use record::{BoutKey, BoutRecord};

@@ -30,7 +30,11 @@ impl Told {
 
 /// Makes a finding that cites what it saw.
 pub fn finding(rule: &str, facts: Facts<'_>, target: &str, place: Place, told: Told) -> Finding {
-    let fingerprint = fingerprint(&[target, rule, place.server(), &place.key(), told.fault]);
+    let whose = match place.server() {
+        "" => target.to_owned(),
+        server => format!("{target}/{server}"),
+    };
+    let fingerprint = fingerprint(rule, &whose, &place, told.fault);
     let mut metadata = Map::new();
     if let Some(help) = told.help {
         metadata.insert("help".to_owned(), Value::String(help));
@@ -56,22 +60,31 @@ pub fn finding(rule: &str, facts: Facts<'_>, target: &str, place: Place, told: T
             pointer: None,
         }],
         reproduce: None,
+        replay: None,
         fingerprint,
         strategies: Vec::new(),
         note: told.note,
+        written: None,
+        accepted: None,
         steps: Vec::new(),
         metadata,
     }
 }
 
-/// What attacks see in the surface alone.
-pub fn inspect(attacks: &[&dyn Attack], target: &str, field: &Field<'_>) -> Vec<Finding> {
+/// What attacks see in the surface alone. `target` names whose server it is; of several servers
+/// together, it is asked for the empty name.
+pub fn inspect<'t>(
+    attacks: &[&dyn Attack],
+    target: impl Fn(&str) -> &'t str,
+    field: &Field<'_>,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for attack in attacks {
         for hit in attack.inspect(field) {
             let (told, place) = Told::of(hit);
             let whole = || Place::Server { server: String::new() };
             let place = place.unwrap_or_else(whole);
+            let target = target(place.server());
             findings.push(finding(attack.meta().id, attack.facts(), target, place, told));
         }
     }
@@ -115,7 +128,7 @@ mod tests {
         let (knowledge, powers) = (Knowledge::default(), Powers::default());
         let field =
             Field { surfaces: &surfaces, knowledge: &knowledge, powers: &powers, purpose: None };
-        let found = inspect(&[&Suspicious], "cursor", &field);
+        let found = inspect(&[&Suspicious], |_| "cursor", &field);
         let [one, all] = &found[..] else { panic!("{found:?}") };
         assert_eq!((one.rule.as_str(), one.severity), ("suspicious", Severity::Low));
         assert_eq!((one.place.server(), one.tool.as_deref()), ("shop", Some("pay")));

@@ -3,12 +3,20 @@
 use std::path::Path;
 
 use quintain_core::evidence::Observation;
-use quintain_core::finding::{Confidence, Finding, Place, Severity};
-use quintain_core::redteam::{Level, PhaseTime, RedteamReport};
+pub(crate) use quintain_core::finding::Standing;
+use quintain_core::finding::{Accepted, Finding, Place, Severity};
+use quintain_core::frameworks::{self, Coverage, State};
+use quintain_core::redteam::{Chain, Gift, Insight, Level, PhaseTime, RedteamReport, ToolCoverage};
 use quintain_core::result::CaseResult;
+use quintain_core::tally::Summary;
 
 use crate::gist;
 use crate::text::{count, duration, line};
+
+/// Names of one kind that a summary lists.
+const MAX_NAMED: usize = 12;
+/// Entries of a framework without findings that a summary lists.
+const MAX_UNTROUBLED: usize = 12;
 
 pub(crate) const WORST_FIRST: [Severity; 5] =
     [Severity::Critical, Severity::High, Severity::Medium, Severity::Low, Severity::Info];
@@ -34,33 +42,6 @@ pub(crate) fn shown_by<'r>(
             && (finding.title == reason || name == format!("{attack} at {}", finding.place))
     };
     report.findings.iter().filter(of_bout)
-}
-
-/// What a finding counts as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
-    Confirmed,
-    Suspected,
-    /// Told, but not held against the target.
-    ByDesign,
-}
-
-impl Standing {
-    pub(crate) fn of(finding: &Finding) -> Self {
-        match (&finding.note, finding.confidence) {
-            (Some(_), _) => Self::ByDesign,
-            (None, Confidence::Confirmed) => Self::Confirmed,
-            (None, Confidence::Suspected) => Self::Suspected,
-        }
-    }
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Confirmed => "confirmed",
-            Self::Suspected => "suspected",
-            Self::ByDesign => "by design",
-        }
-    }
 }
 
 /// Findings of one severity.
@@ -103,8 +84,67 @@ impl Counts {
 
 /// `CWE-78`, `MCP05`, ...
 pub(crate) fn tags(finding: &Finding) -> Vec<String> {
-    let cwe = finding.cwe.iter().map(|number| format!("CWE-{number}"));
-    cwe.chain(finding.owasp.iter().map(|id| line(id, 40))).collect()
+    frameworks::ids(finding).iter().map(|id| line(id, 40)).collect()
+}
+
+/// Entries of a framework with findings, without, and not looked for: `found MCP05; clean MCP03; not run
+/// MCP08`.
+pub(crate) fn covered(coverage: &Coverage) -> String {
+    let of = |states: &[State], max: usize| {
+        let entries = coverage.entries.iter().filter(|entry| states.contains(&entry.state));
+        let ids: Vec<String> = entries.map(|entry| line(&entry.id, 40)).collect();
+        if ids.len() > max { format!("{} others", ids.len()) } else { ids.join(", ") }
+    };
+    let parts = [
+        ("found", of(&[State::Confirmed], usize::MAX)),
+        ("suspected", of(&[State::Suspected], usize::MAX)),
+        ("by design", of(&[State::ByDesign], usize::MAX)),
+        ("clean", of(&[State::Clean], MAX_UNTROUBLED)),
+        ("not run", of(&[State::NotRun, State::NoAttack], MAX_UNTROUBLED)),
+    ];
+    let told = parts.iter().filter(|(_, ids)| !ids.is_empty());
+    told.map(|(word, ids)| format!("{word} {ids}")).collect::<Vec<_>>().join("; ")
+}
+
+/// What the learn phase found out, in a sentence per subject.
+pub(crate) fn learned(report: &RedteamReport) -> Vec<(&'static str, String)> {
+    let Insight { answered, roots, values, chains } = &report.learned;
+    let listed = |all: &[String]| {
+        let shown: Vec<String> = all.iter().take(MAX_NAMED).map(|one| line(one, 80)).collect();
+        let more = all.len().saturating_sub(MAX_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", shown.join(", "))
+    };
+    let mut told = Vec::new();
+    if !answered.is_empty() {
+        let tools = count(report.tools.len(), "tool", "tools");
+        told.push(("Answered", format!("{} of {tools}: {}", answered.len(), listed(answered))));
+    }
+    if !roots.is_empty() {
+        told.push(("Roots", listed(roots)));
+    }
+    if !values.is_empty() {
+        let total: usize = values.iter().map(|gift| gift.count).sum();
+        let gift = |gift: &Gift| {
+            let name = if gift.name.is_empty() { "item" } else { &gift.name };
+            let examples = gift.examples.iter().map(|one| line(one, 30)).collect::<Vec<_>>();
+            format!("{}.{} ({})", line(&gift.tool, 40), line(name, 40), examples.join(", "))
+        };
+        let gifts: Vec<String> = values.iter().map(gift).collect();
+        told.push(("Values", format!("{total}: {}", listed(&gifts))));
+    }
+    if !chains.is_empty() {
+        let chain = |one: &Chain| format!("{} → {}.{}", one.from, one.to, one.argument);
+        told.push(("Chains", listed(&chains.iter().map(chain).collect::<Vec<_>>())));
+    }
+    told
+}
+
+/// `1285 calls in 13 s, 98/s`.
+pub(crate) fn pace(report: &RedteamReport, summary: &Summary) -> String {
+    let calls = count(report.calls, "call", "calls");
+    let rate = per_second(report.calls, summary.duration_ms / 1e3);
+    format!("{calls} in {}, {rate:.0}/s", duration(summary.duration_ms))
 }
 
 /// The place as a path of names: `transfer/amount`.
@@ -141,6 +181,9 @@ pub(crate) fn seen(observation: &Observation, max_chars: usize) -> String {
         Observation::Connection { request, headers } => {
             format!("connection to the listener: {request} [{}]", headers.join(", "))
         }
+        Observation::File { path: file, content } if content.is_empty() => {
+            format!("the file {} appeared, empty", path(file))
+        }
         Observation::File { path: file, content } => {
             format!("the file {} holds: {content}", path(file))
         }
@@ -159,10 +202,15 @@ pub(crate) fn percents(rate: f64, low: f64, high: f64) -> String {
 
 /// `attack 2.5 s, 400 calls, 160/s`.
 pub(crate) fn phase(phase: &PhaseTime) -> String {
-    let PhaseTime { phase, seconds, calls } = phase;
+    format!("{} {}", line(&phase.phase, 40), timing(phase))
+}
+
+/// `2.5 s, 400 calls, 160/s`.
+pub(crate) fn timing(phase: &PhaseTime) -> String {
+    let PhaseTime { seconds, calls, .. } = phase;
     let calls_text = count(*calls, "call", "calls");
     let took = duration(seconds * 1e3);
-    format!("{} {took}, {calls_text}, {:.0}/s", line(phase, 40), per_second(*calls, *seconds))
+    format!("{took}, {calls_text}, {:.0}/s", per_second(*calls, *seconds))
 }
 
 pub(crate) fn per_second(calls: usize, seconds: f64) -> f64 {
@@ -176,6 +224,29 @@ pub(crate) fn level(level: Level) -> &'static str {
         Level::High => "high",
         Level::Critical => "critical",
     }
+}
+
+/// The attacks that worked at an argument of a tool.
+pub(crate) fn worked<'r>(
+    report: &'r RedteamReport,
+    tool: &ToolCoverage,
+    argument: &str,
+) -> Vec<&'r str> {
+    let here = |finding: &&Finding| {
+        finding.place.tool() == Some(&tool.tool)
+            && [tool.server.as_str(), ""].contains(&finding.place.server())
+            && finding.argument.as_deref().unwrap_or_default() == argument
+    };
+    let mut rules: Vec<&str> =
+        report.findings.iter().filter(here).map(|finding| finding.rule.as_str()).collect();
+    rules.dedup();
+    rules
+}
+
+/// `goes away in spring (until 2027-03-31)`.
+pub(crate) fn acceptance(accepted: &Accepted) -> String {
+    let until = accepted.expires.as_ref().map(|end| format!(" (until {})", line(end, 20)));
+    format!("{}{}", line(&accepted.reason, 500), until.unwrap_or_default())
 }
 
 /// How far a run looked: `34 places of 5 of 7 tools`.

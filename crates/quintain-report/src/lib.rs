@@ -7,7 +7,6 @@
 mod document;
 mod exchanges;
 mod findings;
-mod frameworks;
 mod gist;
 #[cfg(test)]
 mod golden;
@@ -23,7 +22,7 @@ use std::io::{self, Write};
 use quintain_core::event::Event;
 use quintain_core::registry::Meta;
 
-pub use reporters::{all, find, for_path, markdown_inline};
+pub use reporters::{Told, all, find, for_path, markdown_inline, sarif_log};
 
 /// A format that results can be written in.
 pub trait Reporter: Sync {

@@ -35,6 +35,7 @@ use std::path::{Path, PathBuf};
 
 use quintain_source::{Diagnostics, Node, SourceFile, Sources, Span, read_settings};
 
+use crate::result::Place as Written;
 use crate::suite::Launch;
 
 pub use entry::words;
@@ -144,6 +145,15 @@ pub struct Entry {
     pub problems: Vec<Problem>,
     /// The line on which it begins.
     pub line: usize,
+    pub column: usize,
+}
+
+impl Entry {
+    /// Where it stands.
+    pub fn written(&self, config: &Config) -> Written {
+        let file = config.path.display().to_string();
+        Written { file, line: self.line, column: self.column }
+    }
 }
 
 /// All of them, by the order of reports.

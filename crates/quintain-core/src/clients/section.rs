@@ -54,13 +54,15 @@ impl<'n> Section<'n> {
         let mut fields = Fields { node, document, problems: Vec::new() };
         let launch: Option<Launch> = fields.launch();
         let disabled = fields.is_disabled();
+        let at = document.problem(span, "");
         Entry {
             name: name.to_owned(),
             project: self.project.map(str::to_owned),
             launch,
             disabled,
             problems: fields.problems,
-            line: document.problem(span, "").line,
+            line: at.line,
+            column: at.column,
         }
     }
 }

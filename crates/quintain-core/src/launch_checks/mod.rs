@@ -146,9 +146,7 @@ pub fn look(
             };
             let mut finding =
                 finding(check.meta().id, check.facts(), config.client.id, place, told);
-            let file = config.path.display().to_string();
-            finding.metadata.insert("file".to_owned(), file.into());
-            finding.metadata.insert("line".to_owned(), entry.line.into());
+            finding.written = Some(entry.written(config));
             findings.push(finding);
         }
     }

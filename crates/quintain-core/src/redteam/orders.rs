@@ -15,6 +15,7 @@ use super::suppress::Suppression;
 use crate::attack::{AnyAttack, Attack};
 use crate::attacks;
 use crate::finding::Severity;
+use crate::result::Place as Written;
 use crate::strategies::{self, Tactic};
 
 /// Understood, and of no use here: promptfoo asks its service or a model for words.
@@ -61,6 +62,10 @@ pub struct Orders {
     /// Findings that are accepted, and the day on which that is asked.
     pub suppressions: Vec<Suppression>,
     pub today: String,
+    /// How a command line names the target again: `-- python3 server.py`, `-c quintain.yaml`.
+    pub again: Option<String>,
+    /// Where servers are written, by their names.
+    pub written: BTreeMap<String, Written>,
     /// What was asked for and cannot be done.
     pub not_run: Vec<NotRun>,
 }
@@ -102,6 +107,8 @@ impl Default for Orders {
             confirmations: 2,
             suppressions: Vec::new(),
             today: String::new(),
+            again: None,
+            written: BTreeMap::new(),
             not_run: Vec::new(),
         }
     }

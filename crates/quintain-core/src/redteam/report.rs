@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::risk::Risk;
+use super::insight::Insight;
+use super::risk::{Risk, risk};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::frameworks::{Coverage, coverage};
 use crate::knowledge::Silent;
 
 /// Findings, and how far the run looked: what was not attacked is not clean.
@@ -27,6 +29,11 @@ pub struct RedteamReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<String>,
     pub risk: Option<Risk>,
+    /// How far the lists of known weaknesses were covered, as of the attacks that there were then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frameworks: Vec<Coverage>,
+    #[serde(default)]
+    pub learned: Insight,
 }
 
 impl RedteamReport {
@@ -34,6 +41,14 @@ impl RedteamReport {
     pub fn worst(&self) -> Option<Severity> {
         let confirmed = self.findings.iter().filter(|one| one.confidence == Confidence::Confirmed);
         confirmed.map(|finding| finding.severity).max()
+    }
+
+    /// With what follows from the rest of it: the risk, and how far frameworks were covered.
+    #[must_use]
+    pub fn summed_up(mut self) -> Self {
+        self.risk = Some(risk(&self.findings, &self.attacks));
+        self.frameworks = coverage(&self);
+        self
     }
 }
 

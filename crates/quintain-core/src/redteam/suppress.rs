@@ -2,15 +2,28 @@
 
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, wrong_type};
 
-use crate::finding::Finding;
+use crate::finding::{Accepted, Finding};
+
+/// Fewer digits of a fingerprint name too many.
+const MIN_DIGITS: usize = 8;
 
 /// One accepted finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppression {
     pub fingerprint: String,
-    pub reason: String,
-    /// `2027-01-31`; from then on it counts again.
-    pub expires: Option<String>,
+    pub accepted: Accepted,
+}
+
+impl Suppression {
+    /// Whether a finding is meant, by as much of its fingerprint as is written.
+    fn names(&self, finding: &Finding) -> bool {
+        let named = self.fingerprint.strip_prefix("F-").unwrap_or(&self.fingerprint);
+        named.len() >= MIN_DIGITS && finding.fingerprint.starts_with(named)
+    }
+
+    fn is_live(&self, today: &str) -> bool {
+        self.accepted.expires.as_deref().is_none_or(|end| today < end)
+    }
 }
 
 /// Reads a list of accepted findings. What is wrong is reported, all of it.
@@ -40,8 +53,10 @@ pub fn read(node: &Node, dx: &mut Diagnostics) -> Vec<Suppression> {
         let (Some(fingerprint), Some(reason)) = (fingerprint, reason) else { continue };
         found.push(Suppression {
             fingerprint: fingerprint.to_owned(),
-            reason: reason.to_owned(),
-            expires: expires.and_then(Node::raw).map(str::to_owned),
+            accepted: Accepted {
+                reason: reason.to_owned(),
+                expires: expires.and_then(Node::raw).map(str::to_owned),
+            },
         });
     }
     found
@@ -61,13 +76,18 @@ pub fn part(
     suppressions: &[Suppression],
     today: &str,
 ) -> (Vec<Finding>, Vec<Finding>) {
-    findings.into_iter().partition(|finding| {
-        !suppressions.iter().any(|one| {
-            let named = one.fingerprint.strip_prefix("F-").unwrap_or(&one.fingerprint);
-            let live = one.expires.as_deref().is_none_or(|end| today < end);
-            live && named.len() >= 8 && finding.fingerprint.starts_with(named)
-        })
-    })
+    let (mut open, mut accepted) = (Vec::new(), Vec::new());
+    for mut finding in findings {
+        let live = |one: &&Suppression| one.names(&finding) && one.is_live(today);
+        match suppressions.iter().find(live) {
+            Some(one) => {
+                finding.accepted = Some(one.accepted.clone());
+                accepted.push(finding);
+            }
+            None => open.push(finding),
+        }
+    }
+    (open, accepted)
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use quintain_core::finding::{Finding, Place, Proof, Severity, fingerprint};
 use quintain_core::probe::Step;
 use quintain_core::redteam::{BoutKey, BoutRecord, PluginOrder};
 use quintain_wire::redact::Redactor;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::Campaign;
 use super::arena::{Fought, Struck};
@@ -117,9 +119,12 @@ impl<'a> Clerk<'a> {
             attempt: join(tried.iter().map(|one| &one.evidence)),
             pointer: hit.pointer.clone(),
         };
-        let fingerprint = fingerprint(&[rule, &place.key(), hit.fault]);
+        let several = self.campaign.target.servers.len() > 1;
+        let whose = if several { place.server() } else { "" };
+        let fingerprint = fingerprint(rule, whose, &place, hit.fault);
         let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
-        let finding = Finding {
+        let orders = self.campaign.orders;
+        let mut finding = Finding {
             id: format!("F-{}", &fingerprint[..8]),
             rule: rule.to_owned(),
             title: hit.title,
@@ -128,17 +133,21 @@ impl<'a> Clerk<'a> {
             target: self.campaign.name.to_owned(),
             tool: place.tool().map(str::to_owned),
             argument: place.argument(),
+            written: orders.written.get(place.server()).cloned(),
             place,
             cwe: facts.cwe.to_vec(),
             owasp: facts.frameworks.iter().map(|id| (*id).to_owned()).collect(),
             proofs: vec![proof],
             reproduce: steps.last().and_then(self.campaign.reproduce),
+            replay: None,
             fingerprint,
             strategies: Vec::new(),
             note: hit.note,
+            accepted: None,
             steps,
             metadata: serde_json::Map::new(),
         };
+        orders.again.iter().for_each(|target| finding.seen_again_at(target));
         masked(finding, &self.campaign.world.redactor)
     }
 }
@@ -152,11 +161,11 @@ fn death(tried: &Tried, place: &Place) -> Hit {
         .fault("death")
 }
 
-/// A finding without secrets.
-fn masked(finding: Finding, redactor: &Redactor) -> Finding {
-    let text = serde_json::to_string(&finding).unwrap_or_default();
+/// The same without secrets.
+pub(super) fn masked<T: Serialize + DeserializeOwned>(told: T, redactor: &Redactor) -> T {
+    let text = serde_json::to_string(&told).unwrap_or_default();
     // A mask is plain text; what was JSON stays JSON.
-    serde_json::from_str(&redactor.text(&text)).unwrap_or(finding)
+    serde_json::from_str(&redactor.text(&text)).unwrap_or(told)
 }
 
 pub(super) fn steps_of(action: &Action) -> Vec<Step> {

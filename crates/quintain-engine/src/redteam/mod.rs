@@ -27,7 +27,9 @@ use futures_util::stream::{self, StreamExt as _};
 use quintain_core::attack::{Field, Powers};
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::{BoutKey, NotRun, Orders, RedteamReport, part_suppressed, risk};
+use quintain_core::redteam::{
+    BoutKey, Insight, NotRun, Orders, RedteamReport, part_suppressed,
+};
 use quintain_core::result::CaseResult;
 use quintain_core::suite::McpTarget;
 use quintain_core::surface::Surface;
@@ -40,7 +42,7 @@ use crate::world::World;
 use arena::{Arena, Fought};
 use clock::{Clock, Meter};
 use drill::Drill;
-use findings::Clerk;
+use findings::{Clerk, masked};
 use party::Party;
 use plan::{Plan, Planned};
 use raw::Doors;
@@ -318,8 +320,7 @@ impl Battle<'_> {
         let (findings, attacks, tools) = self.score.finish(orders, &scouted.surfaces, knowledge);
         let (findings, suppressed) = part_suppressed(findings, &orders.suppressions, &orders.today);
         findings.iter().for_each(|finding| (self.listen)(Event::Finding(finding)));
-        summary.redteam = Some(Box::new(RedteamReport {
-            risk: Some(risk(&findings, &attacks)),
+        let report = RedteamReport {
             findings,
             suppressed,
             attacks,
@@ -330,7 +331,10 @@ impl Battle<'_> {
             calls: siege.budget.calls(),
             seed: orders.seed,
             cut_short: siege.budget.why(),
-        }));
+            learned: masked(Insight::of(knowledge), &self.campaign.world.redactor),
+            ..RedteamReport::default()
+        };
+        summary.redteam = Some(Box::new(report.summed_up()));
         let unsaved = match self.writer {
             Some(writer) => writer.finish(&summary).await.err().map(|error| error.to_string()),
             None => None,

@@ -21,12 +21,14 @@ pub(super) struct Score {
 }
 
 impl Score {
-    /// Attacks that look at the surface alone have looked at every server, whatever they found.
+    /// Every attack that is able to look is counted, and those that look at the surface alone have
+    /// looked at every server, whatever they found.
     pub(super) fn of(orders: &Orders, field: &Field<'_>) -> Self {
         let mut score = Self::default();
         for plugin in &orders.plugins {
-            if plugin.attack.inspects() && is_able(plugin, field) {
-                score.attack(plugin.attack.meta().id).bouts += field.surfaces.len();
+            if is_able(plugin, field) {
+                let servers = if plugin.attack.inspects() { field.surfaces.len() } else { 0 };
+                score.attack(plugin.attack.meta().id).bouts += servers;
             }
         }
         score

@@ -2,8 +2,11 @@
 
 use quintain_core::event::Column;
 use quintain_core::finding::Finding;
+use quintain_core::frameworks::Coverage as Framework;
 use quintain_core::knowledge::Silent;
-use quintain_core::redteam::{AttackReport, NotRun, PhaseTime, RedteamReport, Risk, ToolCoverage};
+use quintain_core::redteam::{
+    AttackReport, Insight, NotRun, PhaseTime, RedteamReport, Risk, ToolCoverage,
+};
 use quintain_core::tally::{ColumnTally, Latency, Summary, Tokens, Unsteady};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -196,6 +199,8 @@ struct Attacked<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cut_short: Option<&'a str>,
     risk: Option<&'a Risk>,
+    learned: &'a Insight,
+    frameworks: &'a [Framework],
 }
 
 impl<'a> Attacked<'a> {
@@ -210,6 +215,8 @@ impl<'a> Attacked<'a> {
             seed: report.seed,
             cut_short: report.cut_short.as_deref(),
             risk: report.risk.as_ref(),
+            learned: &report.learned,
+            frameworks: &report.frameworks,
         }
     }
 }

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use quintain_core::event::{Column, RunInfo};
 use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
-use quintain_core::finding::{Confidence, Finding, Place, Proof, Severity};
+use quintain_core::finding::{Accepted, Confidence, Finding, Place, Proof, Severity};
+use quintain_core::frameworks::{Coverage, Covered, State};
 use quintain_core::knowledge::Silent;
 use quintain_core::redteam::{
-    AttackReport, NotRun, PhaseTime, RedteamReport, ToolCoverage, interval, risk,
+    AttackReport, Chain, Gift, Insight, NotRun, PhaseTime, RedteamReport, ToolCoverage, interval,
+    risk,
 };
-use quintain_core::result::CaseResult;
+use quintain_core::result::{CaseResult, Place as Written};
 use quintain_core::tally::Summary;
 use quintain_core::verdict::Verdict;
 use serde_json::{Map, Value, json};
@@ -92,9 +94,12 @@ fn finding(
         reproduce: Some(
             "quintain call ping '{\"host\":\";expr 6 \\\\* 7 #\"}' -- python3 server.py".into(),
         ),
+        replay: Some("quintain replay F-00000042 -- python3 server.py".into()),
         fingerprint,
         strategies: Vec::new(),
         note: None,
+        written: None,
+        accepted: None,
         steps: Vec::new(),
         metadata: Map::new(),
     }
@@ -174,6 +179,8 @@ fn findings() -> Vec<Finding> {
     let listed = Finding {
         cwe: Vec::new(),
         reproduce: None,
+        replay: None,
+        written: Some(Written { file: "suite.yaml".into(), line: 7, column: 5 }),
         ..finding(
             "x-errors",
             Severity::Info,
@@ -216,15 +223,23 @@ pub(super) fn redteam() -> RedteamReport {
             })
             .collect(),
     };
-    let known = finding(
-        "x-shell",
-        Severity::High,
-        argument("legacy", "/name"),
-        "legacy.name is run by a shell",
-        vec![proof("after a semicolon", "the answer holds 42", "a;expr 6 \\* 7 #", Vec::new())],
-    );
+    let known = Finding {
+        accepted: Some(Accepted {
+            reason: format!("goes away in spring {HOSTILE}"),
+            expires: Some("2027-03-31".into()),
+        }),
+        ..finding(
+            "x-shell",
+            Severity::High,
+            argument("legacy", "/name"),
+            "legacy.name is run by a shell",
+            vec![proof("after a semicolon", "the answer holds 42", "a;expr 6 \\* 7 #", Vec::new())],
+        )
+    };
     RedteamReport {
         risk: Some(risk(&findings, &attacks)),
+        frameworks: frameworks(),
+        learned: learned(),
         findings,
         suppressed: vec![known],
         attacks,
@@ -258,6 +273,67 @@ pub(super) fn redteam() -> RedteamReport {
         calls: 1_285,
         seed: 7,
         cut_short: Some("the budget of 1285 calls is used up".into()),
+    }
+}
+
+/// Of no real framework, for the same reason.
+fn frameworks() -> Vec<Coverage> {
+    let entry = |id: &str, title: &str, state: State| Covered {
+        id: id.into(),
+        title: title.into(),
+        state,
+        confirmed: usize::from(state == State::Confirmed) * 2,
+        suspected: usize::from(state == State::Suspected),
+        by_design: usize::from(state == State::ByDesign),
+        attacks: vec!["x-shell".into()],
+        not_run: Vec::new(),
+    };
+    let not_run = |what: &str, why: &str| NotRun { what: what.into(), why: why.into() };
+    let unseen = |id: &str, title: &str, state, not_run| Covered {
+        attacks: Vec::new(),
+        not_run,
+        ..entry(id, title, state)
+    };
+    let entries = vec![
+        entry("X01", "Shells", State::Confirmed),
+        entry("X02", "Paths", State::Suspected),
+        entry("X03", "Links", State::ByDesign),
+        Covered {
+            not_run: vec![not_run("x-idle", "found no place to attack")],
+            ..entry("X04", "Errors", State::Clean)
+        },
+        unseen(
+            "X05",
+            "Objects",
+            State::NotRun,
+            vec![not_run("x-objects", "needs luck"), not_run("x-idle", "needs luck")],
+        ),
+        unseen("X06", "Audit", State::NoAttack, Vec::new()),
+    ];
+    let coverage = |id: &str, entries| Coverage {
+        id: id.to_lowercase(),
+        name: id.into(),
+        title: format!("{id} Top 6 (2026)"),
+        entries,
+    };
+    let hostile = vec![entry(HOSTILE, HOSTILE, State::Confirmed)];
+    vec![coverage("X", entries), coverage("Others", hostile)]
+}
+
+fn learned() -> Insight {
+    let gift = |tool: &str, name: &str, examples: &[&str]| Gift {
+        tool: tool.into(),
+        name: name.into(),
+        count: 12,
+        examples: examples.iter().map(|one| (*one).into()).collect(),
+    };
+    let chain =
+        |from: &str, to: &str| Chain { from: from.into(), to: to.into(), argument: "path".into() };
+    Insight {
+        answered: vec!["ping".into(), "read".into(), "fetch".into(), HOSTILE.into()],
+        roots: vec!["/srv/data".into(), HOSTILE.into()],
+        values: vec![gift("ping", "id", &["p-1", "p-2"]), gift("fetch", HOSTILE, &[HOSTILE])],
+        chains: vec![chain("ping", "read"), chain(HOSTILE, HOSTILE)],
     }
 }
 
@@ -314,14 +390,6 @@ fn tell(reporter: &dyn Reporter, options: &Options, report: RedteamReport) -> St
     told(reporter, options, &run, &cases, &summary)
 }
 
-/// Which frameworks are covered follows from the attacks there are.
-fn without_frameworks(page: &str) -> String {
-    let start = "<section id=\"frameworks\"";
-    let Some((before, rest)) = page.split_once(start) else { return page.to_owned() };
-    let (_, after) = rest.split_once("</section>").unwrap();
-    format!("{before}{start}></section>{after}")
-}
-
 #[test]
 fn every_format_tells_of_a_red_team_run() {
     for reporter in all() {
@@ -329,7 +397,7 @@ fn every_format_tells_of_a_red_team_run() {
         let human = ["console", "txt", "markdown", "junit", "html"].contains(&id);
         let report = if human { redteam() } else { small() };
         let text = tell(*reporter, &Options::default(), report);
-        golden(&format!("redteam.{id}"), &without_frameworks(&text));
+        golden(&format!("redteam.{id}"), &text);
     }
 }
 
@@ -382,9 +450,9 @@ fn the_page_shows_findings_and_what_was_not_run() {
     assert_eq!(order, ["critical", "high", "medium", "low", "info"]);
     assert!(page.contains("<h4>Innocent call</h4>") && page.contains("<h4>Attempt</h4>"));
     let (_, frameworks) = page.split_once("<section id=\"frameworks\"").unwrap();
-    let (_, audit) = frameworks.split_once("<b>MCP08</b>").unwrap();
+    let (_, audit) = frameworks.split_once("<b>X06</b>").unwrap();
     let (audit, _) = audit.split_once("</li>").unwrap();
     assert!(audit.contains("not run") && audit.contains("no attack tests it"), "{audit}");
-    let (_, command) = frameworks.split_once("<b>MCP05</b>").unwrap();
+    let (_, command) = frameworks.split_once("<b>X01</b>").unwrap();
     assert!(command.split_once("</li>").unwrap().0.contains("2 confirmed"));
 }

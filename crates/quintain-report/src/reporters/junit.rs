@@ -118,14 +118,16 @@ impl Document {
         let nothing = RedteamReport::default();
         let report = summary.redteam.as_deref().unwrap_or(&nothing);
         let late = redteam::late(&mut self.bouts, report)?;
-        let (tests, failures) = (summary.total() + late.len(), summary.failed + late.len());
+        let skipped = report.not_run.len();
+        let tests = summary.total() + late.len() + skipped;
+        let failures = summary.failed + late.len();
         let errors = summary.errored;
         let time = summary.duration_ms / 1e3;
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
         writeln!(
             out,
             "<testsuites name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" \
-             errors=\"{errors}\" skipped=\"0\" time=\"{time:.3}\">",
+             errors=\"{errors}\" skipped=\"{skipped}\" time=\"{time:.3}\">",
             attribute(name)
         )?;
         let none = ColumnTally::default();
@@ -133,20 +135,27 @@ impl Document {
             let tally = summary.columns.get(at).unwrap_or(&none);
             // A red-team run has one column.
             let late = if at == 0 { &late[..] } else { &[] };
+            let skipped = if at == 0 { skipped } else { 0 };
             writeln!(
                 out,
                 "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" \
-                 skipped=\"0\" time=\"{:.3}\" timestamp=\"{}\">",
+                 skipped=\"{skipped}\" time=\"{:.3}\" timestamp=\"{}\">",
                 attribute(&format!("[{}] {}", column.target.name(), line(&column.label, 120))),
-                tally.total() + late.len(),
+                tally.total() + late.len() + skipped,
                 tally.failed + late.len(),
                 tally.errored,
                 tally.total_latency_ms / 1e3,
                 attribute(&run.created),
             )?;
+            if at == 0 && summary.redteam.is_some() {
+                redteam::properties(out, report)?;
+            }
             redteam::write(out, &mut self.bouts, at, report)?;
             late.iter().try_for_each(|finding| redteam::write_late(out, finding))?;
             cases.copy_to(out)?;
+            if at == 0 {
+                redteam::write_skipped(out, report)?;
+            }
             writeln!(out, "  </testsuite>")?;
         }
         writeln!(out, "</testsuites>")?;

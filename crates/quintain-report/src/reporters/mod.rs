@@ -16,6 +16,7 @@ use std::path::Path;
 use crate::Reporter;
 
 pub use markdown::inline as markdown_inline;
+pub use sarif::{Told, log as sarif_log};
 
 static ALL: &[&dyn Reporter] = &[
     &console::Console,

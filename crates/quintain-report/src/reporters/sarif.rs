@@ -3,10 +3,12 @@
 
 mod results;
 mod rules;
+mod taxonomies;
 
 use std::io::{self, BufWriter, Write};
 
 use quintain_core::event::{Event, RunInfo};
+use quintain_core::finding::Finding;
 use quintain_core::redteam::RedteamReport;
 use quintain_core::registry::Meta;
 use quintain_core::result::CaseResult;
@@ -106,17 +108,14 @@ impl Log {
         if let Some(report) = report {
             self.findings(report)?;
         }
-        let driver = json!({
-            "name": "Quintain",
-            "version": run.version,
-            "semanticVersion": run.version,
-            "shortDescription": {"text": "Tests and attacks anything that speaks MCP"},
-            "rules": self.rules.described(),
-        });
+        let taxonomies = taxonomies::described(self.rules.frameworks());
+        let driver = driver(&run.version, &self.rules, &taxonomies);
         let out = &mut self.out;
         write!(out, "\n],\n\"tool\":{{\"driver\":")?;
         write_json(out, &driver)?;
-        write!(out, "}},\n\"invocations\":[")?;
+        write!(out, "}},\n\"taxonomies\":")?;
+        write_json(out, &taxonomies)?;
+        write!(out, ",\n\"invocations\":[")?;
         write_json(out, &invocation(&run, summary))?;
         write!(out, "],\n\"automationDetails\":")?;
         write_json(out, &json!({"id": format!("quintain/{}", run.id)}))?;
@@ -127,23 +126,74 @@ impl Log {
     }
 
     fn findings(&mut self, report: &RedteamReport) -> io::Result<()> {
-        // Who says of one result whether it is suppressed has to say it of all.
         let some = !report.suppressed.is_empty();
-        let open = report.findings.iter().map(|finding| (finding, some.then_some(false)));
-        let excused = report.suppressed.iter().map(|finding| (finding, Some(true)));
-        for (finding, suppressed) in open.chain(excused) {
+        for finding in report.findings.iter().chain(&report.suppressed) {
             let rule = self.rules.of_finding(finding);
-            self.result(&results::of_finding(finding, &rule, suppressed))?;
+            self.result(&results::of_finding(finding, &rule, some))?;
         }
         Ok(())
     }
+}
+
+/// Findings that no run made, those of a scan, as one log.
+pub fn log(version: &str, findings: &[&Finding], suppressed: &[Finding], told: &Told) -> Value {
+    let mut rules = Rules::default();
+    let all = findings.iter().copied().chain(suppressed);
+    let results: Vec<Value> = all
+        .map(|finding| {
+            let rule = rules.of_finding(finding);
+            results::of_finding(finding, &rule, !suppressed.is_empty())
+        })
+        .collect();
+    let taxonomies = taxonomies::described(rules.frameworks());
+    let notifications = told.remarks.iter().map(|text| notification("note", text));
+    let notifications: Vec<Value> = notifications.take(MAX_NOTIFICATIONS).collect();
+    json!({
+        "version": "2.1.0",
+        "$schema": SCHEMA,
+        "runs": [{
+            "results": results,
+            "tool": {"driver": driver(version, &rules, &taxonomies)},
+            "taxonomies": taxonomies,
+            "invocations": [{
+                "executionSuccessful": told.complete,
+                "toolExecutionNotifications": notifications,
+            }],
+            "automationDetails": {"id": "quintain/scan"},
+            "columnKind": "unicodeCodePoints",
+        }],
+    })
+}
+
+/// What there is to say beside findings.
+pub struct Told {
+    /// Whether everything was looked at that was to be looked at.
+    pub complete: bool,
+    /// What was not done, and why.
+    pub remarks: Vec<String>,
+}
+
+fn driver(version: &str, rules: &Rules, taxonomies: &[Value]) -> Value {
+    let supported: Vec<Value> = taxonomies.iter().map(|one| json!({"name": one["name"]})).collect();
+    json!({
+        "name": "Quintain",
+        "version": version,
+        "semanticVersion": version,
+        "shortDescription": {"text": "Tests and attacks anything that speaks MCP"},
+        "rules": rules.described(),
+        "supportedTaxonomies": supported,
+    })
+}
+
+fn notification(level: &str, text: &str) -> Value {
+    json!({"level": level, "message": {"text": text}})
 }
 
 fn invocation(run: &RunInfo, summary: &Summary) -> Value {
     let mut notifications = Vec::new();
     let mut notify = |level: &str, text: &str| {
         if notifications.len() < MAX_NOTIFICATIONS {
-            notifications.push(json!({"level": level, "message": {"text": text}}));
+            notifications.push(notification(level, text));
         }
     };
     if summary.interrupted {
@@ -175,6 +225,10 @@ fn properties(summary: &Summary) -> Value {
             "risk": report.risk,
             "calls": report.calls,
             "seed": report.seed,
+            "phases": report.phases,
+            "tools": report.tools,
+            "learned": report.learned,
+            "frameworks": report.frameworks,
         }),
         None => json!({
             "passed": summary.passed,

@@ -1,5 +1,6 @@
 //! The command line: one file per command, and what they share.
 
+mod baseline;
 mod call;
 mod completions;
 mod conclude;

@@ -137,6 +137,31 @@ impl TargetArgs {
         Ok((target, world, opened))
     }
 
+    /// The same target on another command line. Values may be secret, so that they are left to
+    /// variables of the shell.
+    pub(super) fn again(&self, opened: Option<&Opened>) -> String {
+        let mut words: Vec<String> = Vec::new();
+        let files = opened.into_iter().flat_map(|opened| &opened.files);
+        for file in files.filter(|file| file.name != suite::COMMAND_LINE) {
+            words.push(format!("-c {}", quoted(&file.name)));
+        }
+        words.extend(self.target.iter().map(|name| format!("--target {}", quoted(name))));
+        words.extend(self.url.iter().map(|url| format!("--url {}", quoted(url))));
+        for name in self.headers.iter().filter_map(|text| text.split(':').next()) {
+            words.push(format!("--header \"{name}: ${}\"", variable(name)));
+        }
+        for name in self.env.iter().filter_map(|text| text.split('=').next()) {
+            words.push(format!("--env {name}=\"${}\"", variable(name)));
+        }
+        words
+            .extend(self.cwd.iter().map(|dir| format!("--cwd {}", quoted(&dir.to_string_lossy()))));
+        if !self.command.is_empty() {
+            words.push("--".to_owned());
+            words.extend(self.command.iter().map(|word| quoted(word)));
+        }
+        words.join(" ")
+    }
+
     fn find(&self, desk: &Desk) -> Result<(McpTarget, Option<Opened>), Wrong> {
         if let Some(url) = &self.url {
             let launch = Launch::Url {
@@ -287,6 +312,22 @@ impl TargetArgs {
         let base_dir = desk.context.cwd.clone();
         Some(SuiteFile { name: suite::COMMAND_LINE.to_owned(), text, base_dir })
     }
+}
+
+/// A word as a shell takes it.
+pub(super) fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+/// The variable of a shell that may hold the value of this name.
+fn variable(name: &str) -> String {
+    let fit = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    name.chars().map(fit).collect()
 }
 
 /// A target of one server, without options.

@@ -9,14 +9,19 @@ use quintain_core::tally::Summary;
 
 use super::{Screen, Tone};
 use crate::exchanges;
-use crate::findings::{Counts, Standing, WORST_FIRST, level, percents, phase, reach, seen, tags};
-use crate::text::{bytes_text, cell, columns, count, duration, json_excerpt, line, plain, wrap};
+use crate::findings::{
+    Counts, Standing, WORST_FIRST, covered, learned, level, pace, percents, phase, reach, seen,
+    tags,
+};
+use crate::text::{bytes_text, cell, columns, count, json_excerpt, line, plain, wrap};
 
 const MAX_FINDINGS: usize = 100;
 const MAX_PROOFS: usize = 4;
 const MAX_SEEN: usize = 3;
 /// Lines of a list of what was not done.
 const MAX_LISTED: usize = 12;
+/// Lines of one subject.
+const MAX_LINES: usize = 6;
 /// A longer command is of no use on a screen, and one that is cut off of none at all.
 const MAX_COMMAND: usize = 800;
 /// Where text begins, behind a severity or a label.
@@ -33,10 +38,18 @@ impl Screen {
             writeln!(self.out, "{:INDENT$}... and {more} more\n", "")?;
         }
         self.rates(report)?;
+        for (label, text) in learned(report) {
+            let lines = if self.options.verbose { MAX_LINES } else { 2 };
+            self.at_most(lines, label, Some(Tone::Dim), &text)?;
+        }
         let not_run = report.not_run.iter().map(|one| (one.what.as_str(), one.why.as_str()));
         self.undone("Not run", not_run)?;
         let silent = report.silent.iter().map(|one| (one.tool.as_str(), one.why.as_str()));
         self.undone("Silent", silent)?;
+        for (at, coverage) in report.frameworks.iter().enumerate() {
+            let text = format!("{}: {}", line(&coverage.name, 40), covered(coverage));
+            self.labelled(if at == 0 { "Coverage" } else { "" }, Some(Tone::Dim), &text)?;
+        }
         self.sums(report, summary)?;
         self.out.flush()
     }
@@ -71,6 +84,9 @@ impl Screen {
             block.extend(wrap(&note, self.width - INDENT, 4).iter().map(|text| indented(text)));
         }
         block.extend(finding.reproduce.as_deref().map(command));
+        // Where the one call shows it, the whole attack is rather for programs.
+        let whole = finding.replay.as_deref().filter(|_| self.options.verbose);
+        block.extend(whole.map(command));
         block
     }
 
@@ -137,9 +153,8 @@ impl Screen {
     fn sums(&mut self, report: &RedteamReport, summary: &Summary) -> io::Result<()> {
         let phases: Vec<String> = report.phases.iter().map(phase).collect();
         self.labelled("Phases", Some(Tone::Dim), &phases.join("; "))?;
-        let took = duration(summary.duration_ms);
-        let calls = count(report.calls, "call", "calls");
-        self.labelled("Reach", None, &format!("{}; {calls} in {took}", reach(report)))?;
+        let text = format!("{}; {}", reach(report), pace(report, summary));
+        self.labelled("Reach", None, &text)?;
         let unfinished = report.cut_short.as_deref().map(|why| line(why, 300));
         let interrupted = summary.interrupted.then(|| "interrupted".to_owned());
         if let Some(why) = unfinished.or(interrupted) {
@@ -156,6 +171,9 @@ impl Screen {
         }
         let counts = Counts::of(&report.findings).text(report.suppressed.len());
         self.labelled("Results", None, &counts)?;
+        if let Some(again) = report.findings.iter().find_map(|one| one.replay.as_deref()) {
+            writeln!(self.out, "{}{}", self.heading("Again"), line(again, MAX_COMMAND))?;
+        }
         if let Some(risk) = &report.risk {
             let text = format!("{:.1} of 10, {}", risk.score, level(risk.level));
             self.labelled("Risk", Some(Tone::Bold), &text)?;
@@ -164,7 +182,17 @@ impl Screen {
     }
 
     fn labelled(&mut self, label: &str, tone: Option<Tone>, text: &str) -> io::Result<()> {
-        for (at, text) in wrap(text, self.width - INDENT, 6).into_iter().enumerate() {
+        self.at_most(MAX_LINES, label, tone, text)
+    }
+
+    fn at_most(
+        &mut self,
+        lines: usize,
+        label: &str,
+        tone: Option<Tone>,
+        text: &str,
+    ) -> io::Result<()> {
+        for (at, text) in wrap(text, self.width - INDENT, lines).into_iter().enumerate() {
             let label = self.heading(if at == 0 { label } else { "" });
             let text = tone.map_or_else(|| text.clone(), |tone| self.paint(tone, &text));
             writeln!(self.out, "{label}{text}")?;

@@ -1,10 +1,12 @@
 //! The part of the page that a red-team run opens with: risk, counts, findings, and how far it looked.
 
 mod card;
+mod learned;
 mod reach;
 
 use std::io::{self, Write};
 
+use quintain_core::finding::{Finding, Severity};
 use quintain_core::redteam::{Level, RedteamReport};
 use quintain_core::tally::Summary;
 
@@ -39,7 +41,8 @@ pub(super) fn write(
         let why = line(why, 500);
         writeln!(out, "<p class=\"notice\">Not finished: {}.</p>", escape(&why))?;
     }
-    cards(out, report)?;
+    cards(out, report, summary)?;
+    write!(out, "{}", include_str!("redteam/nav.html"))?;
     writeln!(out, "<section class=\"charts\" aria-label=\"Charts\">")?;
     by_severity(out, report)?;
     reach::phases(out, report, summary)?;
@@ -47,8 +50,17 @@ pub(super) fn write(
     let found = report.findings.len();
     writeln!(out, "<section id=\"findings\" aria-label=\"Findings\">")?;
     writeln!(out, "<h2 class=\"part\">{}</h2>", count(found, "finding", "findings"))?;
-    for finding in report.findings.iter().take(MAX_FINDINGS) {
+    let shown = || report.findings.iter().take(MAX_FINDINGS);
+    let weighs = |finding: &&Finding| finding.severity > Severity::Info;
+    for finding in shown().filter(weighs) {
         card::write(out, finding)?;
+    }
+    let light: Vec<&Finding> = shown().filter(|finding| !weighs(finding)).collect();
+    if !light.is_empty() {
+        let known = count(light.len(), "finding", "findings");
+        writeln!(out, "<details class=\"panel fold\"><summary>{known} of severity info</summary>")?;
+        light.iter().try_for_each(|finding| card::write(out, finding))?;
+        writeln!(out, "</details>")?;
     }
     let more = found.saturating_sub(MAX_FINDINGS);
     if more > 0 {
@@ -67,12 +79,14 @@ pub(super) fn write(
     }
     writeln!(out, "</section>")?;
     reach::matrix(out, report)?;
+    learned::arguments(out, report)?;
     reach::rates(out, report)?;
+    learned::insight(out, report)?;
     reach::frameworks(out, report)?;
     reach::undone(out, report)
 }
 
-fn cards(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+fn cards(out: &mut impl Write, report: &RedteamReport, summary: &Summary) -> io::Result<()> {
     writeln!(out, "<section class=\"cards\" aria-label=\"Summary\">")?;
     let mut card = |value: &str, class: &str, label: &str| {
         let class = if value == "0" { "" } else { class };
@@ -103,7 +117,8 @@ fn cards(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     card(&bouts.to_string(), "", "bouts")?;
     let attacked = report.tools.iter().filter(|tool| !tool.arguments.is_empty()).count();
     card(&format!("{attacked}/{}", report.tools.len()), "", "tools attacked")?;
-    card(&report.calls.to_string(), "", "calls")?;
+    let rate = findings::per_second(report.calls, summary.duration_ms / 1e3);
+    card(&report.calls.to_string(), "", &format!("calls, {rate:.0} per second"))?;
     writeln!(out, "</section>")
 }
 
@@ -118,7 +133,7 @@ fn by_severity(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     writeln!(out, "<div class=\"panel\"><h2>Findings by severity</h2>")?;
     writeln!(
         out,
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">",
+        "<svg class=\"by-severity\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">",
         says.join(", ")
     )?;
     let room = WIDTH - LABEL - 40.0;

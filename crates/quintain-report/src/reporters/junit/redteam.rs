@@ -7,7 +7,7 @@ use quintain_core::redteam::RedteamReport;
 use serde::{Deserialize, Serialize};
 
 use super::{attribute, content};
-use crate::findings::{BOUT, Standing, seen, shown_by, tags};
+use crate::findings::{BOUT, Counts, Standing, level, percents, seen, shown_by, tags, timing};
 use crate::spool::Spool;
 use crate::text::{count, excerpt, line};
 
@@ -23,6 +23,38 @@ pub(super) struct Bout {
     pub(super) reason: String,
     pub(super) before: String,
     pub(super) after: String,
+}
+
+/// What the run came to as a whole.
+pub(super) fn properties(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    let mut all = vec![
+        ("seed".to_owned(), report.seed.to_string()),
+        ("calls".to_owned(), report.calls.to_string()),
+        ("findings".to_owned(), Counts::of(&report.findings).text(report.suppressed.len())),
+    ];
+    if let Some(risk) = &report.risk {
+        let text = format!("{:.1} of 10, {}", risk.score, level(risk.level));
+        all.push(("risk".to_owned(), text));
+    }
+    all.extend(report.phases.iter().map(|one| {
+        let name = format!("phase.{}", line(&one.phase, 40));
+        (name, timing(one))
+    }));
+    for attack in report.attacks.iter().filter(|attack| attack.bouts > 0) {
+        let (low, high) = attack.interval;
+        let hits = format!("{} of {}", attack.hits, attack.bouts);
+        let share = percents(attack.rate, low, high);
+        all.push((format!("attack.{}", line(&attack.attack, 60)), format!("{hits}: {share}")));
+    }
+    for entry in report.frameworks.iter().flat_map(|coverage| &coverage.entries) {
+        all.push((format!("framework.{}", line(&entry.id, 40)), entry.word()));
+    }
+    writeln!(out, "    <properties>")?;
+    for (name, value) in all {
+        let (name, value) = (attribute(&name).into_owned(), attribute(&value).into_owned());
+        writeln!(out, "      <property name=\"{name}\" value=\"{value}\"/>")?;
+    }
+    writeln!(out, "    </properties>")
 }
 
 /// Confirmed findings that no failed bout shows: they came to light when their bout was over.
@@ -60,6 +92,20 @@ pub(super) fn write(
     })
 }
 
+/// What was not run is skipped, not passed.
+pub(super) fn write_skipped(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    for one in &report.not_run {
+        writeln!(
+            out,
+            "    <testcase classname=\"suite\" name=\"{}\" time=\"0.000\">\n      \
+             <skipped message=\"{}\"/>\n    </testcase>",
+            attribute(&line(&one.what, 200)),
+            attribute(&line(&one.why, 500))
+        )?;
+    }
+    Ok(())
+}
+
 pub(super) fn write_late(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     let name = format!("{} at {}", line(&finding.rule, 60), line(&finding.place.to_string(), 200));
     writeln!(
@@ -89,6 +135,9 @@ fn told(finding: &Finding) -> String {
     if more > 0 {
         lines.push(format!("... and {}", count(more, "more proof", "more proofs")));
     }
-    lines.extend(finding.reproduce.as_deref().map(|text| excerpt(text, MAX_TEXT)));
+    let mut commands: Vec<&str> =
+        [&finding.reproduce, &finding.replay].into_iter().flatten().map(String::as_str).collect();
+    commands.dedup();
+    lines.extend(commands.into_iter().map(|text| excerpt(text, MAX_TEXT)));
     lines.join("\n")
 }

@@ -8,13 +8,20 @@ use quintain_core::redteam::RedteamReport;
 use quintain_core::tally::Summary;
 
 use super::{code, fenced, inline};
-use crate::findings::{Counts, Standing, WORST_FIRST, level, percents, reach, tags};
-use crate::text::{count, duration, line};
+use crate::exchanges;
+use crate::findings::{
+    self, Counts, Standing, WORST_FIRST, covered, learned, level, pace, percents, phase, reach,
+    tags,
+};
+use crate::text::{count, line};
 
 const MAX_FINDINGS: usize = 100;
 const MAX_DETAILS: usize = 30;
 const MAX_PROOFS: usize = 5;
 const MAX_LISTED: usize = 50;
+/// Bytes of one side of an exchange; a summary must not become larger than build pages take.
+const MAX_SIDE: usize = 1_500;
+const MAX_ROWS: usize = 300;
 /// One that is cut off would be of no use.
 const MAX_COMMAND: usize = 1_000;
 
@@ -37,12 +44,18 @@ pub(super) fn write(
         .risk
         .as_ref()
         .map(|risk| format!("Risk **{:.1}** of 10 ({}). ", risk.score, level(risk.level)));
-    let calls = count(report.calls, "call", "calls");
-    let (reach, took) = (reach(report), duration(summary.duration_ms));
-    writeln!(out, "{}{reach}; {calls} in {took}.\n", risk.unwrap_or_default())?;
+    let (reach, pace) = (reach(report), pace(report, summary));
+    writeln!(out, "{}{reach}; {pace}.\n", risk.unwrap_or_default())?;
+    let phases: Vec<String> = report.phases.iter().map(phase).collect();
+    if !phases.is_empty() {
+        writeln!(out, "Phases: {}. Seed {}.\n", inline(&phases.join("; ")), report.seed)?;
+    }
     findings(out, report)?;
     not_run(out, report)?;
-    rates(out, report)
+    rates(out, report)?;
+    reached(out, report)?;
+    lessons(out, report)?;
+    frameworks(out, report)
 }
 
 fn sums(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
@@ -85,11 +98,21 @@ fn findings(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
         writeln!(out)?;
     }
     report.findings.iter().take(MAX_DETAILS).try_for_each(|finding| details(out, finding))?;
-    if !report.suppressed.is_empty() {
-        let known = count(report.suppressed.len(), "finding is", "findings are");
-        writeln!(out, "{known} suppressed by a baseline.\n")?;
+    accepted(out, report)
+}
+
+fn accepted(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    if report.suppressed.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let known = count(report.suppressed.len(), "finding is", "findings are");
+    writeln!(out, "<details><summary>{known} suppressed by a baseline</summary>\n")?;
+    for finding in report.suppressed.iter().take(MAX_LISTED) {
+        let title = inline(&line(&finding.title, 250));
+        let why = finding.accepted.as_ref().map(findings::acceptance).unwrap_or_default();
+        writeln!(out, "- {} {title}: {}", code(&line(&finding.id, 40)), inline(&why))?;
+    }
+    writeln!(out, "\n</details>\n")
 }
 
 fn details(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
@@ -109,8 +132,21 @@ fn details(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     if let Some(note) = &finding.note {
         writeln!(out, "- by design: {}", inline(&line(note, 500)))?;
     }
-    if let Some(command) = finding.reproduce.as_ref().filter(|text| text.len() <= MAX_COMMAND) {
-        writeln!(out, "\n{}", fenced(command))?;
+    if let Some(proof) = finding.proofs.first() {
+        let sides = [("Innocent call", proof.baseline.as_ref()), ("Attempt", Some(&proof.attempt))];
+        for (title, evidence) in sides {
+            let text = evidence.map(|one| exchanges::of_wire(one, MAX_SIDE)).unwrap_or_default();
+            if !text.is_empty() {
+                writeln!(out, "\n{title}:\n\n{}", fenced(&text))?;
+            }
+        }
+    }
+    let commands = [finding.reproduce.as_deref(), finding.replay.as_deref()];
+    let mut commands: Vec<&str> = commands.into_iter().flatten().collect();
+    commands.dedup();
+    commands.retain(|text| text.len() <= MAX_COMMAND);
+    if !commands.is_empty() {
+        writeln!(out, "\nSee it again:\n\n{}", fenced(&commands.join("\n")))?;
     }
     writeln!(out, "\n</details>\n")
 }
@@ -146,6 +182,68 @@ fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
         let name = code(&line(&attack.attack, 60));
         let share = percents(attack.rate, low, high);
         writeln!(out, "| {name} | {} | {} | {share} |", attack.bouts, attack.hits)?;
+    }
+    writeln!(out, "\n</details>\n")
+}
+
+/// Which attacks were tried on which argument, and which of them worked.
+fn reached(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    if report.tools.is_empty() {
+        return Ok(());
+    }
+    let tools = count(report.tools.len(), "tool", "tools");
+    writeln!(out, "<details><summary>What was tried on {tools}</summary>\n")?;
+    writeln!(out, "| tool | argument | worked | tried |\n| --- | --- | --- | --- |")?;
+    let rows = report.tools.iter().flat_map(|tool| {
+        let silent = tool.arguments.is_empty().then(|| (tool, None));
+        silent.into_iter().chain(tool.arguments.iter().map(move |tried| (tool, Some(tried))))
+    });
+    for (tool, tried) in rows.take(MAX_ROWS) {
+        let name = code(&line(&tool.tool, 80));
+        let Some((argument, attacks)) = tried else {
+            writeln!(out, "| {name} | | | nothing |")?;
+            continue;
+        };
+        let worked = findings::worked(report, tool, argument).join(", ");
+        let argument = if argument.is_empty() { String::new() } else { code(&line(argument, 80)) };
+        let (worked, tried) = (inline(&worked), inline(&attacks.join(", ")));
+        writeln!(out, "| {name} | {argument} | {worked} | {tried} |")?;
+    }
+    writeln!(out, "\n</details>\n")
+}
+
+fn lessons(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    let told = learned(report);
+    if told.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<details><summary>What was learned</summary>\n")?;
+    for (label, text) in told {
+        writeln!(out, "- {label}: {}", inline(&text))?;
+    }
+    writeln!(out, "\n</details>\n")
+}
+
+fn frameworks(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    if report.frameworks.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "### Coverage of frameworks\n")?;
+    for coverage in &report.frameworks {
+        let (name, told) = (line(&coverage.title, 100), covered(coverage));
+        writeln!(out, "- **{}**: {}", inline(&name), inline(&told))?;
+    }
+    writeln!(out, "\n<details><summary>Each entry</summary>\n")?;
+    writeln!(out, "| | weakness | state | by |\n| --- | --- | --- | --- |")?;
+    for entry in report.frameworks.iter().flat_map(|coverage| &coverage.entries) {
+        writeln!(
+            out,
+            "| {} | {} | {} | {} |",
+            inline(&line(&entry.id, 40)),
+            inline(&line(&entry.title, 100)),
+            entry.word(),
+            inline(&line(&entry.why(), 300)),
+        )?;
     }
     writeln!(out, "\n</details>\n")
 }

@@ -1,12 +1,13 @@
 //! Results: findings, and failed cases.
 
 use quintain_core::finding::{Finding, Place, Proof};
-use quintain_core::result::CaseResult;
+use quintain_core::result::{CaseResult, Place as Written};
 use serde_json::{Map, Value, json};
 
 use super::rules::{Named, level};
+use super::taxonomies;
 use crate::document::hex_digest;
-use crate::findings::{Standing, qualified, seen};
+use crate::findings::{Standing, acceptance, qualified, seen, tags};
 use crate::gist;
 use crate::text::{excerpt, json_excerpt, line};
 
@@ -14,8 +15,8 @@ const MAX_MESSAGE: usize = 1_000;
 const MAX_TEXT: usize = 4_000;
 const MAX_PROOFS: usize = 50;
 
-/// `suppressed` is none if nothing of the run is.
-pub(super) fn of_finding(finding: &Finding, rule: &Named, suppressed: Option<bool>) -> Value {
+/// `some` if some finding of the run is suppressed: who says it of one result has to say it of all.
+pub(super) fn of_finding(finding: &Finding, rule: &Named, some: bool) -> Value {
     let level = match Standing::of(finding) {
         Standing::ByDesign => "note",
         Standing::Confirmed | Standing::Suspected => level(finding.severity),
@@ -29,18 +30,21 @@ pub(super) fn of_finding(finding: &Finding, rule: &Named, suppressed: Option<boo
         "message": {"text": message(&text)},
         "locations": [location(finding)],
         "partialFingerprints": fingerprints(&finding.fingerprint),
+        "taxa": taxonomies::references(tags(finding).iter().map(String::as_str)),
         "properties": properties(finding),
     });
-    if let (Some(suppressed), Some(result)) = (suppressed, result.as_object_mut()) {
-        let by_baseline =
-            json!({"kind": "external", "justification": "known: a baseline names it"});
-        let suppressions = if suppressed { vec![by_baseline] } else { Vec::new() };
-        result.insert("suppressions".into(), suppressions.into());
+    if let (true, Some(result)) = (some, result.as_object_mut()) {
+        let accepted = finding.accepted.iter().map(|accepted| {
+            let why = acceptance(accepted);
+            json!({"kind": "external", "status": "accepted", "justification": why})
+        });
+        result.insert("suppressions".into(), accepted.collect());
     }
     result
 }
 
-/// Code scanning refuses results without a file, so a place is one below the name of its target.
+/// Where the server is written. Code scanning refuses results without a file, so that a place of a
+/// target that is written nowhere is one below its name.
 fn location(finding: &Finding) -> Value {
     let name = line(&qualified(&finding.place), 500);
     let kind = match &finding.place {
@@ -49,17 +53,21 @@ fn location(finding: &Finding) -> Value {
         }
         Place::Tool { .. } | Place::Prompt { .. } => "function",
         Place::Resource { .. } | Place::Uri { .. } => "resource",
+        Place::Launch { .. } => "member",
         _ => "module",
     };
-    let uri = below(&format!("{}/{name}", finding.target));
-    json!({
-        "physicalLocation": {
+    let physical = match &finding.written {
+        Some(written) => in_file(written),
+        None => json!({
             "artifactLocation": {
-                "uri": uri,
+                "uri": below(&format!("{}/{name}", finding.target)),
                 "description": {"text": "a place of the target, not a file"},
             },
             "region": {"startLine": 1},
-        },
+        }),
+    };
+    json!({
+        "physicalLocation": physical,
         "logicalLocations": [{
             "name": line(&finding.argument.clone().or(finding.tool.clone()).unwrap_or_else(|| name.clone()), 200),
             "fullyQualifiedName": name,
@@ -84,6 +92,9 @@ fn properties(finding: &Finding) -> Value {
         add("tool", finding.tool.as_deref().map(|tool| line(tool, 200).into()));
         add("argument", finding.argument.as_deref().map(|argument| line(argument, 200).into()));
         add("reproduce", finding.reproduce.as_deref().map(|text| excerpt(text, MAX_TEXT).into()));
+        add("replay", finding.replay.as_deref().map(|text| excerpt(text, MAX_TEXT).into()));
+        let help = finding.metadata.get("help").and_then(Value::as_str);
+        add("help", help.map(|text| excerpt(text, MAX_TEXT).into()));
         add("byDesign", finding.note.as_deref().map(|note| excerpt(note, MAX_TEXT).into()));
         let strategies = &finding.strategies;
         add("strategies", (!strategies.is_empty()).then(|| json!(strategies)));
@@ -118,10 +129,7 @@ pub(super) fn of_case(case: &CaseResult, rule: &Named) -> Value {
         "logicalLocations": [{"name": name, "fullyQualifiedName": format!("{}/{name}", line(target, 200))}],
     });
     if let (Some(place), Some(location)) = (place, location.as_object_mut()) {
-        let region = json!({"startLine": place.line.max(1), "startColumn": place.column.max(1)});
-        let artifact = json!({"uri": file_uri(&place.file)});
-        let physical = json!({"artifactLocation": artifact, "region": region});
-        location.insert("physicalLocation".into(), physical);
+        location.insert("physicalLocation".into(), in_file(place));
     }
     json!({
         "ruleId": rule.id,
@@ -135,6 +143,13 @@ pub(super) fn of_case(case: &CaseResult, rule: &Named) -> Value {
             "status": case.status,
             "score": case.score,
         },
+    })
+}
+
+fn in_file(place: &Written) -> Value {
+    json!({
+        "artifactLocation": {"uri": file_uri(&place.file)},
+        "region": {"startLine": place.line.max(1), "startColumn": place.column.max(1)},
     })
 }
 

@@ -5,9 +5,12 @@ use quintain_core::check::Assertion;
 use quintain_core::finding::{Finding, Severity};
 use quintain_core::registry::Meta;
 use quintain_core::result::{CaseResult, CaseStatus};
-use quintain_core::{assertions, attacks};
+use quintain_core::surface::rug_pull;
+use quintain_core::{assertions, attacks, launch_checks};
 use serde_json::{Map, Value, json};
 
+use super::taxonomies;
+use crate::findings::tags;
 use crate::text::line;
 use crate::{gist, prose};
 
@@ -22,7 +25,11 @@ struct Rule {
 }
 
 enum About {
-    Attack { worst: Severity, cwe: Vec<u32>, frameworks: Vec<String> },
+    /// With the ids of frameworks, weaknesses among them.
+    Attack {
+        worst: Severity,
+        frameworks: Vec<String>,
+    },
     Assertion,
 }
 
@@ -36,12 +43,8 @@ impl Rules {
     pub(super) fn of_finding(&mut self, finding: &Finding) -> Named {
         let named = self.named(line(&finding.rule, 200), || Rule {
             id: line(&finding.rule, 200),
-            meta: attacks::find(&finding.rule).map(Attack::meta),
-            about: About::Attack {
-                worst: finding.severity,
-                cwe: finding.cwe.clone(),
-                frameworks: finding.owasp.iter().map(|id| line(id, 80)).collect(),
-            },
+            meta: explained(&finding.rule),
+            about: About::Attack { worst: finding.severity, frameworks: tags(finding) },
         });
         if let Some(Rule { about: About::Attack { worst, .. }, .. }) = self.0.get_mut(named.index) {
             *worst = finding.severity.max(*worst);
@@ -72,6 +75,26 @@ impl Rules {
     pub(super) fn described(&self) -> Vec<Value> {
         self.0.iter().map(Rule::described).collect()
     }
+
+    /// The ids of frameworks that the rules look for.
+    pub(super) fn frameworks(&self) -> impl Iterator<Item = &str> {
+        self.0
+            .iter()
+            .flat_map(|rule| match &rule.about {
+                About::Attack { frameworks, .. } => &frameworks[..],
+                About::Assertion => &[],
+            })
+            .map(String::as_str)
+    }
+}
+
+/// What an attack or a check says about itself.
+fn explained(rule: &str) -> Option<Meta> {
+    let check = || {
+        let checks = launch_checks::all().iter().map(|check| check.meta());
+        checks.chain([&rug_pull::META]).find(|meta| meta.id == rule).copied()
+    };
+    attacks::find(rule).map(Attack::meta).or_else(check)
 }
 
 impl Rule {
@@ -90,9 +113,13 @@ impl Rule {
             }
         }
         match &self.about {
-            About::Attack { worst, cwe, frameworks } => {
+            About::Attack { worst, frameworks } => {
                 let mut properties = Map::new();
-                properties.insert("tags".into(), json!(tags(cwe, frameworks)));
+                properties.insert("tags".into(), json!(spelled(frameworks)));
+                let targets = taxonomies::references(frameworks.iter().map(String::as_str));
+                let relation = |target: Value| json!({"target": target, "kinds": ["relevant"]});
+                let relations: Vec<Value> = targets.into_iter().map(relation).collect();
+                rule.insert("relationships".into(), relations.into());
                 if let Some(number) = security_severity(*worst) {
                     properties.insert("security-severity".into(), json!(number));
                 }
@@ -108,9 +135,12 @@ impl Rule {
 }
 
 /// With weaknesses as code scanning spells them.
-fn tags(cwe: &[u32], frameworks: &[String]) -> Vec<String> {
-    let cwe = cwe.iter().map(|number| format!("external/cwe/cwe-{number:03}"));
-    std::iter::once("security".to_owned()).chain(cwe).chain(frameworks.iter().cloned()).collect()
+fn spelled(frameworks: &[String]) -> Vec<String> {
+    let spelled = frameworks.iter().map(|id| match id.strip_prefix("CWE-") {
+        Some(number) => format!("external/cwe/cwe-{number:0>3}"),
+        None => id.clone(),
+    });
+    std::iter::once("security".to_owned()).chain(spelled).collect()
 }
 
 pub(super) fn level(severity: Severity) -> &'static str {
@@ -155,6 +185,8 @@ mod tests {
 
     #[test]
     fn weaknesses_are_spelled_as_code_scanning_does() {
-        assert_eq!(tags(&[78], &["MCP05".into()]), ["security", "external/cwe/cwe-078", "MCP05"]);
+        let tags = spelled(&["CWE-78".into(), "CWE-1336".into(), "MCP05".into()]);
+        let cwe = ["external/cwe/cwe-078", "external/cwe/cwe-1336"];
+        assert_eq!(tags, ["security", cwe[0], cwe[1], "MCP05"]);
     }
 }

@@ -1,12 +1,14 @@
 //! `quintain redteam`: attacks with proofs.
 
+mod again;
 mod choices;
 mod plugins;
 mod report;
 mod run;
 mod strategies;
 
-pub(super) use run::{failed, info, reproduction};
+pub(super) use again::reproduction;
+pub(super) use run::{failed, info};
 
 use clap::Subcommand;
 

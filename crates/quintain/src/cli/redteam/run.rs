@@ -1,25 +1,26 @@
 //! `quintain redteam run`: one campaign, from the orders to an exit code.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use quintain_core::event::{Column, Event, RunInfo};
 use quintain_core::finding::{Confidence, Severity};
 use quintain_core::probe::Step;
-use quintain_core::redteam::{Orders, Suppression, read_suppressions};
-use quintain_core::result::TargetName;
-use quintain_core::suite::Launch;
+use quintain_core::redteam::Orders;
+use quintain_core::result::{Place, TargetName};
+use quintain_core::suite::{McpTarget, Server};
 use quintain_engine::redteam::{Campaign, Past, RedteamError, execute};
 use quintain_engine::store::{Run, RunState};
-use quintain_source::{Diagnostics, Renderer, Severity as Weight, SourceFile, Sources};
+use quintain_source::{Diagnostics, Renderer, Severity as Weight};
 use serde_json::Value;
 
-use super::choices;
+use super::{again, choices};
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
 use crate::cli::suite::{self, Opened};
 use crate::cli::target::{self, TargetArgs};
-use crate::cli::{Desk, runs, store};
+use crate::cli::{Desk, baseline, runs, store};
 use crate::exit::Exit;
 
 /// What the ids of red-team runs begin with.
@@ -115,6 +116,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     if let Some(begun) = &begun {
         choices::recall(&mut orders, &begun.info.options);
     }
+    orders.written = opened.as_ref().map(|opened| written(&target, opened)).unwrap_or_default();
     let mut feed = match args.show.open(&[], desk) {
         Ok(feed) => feed,
         Err(what) => {
@@ -135,7 +137,9 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         None => None,
     };
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
-    let reproduce = |step: &Step| reproduction(step, &target.servers.first()?.launch);
+    let again = again::target(&args.target, opened.as_ref(), &target);
+    let reproduce = |step: &Step| Some(again::call(step, &again));
+    orders.again = Some(again.clone());
     let campaign = Campaign {
         target: &target,
         name: &name,
@@ -231,11 +235,7 @@ fn was_cut_short(run: &Run) -> bool {
     report.is_some_and(|report| report.cut_short.is_some())
 }
 
-pub(in crate::cli) fn failed(
-    error: &RedteamError,
-    target: &quintain_core::suite::McpTarget,
-    desk: &Desk,
-) -> Exit {
+pub(in crate::cli) fn failed(error: &RedteamError, target: &McpTarget, desk: &Desk) -> Exit {
     match error {
         RedteamError::Remote => {
             let help = "--allow-remote attacks it all the same; you must be allowed to";
@@ -298,27 +298,21 @@ fn orders(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, E
     orders.destructive = args.include_destructive;
     orders.allow_remote = args.allow_remote;
     if let Some(file) = &args.baseline {
-        orders.suppressions = suppressions(file, desk)?;
-        orders.today = desk.context.now().chars().take(10).collect();
+        orders.suppressions = baseline::read(file, desk)?;
+        orders.today = baseline::today(desk);
     }
     Ok(orders)
 }
 
-/// The accepted findings of a file.
-fn suppressions(file: &Path, desk: &Desk) -> Result<Vec<Suppression>, Exit> {
-    let text = std::fs::read_to_string(desk.context.cwd.join(file)).map_err(|error| {
-        desk.console.error(&format!("cannot read `{}`: {error}", file.display()), None);
-        Exit::Usage
-    })?;
-    let (mut sources, mut dx) = (Sources::new(), Diagnostics::new());
-    let id = sources.add(SourceFile::new(file.display().to_string(), text));
-    let found = quintain_source::read(&sources, id, &mut dx)
-        .map(|node| read_suppressions(&node, &mut dx))
-        .unwrap_or_default();
-    if !dx.is_empty() {
-        desk.console.err(Renderer::plain().render_all(&sources, &dx).trim_end());
-    }
-    if dx.has_errors() { Err(Exit::Usage) } else { Ok(found) }
+/// Where the suite writes the servers of the target.
+fn written(target: &McpTarget, opened: &Opened) -> BTreeMap<String, Place> {
+    let place = |server: &Server| {
+        let file = opened.sources.get(server.span.file)?;
+        let at = file.position(server.span.start);
+        let place = Place { file: file.name().to_owned(), line: at.line, column: at.column };
+        Some((server.name.clone(), place))
+    };
+    target.servers.iter().filter_map(place).collect()
 }
 
 pub(in crate::cli) fn info(name: &str, orders: &Orders, planned: usize, desk: &Desk) -> RunInfo {
@@ -337,43 +331,7 @@ pub(in crate::cli) fn info(name: &str, orders: &Orders, planned: usize, desk: &D
         }],
         planned,
         options,
-        tags: std::collections::BTreeMap::new(),
+        tags: BTreeMap::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
-}
-
-/// A command line that sends a step again.
-pub(in crate::cli) fn reproduction(step: &Step, launch: &Launch) -> Option<String> {
-    let quoted = |text: &str| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
-        if !text.is_empty() && text.chars().all(plain) {
-            text.to_owned()
-        } else {
-            format!("'{}'", text.replace('\'', "'\\''"))
-        }
-    };
-    let what = match step {
-        Step::Call(call) => {
-            let args = Value::Object(call.args.clone()).to_string();
-            format!("{} {}", quoted(&call.tool), quoted(&args))
-        }
-        Step::Request { method, params, .. } => {
-            let request = serde_json::json!({"method": method, "params": params});
-            format!("--raw {}", quoted(&request.to_string()))
-        }
-    };
-    let place = match launch {
-        Launch::Command { command, args, .. } => {
-            let words = std::iter::once(command).chain(args).map(|word| quoted(word));
-            format!("-- {}", words.collect::<Vec<_>>().join(" "))
-        }
-        Launch::Path { path, runtime, args, .. } => {
-            let words = args.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-            format!("-- {} {} {words}", runtime.command(), quoted(&path.display().to_string()))
-        }
-        Launch::Url { url, .. } => {
-            return Some(format!("quintain call --url {} {what}", quoted(url)));
-        }
-    };
-    Some(format!("quintain call {what} {}", place.trim_end()))
 }

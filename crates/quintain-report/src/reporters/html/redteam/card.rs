@@ -7,7 +7,7 @@ use quintain_core::evidence::Evidence;
 use quintain_core::finding::{Finding, Proof};
 
 use super::super::escape;
-use crate::findings::{Standing, seen, tags};
+use crate::findings::{Standing, acceptance, seen, tags};
 use crate::text::{count, duration, excerpt, json_excerpt, line};
 use crate::{exchanges, prose};
 
@@ -29,27 +29,46 @@ pub(super) fn write(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     let rule = line(&finding.rule, 80);
     let place = line(&finding.place.to_string(), 300);
     let target = line(&finding.target, 80);
+    let written = finding.written.as_ref();
+    let written =
+        written.map(|at| format!(" · {}", line(&at.to_string(), 300))).unwrap_or_default();
     writeln!(
         out,
-        "<p class=\"facts\">{standing} · {} · <code>{}</code> · {} · {id}</p>",
+        "<p class=\"facts\">{standing} · {} · <code>{}</code> · {} · {id}{}</p>",
         escape(&rule),
         escape(&place),
-        escape(&target)
+        escape(&target),
+        escape(&written)
     )?;
     labels(out, finding)?;
     if let Some(note) = &finding.note {
         let note = excerpt(note, 1_000);
         writeln!(out, "<p class=\"by-design\">By design: {}</p>", escape(&note))?;
     }
+    if let Some(accepted) = &finding.accepted {
+        let why = acceptance(accepted);
+        writeln!(out, "<p class=\"by-design\">Accepted: {}</p>", escape(&why))?;
+    }
     finding.proofs.iter().take(MAX_PROOFS).try_for_each(|one| proof(out, one))?;
     further(out, &finding.proofs)?;
-    if let Some(command) = &finding.reproduce {
-        let command = excerpt(command, MAX_COMMAND);
-        writeln!(out, "<div class=\"command\"><pre>{}</pre>", escape(&command))?;
-        writeln!(out, "<button type=\"button\" class=\"copy\" hidden>Copy</button></div>")?;
-    }
+    commands(out, finding)?;
     about(out, &finding.rule)?;
     writeln!(out, "</article>")
+}
+
+/// How to see it again: by one call, and by the whole attack with fresh marks.
+fn commands(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    let whole =
+        finding.replay.as_ref().filter(|replay| finding.reproduce.as_ref() != Some(*replay));
+    let all = [("See it again", finding.reproduce.as_ref()), ("Try the whole attack again", whole)];
+    for (label, command) in all {
+        let Some(command) = command else { continue };
+        let command = excerpt(command, MAX_COMMAND);
+        writeln!(out, "<div class=\"command\"><small>{label}</small>")?;
+        writeln!(out, "<pre>{}</pre>", escape(&command))?;
+        writeln!(out, "<button type=\"button\" class=\"copy\" hidden>Copy</button></div>")?;
+    }
+    Ok(())
 }
 
 fn labels(out: &mut impl Write, finding: &Finding) -> io::Result<()> {

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use quintain_core::finding::Finding;
+use quintain_core::frameworks::State;
 use quintain_core::redteam::{RedteamReport, ToolCoverage};
 use quintain_core::tally::Summary;
 
 use super::super::escape;
-use crate::findings::{Standing, per_second, percents};
-use crate::frameworks::{self, State};
-use crate::text::{count, duration, line};
+use crate::findings::{Standing, pace, per_second, percents};
+use crate::text::{duration, line};
 
 const MAX_ROWS: usize = 500;
 const MAX_COLUMNS: usize = 60;
@@ -33,7 +33,7 @@ pub(super) fn matrix(out: &mut impl Write, report: &RedteamReport) -> io::Result
     if attacks.is_empty() || report.tools.is_empty() {
         return Ok(());
     }
-    writeln!(out, "<section class=\"panel\" aria-label=\"Tools and attacks\">")?;
+    writeln!(out, "<section id=\"matrix\" class=\"panel\" aria-label=\"Tools and attacks\">")?;
     writeln!(out, "<h2>Tools and attacks</h2>")?;
     writeln!(out, "<div class=\"scroll\"><table class=\"grid\"><thead><tr><th>Tool</th>")?;
     for attack in &attacks {
@@ -42,7 +42,9 @@ pub(super) fn matrix(out: &mut impl Write, report: &RedteamReport) -> io::Result
     writeln!(out, "</tr></thead><tbody>")?;
     for tool in report.tools.iter().take(MAX_ROWS) {
         let silent = if tool.works { "" } else { "<small>no call worked</small>" };
-        writeln!(out, "<tr><th scope=\"row\">{}{silent}</th>", escape(&line(&tool.tool, 100)))?;
+        let name = line(&tool.tool, 100);
+        let name = escape(&name);
+        writeln!(out, "<tr><th scope=\"row\" title=\"{name}\">{name}{silent}</th>")?;
         for attack in &attacks {
             cell(out, &of_tool(report, tool, attack))?;
         }
@@ -65,7 +67,9 @@ fn elsewhere(out: &mut impl Write, report: &RedteamReport, attacks: &[&str]) -> 
         }
     }
     for place in places {
-        writeln!(out, "<tr><th scope=\"row\">{}</th>", escape(&line(&place, 100)))?;
+        let name = line(&place, 100);
+        let name = escape(&name);
+        writeln!(out, "<tr><th scope=\"row\" title=\"{name}\">{name}</th>")?;
         for attack in attacks {
             let here = |one: &&Finding| one.rule == *attack && one.place.to_string() == place;
             let hit = report.findings.iter().find(here);
@@ -116,7 +120,7 @@ pub(super) fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<
     }
     writeln!(
         out,
-        "<section class=\"panel\" aria-label=\"Attacks\"><h2>How often attacks worked</h2>"
+        "<section id=\"rates\" class=\"panel\" aria-label=\"Attacks\"><h2>How often attacks worked</h2>"
     )?;
     writeln!(
         out,
@@ -163,27 +167,29 @@ fn whisker(out: &mut impl Write, rate: f64, low: f64, high: f64) -> io::Result<(
 }
 
 pub(super) fn frameworks(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    if report.frameworks.is_empty() {
+        return Ok(());
+    }
     writeln!(out, "<section id=\"frameworks\" class=\"charts\" aria-label=\"Frameworks\">")?;
-    for covered in frameworks::coverage(report) {
-        writeln!(
-            out,
-            "<div class=\"panel\"><h2>{}</h2><ul class=\"framework\">",
-            covered.framework
-        )?;
-        for entry in covered.entries {
-            let (class, word, why) = match entry.state {
-                State::Confirmed(number) => ("fail", format!("{number} confirmed"), String::new()),
-                State::Suspected(number) => ("error", format!("{number} suspected"), String::new()),
-                State::ByDesign(number) => ("none", format!("{number} by design"), String::new()),
-                State::Clean(attacks) => ("pass", "nothing found".into(), attacks.join(", ")),
-                State::NotRun(why) => ("none", "not run".to_owned(), why),
+    for coverage in &report.frameworks {
+        let title = line(&coverage.title, 100);
+        writeln!(out, "<div class=\"panel\"><h2>{}</h2>", escape(&title))?;
+        writeln!(out, "<ul class=\"framework\">")?;
+        for entry in &coverage.entries {
+            let class = match entry.state {
+                State::Confirmed => "fail",
+                State::Suspected => "error",
+                State::Clean => "pass",
+                State::ByDesign | State::NotRun | State::NoAttack => "none",
             };
+            let (id, title) = (line(&entry.id, 40), line(&entry.title, 200));
             writeln!(
                 out,
-                "<li><b>{}</b><span>{}<small>{}</small></span><i class=\"pill {class}\">{word}</i></li>",
-                escape(&entry.id),
-                escape(entry.title),
-                escape(&why)
+                "<li><b>{}</b><span>{}<small>{}</small></span><i class=\"pill {class}\">{}</i></li>",
+                escape(&id),
+                escape(&title),
+                escape(&line(&entry.why(), 400)),
+                entry.word()
             )?;
         }
         writeln!(out, "</ul></div>")?;
@@ -198,7 +204,7 @@ pub(super) fn undone(out: &mut impl Write, report: &RedteamReport) -> io::Result
     if report.not_run.is_empty() && report.silent.is_empty() {
         return Ok(());
     }
-    writeln!(out, "<section class=\"charts\" aria-label=\"Not attacked\">")?;
+    writeln!(out, "<section id=\"undone\" class=\"charts\" aria-label=\"Not attacked\">")?;
     list(out, "Not run", not_run)?;
     list(out, "Silent tools", silent)?;
     writeln!(out, "</section>")
@@ -244,8 +250,7 @@ pub(super) fn phases(
             per_second(phase.calls, phase.seconds)
         )?;
     }
-    let took = duration(summary.duration_ms);
-    let calls = count(report.calls, "call", "calls");
     writeln!(out, "</tbody></table></div>")?;
-    writeln!(out, "<p class=\"legend key\">{calls} in {took}, seed {}</p></div>", report.seed)
+    let pace = pace(report, summary);
+    writeln!(out, "<p class=\"legend key\">{pace}, seed {}</p></div>", report.seed)
 }

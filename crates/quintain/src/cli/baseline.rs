@@ -1,0 +1,33 @@
+//! `--baseline FILE`: findings that are accepted.
+
+use std::path::Path;
+
+use quintain_core::redteam::{Suppression, read_suppressions};
+use quintain_source::{Diagnostics, Renderer, SourceFile, Sources};
+
+use super::Desk;
+use crate::exit::Exit;
+
+/// The accepted findings of a file. What is wrong with it is said here, all of it.
+pub(super) fn read(file: &Path, desk: &Desk) -> Result<Vec<Suppression>, Exit> {
+    let text = std::fs::read_to_string(desk.context.cwd.join(file)).map_err(|error| {
+        desk.console.error(&format!("cannot read `{}`: {error}", file.display()), None);
+        Exit::Usage
+    })?;
+    let (mut sources, mut dx) = (Sources::new(), Diagnostics::new());
+    let id = sources.add(SourceFile::new(file.display().to_string(), text));
+    let found = quintain_source::read(&sources, id, &mut dx)
+        .map(|node| read_suppressions(&node, &mut dx))
+        .unwrap_or_default();
+    if !dx.is_empty() {
+        let renderer =
+            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
+        desk.console.err(renderer.render_all(&sources, &dx).trim_end());
+    }
+    if dx.has_errors() { Err(Exit::Usage) } else { Ok(found) }
+}
+
+/// The day on which it is asked whether a finding is still accepted: `2027-01-31`.
+pub(super) fn today(desk: &Desk) -> String {
+    desk.context.now().chars().take(10).collect()
+}

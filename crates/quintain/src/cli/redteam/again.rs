@@ -1,0 +1,52 @@
+//! Commands that show a finding again.
+
+use quintain_core::probe::Step;
+use quintain_core::suite::{Launch, McpTarget};
+use serde_json::{Value, json};
+
+use crate::cli::suite::Opened;
+use crate::cli::target::{TargetArgs, quoted};
+
+/// A command line that sends a step again to a target that is named so.
+pub(super) fn call(step: &Step, target: &str) -> String {
+    let what = match step {
+        Step::Call(call) => {
+            let args = Value::Object(call.args.clone()).to_string();
+            format!("{} {}", quoted(&call.tool), quoted(&args))
+        }
+        Step::Request { method, params, .. } => {
+            let request = json!({"method": method, "params": params});
+            format!("--raw {}", quoted(&request.to_string()))
+        }
+    };
+    format!("quintain call {what} {target}")
+}
+
+/// How a command line names the target: as the one at hand did, or by how it is started.
+pub(super) fn target(args: &TargetArgs, opened: Option<&Opened>, target: &McpTarget) -> String {
+    let words = args.again(opened);
+    match target.servers.first() {
+        Some(server) if words.is_empty() => by_launch(&server.launch),
+        _ => words,
+    }
+}
+
+/// The same for a target that is started or reached so.
+pub(in crate::cli) fn reproduction(step: &Step, launch: &Launch) -> Option<String> {
+    Some(call(step, &by_launch(launch)))
+}
+
+fn by_launch(launch: &Launch) -> String {
+    match launch {
+        Launch::Command { command, args, .. } => {
+            let words = std::iter::once(command).chain(args).map(|word| quoted(word));
+            format!("-- {}", words.collect::<Vec<_>>().join(" "))
+        }
+        Launch::Path { path, runtime, args, .. } => {
+            let path = path.display().to_string();
+            let words = std::iter::once(&path).chain(args).map(|word| quoted(word));
+            format!("-- {} {}", runtime.command(), words.collect::<Vec<_>>().join(" "))
+        }
+        Launch::Url { url, .. } => format!("--url {}", quoted(url)),
+    }
+}
