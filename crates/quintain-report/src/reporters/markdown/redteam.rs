@@ -195,7 +195,7 @@ fn reached(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     writeln!(out, "<details><summary>What was tried on {tools}</summary>\n")?;
     writeln!(out, "| tool | argument | worked | tried |\n| --- | --- | --- | --- |")?;
     let rows = report.tools.iter().flat_map(|tool| {
-        let silent = tool.arguments.is_empty().then(|| (tool, None));
+        let silent = tool.arguments.is_empty().then_some((tool, None));
         silent.into_iter().chain(tool.arguments.iter().map(move |tried| (tool, Some(tried))))
     });
     for (tool, tried) in rows.take(MAX_ROWS) {

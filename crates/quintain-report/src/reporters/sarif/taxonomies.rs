@@ -30,7 +30,7 @@ fn taxon(entry: &Entry) -> Value {
 
 /// References to the entries of these ids; ids of nobody's list are left to the tags.
 pub(super) fn references<'i>(ids: impl Iterator<Item = &'i str>) -> Vec<Value> {
-    let known = ids.filter_map(|id| frameworks::find(id));
+    let known = ids.filter_map(frameworks::find);
     let refer = |(framework, entry): (&Framework, &Entry)| json!({"id": entry.id, "toolComponent": {"name": framework.name}});
     known.map(refer).collect()
 }
