@@ -27,9 +27,7 @@ use futures_util::stream::{self, StreamExt as _};
 use quintain_core::attack::{Field, Powers};
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::{
-    BoutKey, Insight, NotRun, Orders, RedteamReport, part_suppressed,
-};
+use quintain_core::redteam::{BoutKey, Insight, NotRun, Orders, RedteamReport, part_suppressed};
 use quintain_core::result::CaseResult;
 use quintain_core::suite::McpTarget;
 use quintain_core::surface::Surface;
