@@ -291,6 +291,16 @@ pub struct Finding {
     pub metadata: Map<String, Value>,
 }
 
+/// Under which metadata tell what an attack of a suite is about.
+pub const ATTACK_SUMMARY: &str = "attack";
+
+impl Finding {
+    /// What the attack is about, if it is none of the registry.
+    pub fn attack_summary(&self) -> Option<&str> {
+        self.metadata.get(ATTACK_SUMMARY)?.as_str()
+    }
+}
+
 /// The same for the same weakness in every run: a digest of what makes it that weakness.
 pub fn fingerprint(parts: &[&str]) -> String {
     let mut hash = Sha256::new();

@@ -108,7 +108,7 @@ pub(crate) enum State {
     /// Something was seen, all of it by design.
     ByDesign(usize),
     /// Attacked by these, without success.
-    Clean(Vec<&'static str>),
+    Clean(Vec<String>),
     /// Why nothing was tried.
     NotRun(String),
 }
@@ -165,7 +165,13 @@ fn untroubled(id: &str, report: &RedteamReport) -> State {
     let ran = |attack: &&&dyn Attack| {
         report.attacks.iter().any(|one| one.bouts > 0 && one.attack == attack.meta().id)
     };
-    let tried: Vec<&'static str> = mine().filter(ran).map(|attack| attack.meta().id).collect();
+    let known = mine().filter(ran).map(|attack| attack.meta().id.to_owned());
+    // Attacks of the suite say themselves what they are about.
+    let defined = report.attacks.iter().filter(|one| {
+        let about = one.about.as_ref().filter(|_| one.bouts > 0);
+        about.is_some_and(|about| about.frameworks.iter().any(|known| known == id))
+    });
+    let tried: Vec<String> = known.chain(defined.map(|one| line(&one.attack, 80))).collect();
     if !tried.is_empty() {
         return State::Clean(tried);
     }
@@ -204,6 +210,6 @@ mod tests {
         let why = "command-injection needs luck".to_owned();
         assert_eq!(state_of("MCP05", &report), State::NotRun(why));
         report.attacks[0].bouts = 3;
-        assert_eq!(state_of("MCP05", &report), State::Clean(vec!["command-injection"]));
+        assert_eq!(state_of("MCP05", &report), State::Clean(vec!["command-injection".into()]));
     }
 }

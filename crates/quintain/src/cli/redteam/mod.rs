@@ -1,10 +1,12 @@
 //! `quintain redteam`: attacks with proofs.
 
+mod orders;
 mod plugins;
 mod report;
 mod run;
 mod strategies;
 
+pub(super) use orders::of_suite;
 pub(super) use run::{failed, info, reproduction};
 
 use clap::Subcommand;

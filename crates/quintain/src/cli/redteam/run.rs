@@ -10,9 +10,10 @@ use quintain_core::redteam::{Orders, Suppression, read_suppressions};
 use quintain_core::result::TargetName;
 use quintain_core::suite::Launch;
 use quintain_engine::redteam::{Campaign, RedteamError, execute};
-use quintain_source::{Diagnostics, Renderer, Severity as Weight, SourceFile, Sources};
+use quintain_source::{Diagnostics, Renderer, SourceFile, Sources};
 use serde_json::{Map, Value};
 
+use super::orders;
 use crate::cli::eval::Progress;
 use crate::cli::reports::Show;
 use crate::cli::suite::Opened;
@@ -57,8 +58,9 @@ pub(super) struct Args {
     #[arg(long)]
     allow_remote: bool,
     /// Exit with 100 if a confirmed finding is as severe as this: info, low, medium, high, critical
-    #[arg(long, value_name = "SEVERITY", default_value = "low", value_parser = ["info", "low", "medium", "high", "critical"])]
-    fail_on: String,
+    /// [default: that of the suite, else low]
+    #[arg(long, value_name = "SEVERITY", value_parser = ["info", "low", "medium", "high", "critical"])]
+    fail_on: Option<String>,
     /// In the place of exit code 100
     #[arg(long, value_name = "CODE")]
     fail_exit_code: Option<u8>,
@@ -83,7 +85,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };
-    let orders = match orders(&args, opened.as_ref(), desk) {
+    let orders = match adjusted(&args, opened.as_ref(), desk) {
         Ok(orders) => orders,
         Err(exit) => return exit,
     };
@@ -133,7 +135,8 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     if !written {
         return Exit::Usage;
     }
-    let limit = Severity::find(&args.fail_on).unwrap_or(Severity::Low);
+    let limit = args.fail_on.as_deref().and_then(Severity::find);
+    let limit = limit.or(orders.fail_on).unwrap_or(Severity::Low);
     let counts = |finding: &&quintain_core::finding::Finding| {
         finding.confidence == Confidence::Confirmed
             && finding.severity >= limit
@@ -176,22 +179,8 @@ pub(in crate::cli) fn failed(
 }
 
 /// What the suite orders, with what the command line says over it.
-fn orders(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, Exit> {
-    let mut dx = Diagnostics::new();
-    let node = opened.and_then(|opened| opened.suite.tests.redteam.as_ref());
-    let theirs = opened.is_some_and(|opened| {
-        opened.files.iter().any(|file| file.name.contains("promptfooconfig"))
-    });
-    let strictness = if theirs { Weight::Warning } else { Weight::Error };
-    let mut orders = Orders::read(node, strictness, &mut dx);
-    if let (false, Some(opened)) = (dx.is_empty(), opened) {
-        let renderer =
-            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
-        desk.console.err(renderer.render_all(&opened.sources, &dx).trim_end());
-    }
-    if dx.has_errors() {
-        return Err(Exit::Usage);
-    }
+fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, Exit> {
+    let mut orders = orders::of_suite(opened, desk)?;
     if !args.plugins.is_empty() {
         orders.plugins.clear();
         orders.not_run.clear();
@@ -209,11 +198,12 @@ fn orders(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, E
     if args.num_tests.is_some() {
         orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = args.num_tests);
     }
-    orders.budget_calls = args.budget_calls;
-    orders.budget_time = args.budget_seconds.map(Duration::from_secs);
+    orders.budget_calls = args.budget_calls.or(orders.budget_calls);
+    let seconds = args.budget_seconds.map(Duration::from_secs);
+    orders.budget_time = seconds.or(orders.budget_time);
     orders.seed = args.seed.unwrap_or(orders.seed);
     orders.concurrency = args.jobs.unwrap_or(orders.concurrency);
-    orders.destructive = args.include_destructive;
+    orders.destructive |= args.include_destructive;
     orders.allow_remote = args.allow_remote;
     if let Some(file) = &args.baseline {
         orders.suppressions = suppressions(file, desk)?;
