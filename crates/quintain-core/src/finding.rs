@@ -307,6 +307,16 @@ pub struct Finding {
     pub metadata: Map<String, Value>,
 }
 
+/// Under which metadata tell what an attack of a suite is about.
+pub const ATTACK_SUMMARY: &str = "attack";
+
+impl Finding {
+    /// What the attack is about, if it is none of the registry.
+    pub fn attack_summary(&self) -> Option<&str> {
+        self.metadata.get(ATTACK_SUMMARY)?.as_str()
+    }
+}
+
 impl Finding {
     /// Writes down how to see it again, for a target that a command line names so: `-- python3 server.py`.
     /// What needed no call is seen by looking at what the target lists.

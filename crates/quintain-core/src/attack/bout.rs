@@ -25,6 +25,7 @@ impl Tried {
 }
 
 /// All attempts at one aim, with the innocent call beside them.
+#[derive(Clone, Copy)]
 pub struct Bout<'a> {
     pub field: &'a Field<'a>,
     pub aim: &'a Aim,

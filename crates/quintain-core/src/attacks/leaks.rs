@@ -186,7 +186,7 @@ impl Search<'_> {
 }
 
 /// Every answer that can be had without harm: calls that work, resources, prompts without arguments.
-pub(super) fn aims(field: &Field<'_>) -> Vec<Aim> {
+pub(crate) fn aims(field: &Field<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
     for baseline in &field.knowledge.baselines {
         let Some(tool) = nature::tool_of(field, baseline) else { continue };
@@ -232,7 +232,7 @@ pub(super) fn step(aim: &Aim) -> Option<Step> {
 }
 
 /// The innocent request of a place, once more.
-pub(super) fn again(aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+pub(crate) fn again(aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let Some(step) = step(aim) else { return Vec::new() };
     vec![reach::plain(vec![step], 0, (0, "in the answer", ""), brief.nonce())]
 }

@@ -1,6 +1,6 @@
 //! Every built-in attack, one family per file.
 
-mod accepted;
+pub(crate) mod accepted;
 mod argument_injection;
 mod auth_missing;
 mod bfla;
@@ -18,7 +18,7 @@ mod excessive_agency;
 mod hidden_tool;
 mod http;
 mod http_host_origin;
-mod leaks;
+pub(crate) mod leaks;
 mod listed;
 mod names;
 mod nature;
@@ -47,7 +47,7 @@ mod traces;
 mod unsafe_url_scheme;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 

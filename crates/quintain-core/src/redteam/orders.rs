@@ -1,18 +1,17 @@
 //! `redteam` of a suite: which attacks, how many, as whom.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use quintain_source::{
-    Diagnostic, Diagnostics, Fields, Node, Severity as Weight, closest, wrong_type,
-};
+use quintain_source::{Diagnostics, Fields, Node, Severity as Weight, closest, wrong_type};
 use secrecy::SecretString;
-use serde_json::{Map, Value};
 
+use super::defined::{Defined, Reading};
+use super::identities::{self, IdentityOrder};
 use super::plugins::{collections, known_names, unavailable};
 use super::report::NotRun;
 use super::suppress::Suppression;
-use crate::attack::{AnyAttack, Attack};
+use crate::attack::{AnyAttack, Attack, Given};
 use crate::attacks;
 use crate::finding::Severity;
 use crate::result::Place as Written;
@@ -68,6 +67,12 @@ pub struct Orders {
     pub written: BTreeMap<String, Written>,
     /// What was asked for and cannot be done.
     pub not_run: Vec<NotRun>,
+    /// Attacks of the suite, whether they are ordered or not.
+    pub defined: Vec<Arc<Defined>>,
+    /// Tokens that must be refused.
+    pub tokens: Vec<(Given, SecretString)>,
+    /// From which severity on a confirmed finding fails the run.
+    pub fail_on: Option<Severity>,
 }
 
 /// One attack that shall be run.
@@ -77,16 +82,6 @@ pub struct PluginOrder {
     pub num_tests: Option<usize>,
     /// In the place of that of the attack.
     pub severity: Option<Severity>,
-}
-
-/// Somebody whose credentials are used.
-#[derive(Clone, Default)]
-pub struct IdentityOrder {
-    pub name: String,
-    pub role: Option<String>,
-    pub env: BTreeMap<String, SecretString>,
-    pub headers: Vec<(String, SecretString)>,
-    pub default_args: Map<String, Value>,
 }
 
 impl Default for Orders {
@@ -110,59 +105,82 @@ impl Default for Orders {
             again: None,
             written: BTreeMap::new(),
             not_run: Vec::new(),
+            defined: Vec::new(),
+            tokens: Vec::new(),
+            fail_on: None,
         }
     }
 }
 
 impl Orders {
     /// Reads `redteam` of a suite. What is wrong is reported, all of it.
-    pub fn read(node: Option<&Node>, strictness: Weight, dx: &mut Diagnostics) -> Self {
+    pub fn read(node: Option<&Node>, reading: &Reading<'_>, dx: &mut Diagnostics) -> Self {
         let mut orders = Self::default();
         let Some(mut fields) = node.and_then(|node| Fields::of(node, "`redteam`", dx)) else {
             orders.everything();
             return orders;
         };
         orders.purpose = fields.string("purpose", dx);
+        orders.listener = fields.string("listener", dx).map(address);
         let num_tests = fields.get("numTests").and_then(|node| count("numTests", node, dx));
+        if let Some(node) = fields.get("attacks") {
+            orders.define(node, reading, dx);
+        }
         if let Some(node) = fields.get("plugins") {
-            orders.read_plugins(node, num_tests, strictness, dx);
+            orders.read_plugins(node, num_tests, reading, dx);
         } else {
             orders.everything();
             orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = num_tests);
+        }
+        // To define an attack is to order it.
+        for attack in orders.defined.clone() {
+            orders.order(AnyAttack::Defined(attack), num_tests, None);
         }
         if let Some(node) = fields.get("strategies") {
             orders.strategies = strategies::read(node, dx);
         }
         if let Some(node) = fields.get("seed") {
-            orders.seed = node.as_u64().unwrap_or_default();
+            let seed = node.as_u64();
+            if seed.is_none() {
+                wrong_type("seed", "a whole number", node, dx);
+            }
+            orders.seed = seed.unwrap_or_default();
+        }
+        orders.destructive = fields.bool("destructive", dx).unwrap_or(false);
+        orders.fail_on = fields.choice("failOn", &Severity::WORDS, dx);
+        if let Some(node) = fields.get("budget") {
+            orders.read_budget(node, dx);
+        }
+        if let Some(node) = fields.get("tokens") {
+            orders.tokens = tokens(node, dx);
         }
         if let Some(node) = fields.get("maxConcurrency") {
             orders.concurrency = count("maxConcurrency", node, dx).unwrap_or(4);
         }
-        if let Some(text) = fields.string("listener", dx) {
-            let split = text
-                .rsplit_once(':')
-                .and_then(|(host, port)| Some((host.to_owned(), port.parse::<u16>().ok()?)));
-            orders.listener = split.or(Some((text, 0)));
-        }
         if let Some(node) = fields.get("identities") {
-            orders.read_identities(node, dx);
+            orders.identities = identities::read(node, dx);
         }
         for name in IGNORED {
             fields.get(name);
         }
-        fields.finish(strictness, dx);
+        fields.finish(reading.strictness, dx);
         orders
+    }
+
+    fn read_budget(&mut self, node: &Node, dx: &mut Diagnostics) {
+        let Some(mut fields) = Fields::of(node, "`budget`", dx) else { return };
+        self.budget_calls = fields.get("calls").and_then(|node| count("calls", node, dx));
+        let seconds = fields.get("seconds").and_then(|node| count("seconds", node, dx));
+        self.budget_time = seconds.map(|seconds| Duration::from_secs(seconds as u64));
+        fields.finish(Weight::Error, dx);
     }
 
     /// Every attack there is.
     pub fn everything(&mut self) {
-        let order = |attack: &&'static dyn Attack| PluginOrder {
-            attack: (*attack).into(),
-            num_tests: None,
-            severity: None,
-        };
-        self.plugins = attacks::all().iter().map(order).collect();
+        let order = |attack: AnyAttack| PluginOrder { attack, num_tests: None, severity: None };
+        let builtin = attacks::all().iter().map(|attack| AnyAttack::Builtin(*attack));
+        let defined = self.defined.iter().cloned().map(|attack| AnyAttack::Defined(attack));
+        self.plugins = builtin.chain(defined).map(order).collect();
     }
 
     /// Adds the attacks of one name.
@@ -174,19 +192,11 @@ impl Orders {
         name: &str,
         num_tests: Option<usize>,
         severity: Option<Severity>,
-    ) -> Result<(), Option<&'static str>> {
-        if let Some(found) = collections(name) {
-            for attack in found {
-                let id = attack.meta().id;
-                let attack = AnyAttack::from(attack);
-                match self.plugins.iter_mut().find(|known| known.attack.meta().id == id) {
-                    Some(known) => {
-                        known.num_tests = num_tests.or(known.num_tests);
-                        known.severity = severity.or(known.severity);
-                    }
-                    None => self.plugins.push(PluginOrder { attack, num_tests, severity }),
-                }
-            }
+    ) -> Result<(), Option<String>> {
+        let defined: Vec<AnyAttack> = self.named(name).map(AnyAttack::Defined).collect();
+        let found = if defined.is_empty() { collections(name) } else { Some(defined) };
+        if let Some(found) = found {
+            found.into_iter().for_each(|attack| self.order(attack, num_tests, severity));
             return Ok(());
         }
         if let Some(known) = unavailable(name) {
@@ -194,118 +204,68 @@ impl Orders {
             self.not_run.push(NotRun { what: name.to_owned(), why });
             return Ok(());
         }
-        Err(closest(name, known_names()))
+        let mut names: Vec<&str> = self.defined.iter().map(|attack| attack.meta().id).collect();
+        known_names().for_each(|name| names.push(name));
+        Err(closest(name, names).map(str::to_owned))
     }
 
-    fn read_plugins(
-        &mut self,
-        node: &Node,
-        num_tests: Option<usize>,
-        strictness: Weight,
-        dx: &mut Diagnostics,
-    ) {
-        let Some(items) = node.as_seq() else {
-            wrong_type("plugins", "a list", node, dx);
-            return;
-        };
-        for item in items {
-            if let Some(name) = item.raw() {
-                self.named(name, item, num_tests, None, strictness, dx);
-                continue;
-            }
-            let Some(mut fields) = Fields::of(item, "a plugin", dx) else { continue };
-            let own = fields.get("numTests").and_then(|node| count("numTests", node, dx));
-            let severity = fields.choice("severity", &Severity::WORDS, dx);
-            fields.get("config");
-            let Some(id) = fields.required("id", dx) else { continue };
-            let Some(name) = id.raw() else {
-                wrong_type("id", "text", id, dx);
-                continue;
-            };
-            self.named(name, id, own.or(num_tests), severity, strictness, dx);
-            fields.finish(strictness, dx);
-        }
+    /// Everything that must be shown nowhere.
+    pub fn secrets(&self) -> Vec<SecretString> {
+        let tokens = self.tokens.iter().map(|(_, token)| token.clone());
+        tokens.chain(self.identities.iter().flat_map(IdentityOrder::secrets)).collect()
     }
 
-    fn named(
+    /// Attacks of the suite with this name; `policy` stands for all policies.
+    fn named(&self, name: &str) -> impl Iterator<Item = Arc<dyn Attack>> {
+        let group = format!("{name}:");
+        let mine = self
+            .defined
+            .iter()
+            .filter(move |attack| attack.meta().id == name || attack.meta().id.starts_with(&group));
+        let mine: Vec<Arc<dyn Attack>> =
+            mine.map(|attack| Arc::clone(attack) as Arc<dyn Attack>).collect();
+        mine.into_iter()
+    }
+
+    /// Orders an attack; what is ordered already gets the new options.
+    pub(super) fn order(
         &mut self,
-        name: &str,
-        at: &Node,
+        attack: AnyAttack,
         num_tests: Option<usize>,
         severity: Option<Severity>,
-        strictness: Weight,
-        dx: &mut Diagnostics,
     ) {
-        if name.starts_with("file://") || matches!(name, "policy" | "intent") {
-            let why = "is judged by a model; write an attack with payloads and a proof instead";
-            self.not_run.push(NotRun { what: name.to_owned(), why: why.to_owned() });
-            return;
-        }
-        if let Err(meant) = self.add(name, num_tests, severity) {
-            let title = format!("there is no attack `{name}`");
-            let diagnostic = Diagnostic::new(strictness, "config::unknown-plugin", title);
-            let diagnostic = diagnostic.at(at.span, "");
-            dx.push(match meant {
-                Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-                None => diagnostic.help("`quintain redteam plugins` shows all of them"),
-            });
-        }
-    }
-
-    fn read_identities(&mut self, node: &Node, dx: &mut Diagnostics) {
-        let Some(items) = node.as_seq() else {
-            wrong_type("identities", "a list", node, dx);
-            return;
-        };
-        for item in items {
-            let Some(mut fields) = Fields::of(item, "an identity", dx) else { continue };
-            let Some(name) = fields.required("name", dx).and_then(Node::raw) else { continue };
-            let mut identity = IdentityOrder { name: name.to_owned(), ..IdentityOrder::default() };
-            identity.role = fields.string("role", dx);
-            for (key, value) in pairs(fields.map("env", dx)) {
-                identity.env.insert(key, value);
+        let same = |known: &&mut PluginOrder| known.attack.meta().id == attack.meta().id;
+        match self.plugins.iter_mut().find(same) {
+            Some(known) => {
+                known.num_tests = num_tests.or(known.num_tests);
+                known.severity = severity.or(known.severity);
             }
-            identity.headers = pairs(fields.map("headers", dx));
-            if let Some(auth) = fields.map("auth", dx) {
-                identity.headers.extend(authorization(auth));
-            }
-            if let Some(args) = fields.map("defaultArgs", dx) {
-                identity.default_args = args.to_json_map();
-            }
-            fields.finish(Weight::Error, dx);
-            self.identities.push(identity);
+            None => self.plugins.push(PluginOrder { attack, num_tests, severity }),
         }
     }
 }
 
-fn pairs(node: Option<&Node>) -> Vec<(String, SecretString)> {
-    let entries = node.and_then(Node::as_map).unwrap_or_default().iter();
-    let pairs = entries.filter_map(|(key, value)| {
-        Some((key.text.clone(), SecretString::from(value.raw()?.to_owned())))
-    });
-    pairs.collect()
-}
-
-/// The header that an `auth` map means.
-fn authorization(auth: &Node) -> Vec<(String, SecretString)> {
-    use base64::Engine as _;
-    let text = |name: &str| auth.get(name).and_then(Node::raw).unwrap_or_default();
-    match text("type") {
-        "bearer" => vec![("Authorization".into(), format!("Bearer {}", text("token")).into())],
-        "basic" => {
-            let pair = format!("{}:{}", text("username"), text("password"));
-            let coded = base64::engine::general_purpose::STANDARD.encode(pair);
-            vec![("Authorization".into(), format!("Basic {coded}").into())]
-        }
-        "api_key" => {
-            let name = Some(text("keyName")).filter(|name| !name.is_empty()).unwrap_or("X-API-Key");
-            vec![(name.to_owned(), text("value").to_owned().into())]
-        }
-        _ => Vec::new(),
+/// Tokens that must be refused, by what is wrong with them.
+fn tokens(node: &Node, dx: &mut Diagnostics) -> Vec<(Given, SecretString)> {
+    let Some(mut fields) = Fields::of(node, "`tokens`", dx) else { return Vec::new() };
+    let mut tokens = Vec::new();
+    for (word, given) in Given::WORDS {
+        let token = fields.string(word, dx).filter(|token| !token.is_empty());
+        tokens.extend(token.map(|token| (given, SecretString::from(token))));
     }
+    fields.finish(Weight::Error, dx);
+    tokens
 }
 
-fn count(name: &str, node: &Node, dx: &mut Diagnostics) -> Option<usize> {
+/// `host:port`, or a host alone.
+fn address(text: String) -> (String, u16) {
+    let split = text
+        .rsplit_once(':')
+        .and_then(|(host, port)| Some((host.to_owned(), port.parse::<u16>().ok()?)));
+    split.unwrap_or((text, 0))
+}
+
+pub(super) fn count(name: &str, node: &Node, dx: &mut Diagnostics) -> Option<usize> {
     let count = node.as_u64().and_then(|count| usize::try_from(count).ok());
     let count = count.filter(|count| *count > 0);
     if count.is_none() {
@@ -324,7 +284,9 @@ mod tests {
         let mut dx = Diagnostics::new();
         let id = sources.add(SourceFile::new("x.yaml", text));
         let node = read(&sources, id, &mut dx).unwrap();
-        let orders = Orders::read(node.get("redteam"), Weight::Error, &mut dx);
+        let (base_dir, strictness) = (std::path::Path::new(""), quintain_source::Severity::Error);
+        let reading = Reading { base_dir, files: &crate::suite::NoFiles, strictness };
+        let orders = Orders::read(node.get("redteam"), &reading, &mut dx);
         (orders, dx.iter().map(|found| found.code).collect())
     }
 

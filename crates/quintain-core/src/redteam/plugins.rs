@@ -1,6 +1,6 @@
 //! Names of attacks as suites write them: our own, promptfoo's, and collections.
 
-use crate::attack::Attack;
+use crate::attack::{AnyAttack, Attack};
 use crate::attacks;
 
 /// A name that is known and cannot be run.
@@ -216,7 +216,17 @@ fn group(name: &str) -> &str {
 
 /// The attacks that a name stands for: one of its own, or a collection. `owasp:mcp:05` is one entry of
 /// a framework.
-pub fn collections(name: &str) -> Option<Vec<&'static dyn Attack>> {
+pub fn collections(name: &str) -> Option<Vec<AnyAttack>> {
+    let found = builtin(name)?;
+    Some(found.into_iter().map(AnyAttack::Builtin).collect())
+}
+
+/// Whether a name is taken, by whatever it stands for.
+pub(super) fn is_known(name: &str) -> bool {
+    matches!(name, "policy" | "intent") || unavailable(name).is_some() || builtin(name).is_some()
+}
+
+fn builtin(name: &str) -> Option<Vec<&'static dyn Attack>> {
     let own =
         |attack: &&'static dyn Attack| attack.rule() == name || attack.meta().answers_to(name);
     let own: Vec<&'static dyn Attack> = attacks::all().iter().copied().filter(own).collect();
@@ -279,7 +289,7 @@ mod tests {
     #[test]
     fn collections_have_members() {
         let ids = |name: &str| -> Vec<&str> {
-            let found = collections(name).unwrap_or_default();
+            let found = builtin(name).unwrap_or_default();
             found.iter().map(|attack| attack.meta().id).collect()
         };
         assert!(ids("owasp:mcp").contains(&"command-injection"));

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::insight::Insight;
 use super::risk::{Risk, risk};
+use crate::attack::AnyAttack;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::frameworks::{Coverage, coverage};
 use crate::knowledge::Silent;
@@ -64,6 +65,35 @@ pub struct AttackReport {
     /// Attack success rate, and what it may be given so few bouts: 95 % by Wilson.
     pub rate: f64,
     pub interval: (f64, f64),
+    /// What it is, if it is none of the registry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Box<DefinedAttack>>,
+}
+
+/// An attack that a suite defines, for those who read the report without the suite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefinedAttack {
+    pub summary: String,
+    pub docs: String,
+    pub severity: Severity,
+    pub cwe: Vec<u32>,
+    pub frameworks: Vec<String>,
+}
+
+impl DefinedAttack {
+    /// What an attack says about itself, unless everybody knows it.
+    pub fn of(attack: &AnyAttack) -> Option<Box<Self>> {
+        let (meta, facts) = (attack.meta(), attack.facts());
+        attack.is_defined().then(|| {
+            Box::new(Self {
+                summary: meta.summary.to_owned(),
+                docs: meta.docs.to_owned(),
+                severity: facts.severity,
+                cwe: facts.cwe.to_vec(),
+                frameworks: facts.frameworks.iter().map(|id| (*id).to_owned()).collect(),
+            })
+        })
+    }
 }
 
 /// Something that was not done.

@@ -87,7 +87,11 @@ fn settings(document: &Document, place: &Place<'_>, loader: &mut Loader<'_>, tes
             "outputPath" => tests.outputs.extend(outputs(node, loader)),
             "tags" => tests.tags.extend(map("tags", node, loader)),
             "metadata" => tests.metadata.extend(map("metadata", node, loader)),
-            "redteam" => tests.redteam = Some(joined(tests.redteam.take(), node)),
+            "redteam" => {
+                let node = loader.redteam(node, place);
+                tests.redteam = Some(joined(tests.redteam.take(), &node));
+                place.base_dir.clone_into(&mut tests.redteam_dir);
+            }
             "nunjucksFilters" => tests.filters.extend(loader.filters(node, place)),
             "extensions" if node.as_seq().is_none_or(|items| !items.is_empty()) => {
                 loader.no_effect(span, "`extensions`", "no hook is called");

@@ -22,6 +22,7 @@ mod program;
 mod prompts;
 mod provider;
 mod reader;
+mod redteam;
 mod referred;
 mod refs;
 mod respond;

@@ -1,6 +1,7 @@
 //! What shall be asked and what must come back: prompts, tests and their options.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -148,6 +149,8 @@ pub struct Tests {
     pub metadata: Map<String, Value>,
     /// `commandLineOptions` as written: defaults for flags of the same names.
     pub command_line: Map<String, Value>,
-    /// `redteam` as written; others interpret it.
+    /// `redteam` as written, with files in the place of their names; others interpret it.
     pub redteam: Option<Node>,
+    /// Where paths in it start.
+    pub redteam_dir: PathBuf,
 }

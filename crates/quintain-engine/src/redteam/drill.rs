@@ -1,9 +1,9 @@
 //! The attempts at one place: as the attack writes them, and rewritten by the strategies.
 
-use quintain_core::attack::{Action, Aim, Attempt, Brief, Field, Ground, Listener};
+use quintain_core::attack::{Action, Aim, AnyAttack, Attempt, Brief, Field, Ground, Listener};
 use quintain_core::chance::Chance;
 use quintain_core::finding::Place;
-use quintain_core::probe::{PlannedStep, Probe};
+use quintain_core::probe::{PlannedStep, Probe, Step};
 use quintain_core::redteam::{NotRun, Orders, PluginOrder};
 use quintain_core::strategies::{Reach, Receiver, Tactic, Way};
 use std::path::PathBuf;
@@ -55,7 +55,9 @@ impl Drill<'_> {
                 // Marks of their own: traces tell a rewritten attempt from the plain one.
                 let brief = self.brief(plugin, aim, &format!("{turn}/{}", tactic.id()));
                 let plain = plugin.attack.attempts(aim, &brief);
-                let rewritten = plain.iter().flat_map(|one| self.rewritten(one, aim, tactic, at));
+                let rewritten = plain
+                    .iter()
+                    .flat_map(|one| self.rewritten(&plugin.attack, one, aim, (at, tactic)));
                 let most = tactic.num_tests.unwrap_or(usize::MAX);
                 attempts.extend(rewritten.take(most));
             }
@@ -75,20 +77,27 @@ impl Drill<'_> {
         .on(self.field)
     }
 
-    fn rewritten(&self, plain: &Attempt, aim: &Aim, tactic: &Tactic, at: usize) -> Vec<Attempt> {
-        let (Action::Steps { steps, identity }, Place::Argument { pointer, .. }) =
-            (&plain.action, &aim.place)
-        else {
-            return Vec::new();
+    fn rewritten(
+        &self,
+        attack: &AnyAttack,
+        plain: &Attempt,
+        aim: &Aim,
+        (at, tactic): (usize, &Tactic),
+    ) -> Vec<Attempt> {
+        let Action::Steps { steps, identity } = &plain.action else { return Vec::new() };
+        let reach = match (&aim.place, &steps[..]) {
+            (Place::Argument { pointer, .. }, [_]) => Reach::At { step: 0, pointer },
+            // Calls that the user wrote are hostile as a whole.
+            (Place::Tool { .. }, _) if attack.is_defined() => Reach::All,
+            _ => return Vec::new(),
         };
-        let [step] = &steps[..] else { return Vec::new() };
-        let planned = PlannedStep { step: step.clone(), capture: Vec::new() };
-        let reach = Reach::At { step: 0, pointer };
-        let versions = tactic.rewrite(&Probe::Steps(vec![planned]), reach, self.orders.seed);
+        let planned = |step: &Step| PlannedStep { step: step.clone(), capture: Vec::new() };
+        let probe = Probe::Steps(steps.iter().map(planned).collect());
+        let versions = tactic.rewrite(&probe, reach, self.orders.seed);
         let versions = versions.unwrap_or_default().into_iter().take(MAX_VERSIONS);
         let attempts = versions.enumerate().filter_map(|(version, probe)| {
-            let Probe::Steps(mut planned) = probe else { return None };
-            let steps = vec![planned.pop()?.step];
+            let Probe::Steps(planned) = probe else { return None };
+            let steps = planned.into_iter().map(|one| one.step).collect();
             Some(Attempt {
                 form: format!("{}, {}", plain.form, tactic.id()),
                 set: (at + 1) * SETS + plain.set * MAX_VERSIONS + version,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quintain_core::attack::{Action, Hit, Tried};
 use quintain_core::evidence::Evidence;
-use quintain_core::finding::{Finding, Place, Proof, Severity, fingerprint};
+use quintain_core::finding::{ATTACK_SUMMARY, Finding, Place, Proof, Severity, fingerprint};
 use quintain_core::probe::Step;
 use quintain_core::redteam::{BoutKey, BoutRecord, PluginOrder};
 use quintain_wire::redact::Redactor;
@@ -124,6 +124,8 @@ impl<'a> Clerk<'a> {
         let fingerprint = fingerprint(rule, whose, &place, hit.fault);
         let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
         let orders = self.campaign.orders;
+        let about = || (ATTACK_SUMMARY.to_owned(), plugin.attack.meta().summary.into());
+        let summary = plugin.attack.is_defined().then(about);
         let mut finding = Finding {
             id: format!("F-{}", &fingerprint[..8]),
             rule: rule.to_owned(),
@@ -145,7 +147,7 @@ impl<'a> Clerk<'a> {
             note: hit.note,
             accepted: None,
             steps,
-            metadata: serde_json::Map::new(),
+            metadata: summary.into_iter().collect(),
         };
         orders.again.iter().for_each(|target| finding.seen_again_at(target));
         masked(finding, &self.campaign.world.redactor)

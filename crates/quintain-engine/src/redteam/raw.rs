@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use quintain_core::attack::HttpRequest;
+use quintain_core::attack::{Given, HttpRequest, Token};
 use quintain_core::evidence::Outcome;
 use quintain_core::suite::{ApiKeyPlacement, Auth, Launch, McpTarget, names_a_secret};
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -64,6 +64,8 @@ impl Door {
 /// Sends raw requests for all identities.
 pub(super) struct Doors {
     doors: Vec<Option<Door>>,
+    /// What the user gave to be refused.
+    tokens: Vec<(Given, SecretString)>,
     web: Web,
 }
 
@@ -75,8 +77,19 @@ struct Pieces {
 }
 
 impl Doors {
-    pub(super) fn new(doors: Vec<Option<Door>>) -> Self {
-        Self { doors, web: Web::new(MAX_BODY) }
+    pub(super) fn new(doors: Vec<Option<Door>>, tokens: &[(Given, SecretString)]) -> Self {
+        Self { doors, tokens: tokens.to_vec(), web: Web::new(MAX_BODY) }
+    }
+
+    /// The value of a header with another token in it.
+    fn header(&self, token: &Token, value: &str) -> Option<String> {
+        let Token::Given(given) = token else { return token.header(value) };
+        let (_, other) = self.tokens.iter().find(|(known, _)| known == given)?;
+        let other = other.expose_secret();
+        Some(match value.split_once(' ') {
+            Some((scheme, _)) if !other.contains(' ') => format!("{scheme} {other}"),
+            _ => other.to_owned(),
+        })
     }
 
     /// What came of a request, as evidence has it.
@@ -90,15 +103,15 @@ impl Doors {
             door.ok_or("there is no such identity over HTTP, or its credentials are not known")
         };
         let who = request.identity.or(request.session_of).unwrap_or(0);
-        let plain = pieces(door(who)?, request.identity.is_some(), None)?;
-        let mut changed = pieces(door(who)?, request.identity.is_some(), Some(request))?;
+        let plain = self.pieces(door(who)?, request.identity.is_some(), None)?;
+        let mut changed = self.pieces(door(who)?, request.identity.is_some(), Some(request))?;
         let session = if request.fresh {
             match self.begin(&changed).await? {
                 Ok(session) => session,
                 Err(refusal) => return Ok(refusal),
             }
         } else if let Some(of) = request.session_of {
-            self.begin(&pieces(door(of)?, true, None)?).await?.unwrap_or_default()
+            self.begin(&self.pieces(door(of)?, true, None)?).await?.unwrap_or_default()
         } else if request.identity.is_some() && !request.body.contains("\"initialize\"") {
             self.begin(&plain).await?.unwrap_or_default()
         } else {
@@ -146,43 +159,53 @@ fn outcome(reply: &Reply) -> Outcome {
     Outcome::Reply(json!({"status": reply.status.as_u16(), "headers": headers, "body": body}))
 }
 
-/// Address and headers of a request, with what it changes.
-fn pieces(door: &Door, credentials: bool, request: Option<&HttpRequest>) -> Result<Pieces, String> {
-    let mut url = door.url.clone();
-    let mut headers = HeaderMap::new();
-    headers.insert("content-type", HeaderValue::from_static("application/json"));
-    headers.insert("accept", HeaderValue::from_static("application/json, text/event-stream"));
-    let wrong = |error: &dyn std::fmt::Display| error.to_string();
-    for (name, value) in &door.headers {
-        let secret = names_a_secret(name);
-        if secret && !credentials {
-            continue;
+impl Doors {
+    /// Address and headers of a request, with what it changes.
+    fn pieces(
+        &self,
+        door: &Door,
+        credentials: bool,
+        request: Option<&HttpRequest>,
+    ) -> Result<Pieces, String> {
+        let mut url = door.url.clone();
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        headers.insert("accept", HeaderValue::from_static("application/json, text/event-stream"));
+        let wrong = |error: &dyn std::fmt::Display| error.to_string();
+        for (name, value) in &door.headers {
+            let secret = names_a_secret(name);
+            if secret && !credentials {
+                continue;
+            }
+            let value = match request.and_then(|request| request.token.as_ref()).filter(|_| secret)
+            {
+                Some(token) => {
+                    self.header(token, value).ok_or("the credentials do not have that form")?
+                }
+                None => value.clone(),
+            };
+            if let Some(parameter) =
+                request.and_then(|request| request.token_in_query.as_ref()).filter(|_| secret)
+            {
+                let bare = value.split_once(' ').map_or(value.as_str(), |(_, bare)| bare);
+                url.query_pairs_mut().append_pair(parameter, bare);
+                continue;
+            }
+            let name = HeaderName::try_from(name.as_str()).map_err(|error| wrong(&error))?;
+            let value = HeaderValue::try_from(value).map_err(|error| wrong(&error))?;
+            headers.append(name, value);
         }
-        let value = match request.and_then(|request| request.token.as_ref()).filter(|_| secret) {
-            Some(token) => token.header(value).ok_or("the credentials do not have that form")?,
-            None => value.clone(),
-        };
-        if let Some(parameter) =
-            request.and_then(|request| request.token_in_query.as_ref()).filter(|_| secret)
-        {
-            let bare = value.split_once(' ').map_or(value.as_str(), |(_, bare)| bare);
-            url.query_pairs_mut().append_pair(parameter, bare);
-            continue;
+        for (name, value) in request.into_iter().flat_map(|request| &request.headers) {
+            let name = HeaderName::try_from(name.as_str()).map_err(|error| wrong(&error))?;
+            if value.is_empty() {
+                headers.remove(&name);
+            } else {
+                headers.insert(name, HeaderValue::try_from(value).map_err(|error| wrong(&error))?);
+            }
         }
-        let name = HeaderName::try_from(name.as_str()).map_err(|error| wrong(&error))?;
-        let value = HeaderValue::try_from(value).map_err(|error| wrong(&error))?;
-        headers.append(name, value);
-    }
-    for (name, value) in request.into_iter().flat_map(|request| &request.headers) {
-        let name = HeaderName::try_from(name.as_str()).map_err(|error| wrong(&error))?;
-        if value.is_empty() {
-            headers.remove(&name);
-        } else {
-            headers.insert(name, HeaderValue::try_from(value).map_err(|error| wrong(&error))?);
+        if let Some(path) = request.and_then(|request| request.path.as_ref()) {
+            url = url.join(path).map_err(|error| wrong(&error))?;
         }
+        Ok(Pieces { url, headers })
     }
-    if let Some(path) = request.and_then(|request| request.path.as_ref()) {
-        url = url.join(path).map_err(|error| wrong(&error))?;
-    }
-    Ok(Pieces { url, headers })
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use quintain_core::attack::Field;
 use quintain_core::finding::Finding;
 use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::{AttackReport, BoutRecord, Orders, ToolCoverage, interval};
+use quintain_core::redteam::{
+    AttackReport, BoutRecord, DefinedAttack, Orders, ToolCoverage, interval,
+};
 use quintain_core::surface::Surface;
 
 use super::findings::Findings;
@@ -83,6 +85,7 @@ impl Score {
             report.rate =
                 if report.bouts == 0 { 0.0 } else { report.hits as f64 / report.bouts as f64 };
             report.interval = interval(report.hits, report.bouts);
+            report.about = DefinedAttack::of(&plugin.attack);
             attacks.push(report);
         }
         (self.findings.sorted(), attacks, tools(surfaces, knowledge, self.coverage))

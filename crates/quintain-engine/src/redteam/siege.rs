@@ -167,7 +167,7 @@ impl Siege {
             identities: parties.iter().map(|party| party.identity.clone()).collect(),
             destructive: campaign.orders.destructive,
             env_canary: self.env_canary.clone(),
-            given: Vec::new(),
+            given: campaign.orders.tokens.iter().map(|(given, _)| *given).collect(),
         }
     }
 }

@@ -210,6 +210,7 @@ pub(super) fn redteam() -> RedteamReport {
             attempts: bouts * 7,
             rate: if bouts == 0 { 0.0 } else { hits as f64 / bouts as f64 },
             interval: interval(hits, bouts),
+            about: None,
         })
         .collect();
     let tool = |tool: &str, works, arguments: &[(&str, &[&str])]| ToolCoverage {

@@ -1,12 +1,11 @@
 //! `quintain replay`: tries a finding again.
 
 use quintain_core::finding::{Confidence, Finding};
-use quintain_core::redteam::Orders;
 use quintain_engine::redteam::{Campaign, execute};
 use quintain_engine::store::{RunFilter, Store, StoreError};
 use serde_json::json;
 
-use super::redteam::{failed, info, reproduction};
+use super::redteam::{failed, info, of_suite, reproduction};
 use super::target::TargetArgs;
 use super::{Desk, runs, store};
 use crate::exit::Exit;
@@ -55,18 +54,25 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
             return Exit::Usage;
         }
     };
-    let (target, world) = match args.target.resolve(desk, args.json) {
+    let (target, world, opened) = match args.target.resolve_with_suite(desk, args.json) {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };
-    let mut orders = Orders {
-        destructive: args.include_destructive,
-        allow_remote: args.allow_remote,
-        only: Some(finding.place.key()),
-        ..Orders::default()
+    // A suite may define the attack, and who the target is spoken to as.
+    let mut orders = match of_suite(opened.as_ref(), desk) {
+        Ok(orders) => orders,
+        Err(exit) => return exit,
     };
+    orders.plugins.clear();
+    orders.not_run.clear();
+    orders.strategies.clear();
+    orders.destructive |= args.include_destructive;
+    orders.allow_remote = args.allow_remote;
+    orders.only = Some(finding.place.key());
     if orders.add(&finding.rule, None, None).is_err() {
-        desk.console.error(&format!("there is no attack `{}` any more", finding.rule), None);
+        let help = "if a suite defines it, name the suite with -c";
+        let what = format!("there is no attack `{}`", finding.rule);
+        desk.console.error(&what, Some(help));
         return Exit::Usage;
     }
     let name = finding.target.clone();

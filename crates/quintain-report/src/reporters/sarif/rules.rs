@@ -21,6 +21,8 @@ pub(super) struct Rules(Vec<Rule>);
 struct Rule {
     id: String,
     meta: Option<Meta>,
+    /// Of an attack that the suite defines.
+    summary: Option<String>,
     about: About,
 }
 
@@ -44,6 +46,7 @@ impl Rules {
         let named = self.named(line(&finding.rule, 200), || Rule {
             id: line(&finding.rule, 200),
             meta: explained(&finding.rule),
+            summary: finding.attack_summary().map(|text| line(text, 200)),
             about: About::Attack { worst: finding.severity, frameworks: tags(finding) },
         });
         if let Some(Rule { about: About::Attack { worst, .. }, .. }) = self.0.get_mut(named.index) {
@@ -60,7 +63,7 @@ impl Rules {
         self.named(kind.clone(), || {
             let plain = kind.strip_prefix("not-").unwrap_or(&kind);
             let meta = assertions::find(plain).map(Assertion::meta).copied();
-            Rule { meta, about: About::Assertion, id: kind.clone() }
+            Rule { meta, summary: None, about: About::Assertion, id: kind.clone() }
         })
     }
 
@@ -99,7 +102,8 @@ fn explained(rule: &str) -> Option<Meta> {
 
 impl Rule {
     fn described(&self) -> Value {
-        let summary = self.meta.map_or_else(|| self.id.clone(), |meta| meta.summary.to_owned());
+        let own = self.meta.map(|meta| meta.summary.to_owned());
+        let summary = own.or_else(|| self.summary.clone()).unwrap_or_else(|| self.id.clone());
         let mut rule = Map::new();
         rule.insert("id".into(), json!(self.id));
         rule.insert("name".into(), json!(pascal_case(&self.id)));

@@ -2,6 +2,7 @@
 
 mod again;
 mod choices;
+mod orders;
 mod plugins;
 mod report;
 mod run;
@@ -9,6 +10,7 @@ mod strategies;
 
 pub(super) use again::reproduction;
 pub(super) use run::{failed, info};
+pub(super) use orders::of_suite;
 
 use clap::Subcommand;
 

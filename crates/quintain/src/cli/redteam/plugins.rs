@@ -1,38 +1,75 @@
 //! `quintain redteam plugins`: which attacks there are.
 
-use quintain_core::attacks;
-use serde_json::json;
+use std::path::PathBuf;
 
-use crate::cli::Desk;
+use quintain_core::attack::{AnyAttack, Attack};
+use quintain_core::attacks;
+use serde_json::{Value, json};
+
+use super::orders::of_suite;
+use crate::cli::{Desk, suite};
 use crate::exit::Exit;
 
 /// List the attacks
+///
+/// Examples:
+///   quintain redteam plugins
+///   quintain redteam plugins -c quintain.yaml --json
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(super) struct Args {
+    /// List the attacks that this suite defines, too
+    #[arg(short, long, value_name = "FILE")]
+    config: Vec<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
+    let mut all: Vec<AnyAttack> =
+        attacks::all().iter().map(|attack| AnyAttack::Builtin(*attack)).collect();
+    match defined(args, desk) {
+        Ok(defined) => all.extend(defined),
+        Err(exit) => return exit,
+    }
     if args.json {
-        let all = attacks::all().iter().map(|attack| {
-            let (meta, facts) = (attack.meta(), attack.facts());
-            let needs: Vec<&str> = facts.needs.iter().map(|need| need.words()).collect();
-            json!({
-                "id": meta.id, "aliases": meta.aliases, "summary": meta.summary,
-                "severity": facts.severity.word(), "cwe": facts.cwe,
-                "frameworks": facts.frameworks, "needs": needs,
-            })
-        });
-        desk.console.json(&all.collect());
+        desk.console.json(&all.iter().map(as_json).collect());
         return Exit::Passed;
     }
-    let width = attacks::all().iter().map(|attack| attack.meta().id.len()).max().unwrap_or(0);
-    for attack in attacks::all() {
+    let width = all.iter().map(|attack| attack.meta().id.len()).max().unwrap_or(0);
+    for attack in &all {
         let (meta, facts) = (attack.meta(), attack.facts());
         let severity = facts.severity.word();
         desk.console.out(&format!("{:width$}  {severity:8}  {}", meta.id, meta.summary));
     }
     Exit::Passed
+}
+
+/// The attacks of the suite, if one is named.
+fn defined(args: &Args, desk: &Desk) -> Result<Vec<AnyAttack>, Exit> {
+    if args.config.is_empty() {
+        return Ok(Vec::new());
+    }
+    let opened = suite::open(&args.config, Vec::new(), &desk.context.env, desk);
+    let opened = opened.map_err(|wrong| {
+        wrong.report(desk);
+        Exit::Usage
+    })?;
+    let orders = of_suite(Some(&opened), desk)?;
+    Ok(orders.defined.into_iter().map(|attack| AnyAttack::Defined(attack)).collect())
+}
+
+fn as_json(attack: &AnyAttack) -> Value {
+    let (meta, facts) = (attack.meta(), attack.facts());
+    let needs: Vec<&str> = facts.needs.iter().map(|need| need.words()).collect();
+    let mut entry = json!({
+        "id": meta.id, "aliases": meta.aliases, "summary": meta.summary,
+        "severity": facts.severity.word(), "cwe": facts.cwe,
+        "frameworks": facts.frameworks, "needs": needs,
+    });
+    if attack.is_defined() {
+        entry["defined"] = true.into();
+    }
+    entry
 }

@@ -12,10 +12,9 @@ use quintain_core::result::{Place, TargetName};
 use quintain_core::suite::{McpTarget, Server};
 use quintain_engine::redteam::{Campaign, Past, RedteamError, execute};
 use quintain_engine::store::{Run, RunState};
-use quintain_source::{Diagnostics, Renderer, Severity as Weight};
 use serde_json::Value;
 
-use super::{again, choices};
+use super::{again, choices, orders};
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
 use crate::cli::suite::{self, Opened};
@@ -64,8 +63,9 @@ pub(super) struct Args {
     #[arg(long)]
     allow_remote: bool,
     /// Exit with 100 if a confirmed finding is as severe as this: info, low, medium, high, critical
-    #[arg(long, value_name = "SEVERITY", default_value = "low", value_parser = ["info", "low", "medium", "high", "critical"])]
-    fail_on: String,
+    /// [default: that of the suite, else low]
+    #[arg(long, value_name = "SEVERITY", value_parser = ["info", "low", "medium", "high", "critical"])]
+    fail_on: Option<String>,
     /// In the place of exit code 100
     #[arg(long, value_name = "CODE")]
     fail_exit_code: Option<u8>,
@@ -109,7 +109,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };
-    let mut orders = match orders(&args, opened.as_ref(), desk) {
+    let mut orders = match adjusted(&args, opened.as_ref(), desk) {
         Ok(orders) => orders,
         Err(exit) => return exit,
     };
@@ -188,7 +188,8 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     if !written {
         return Exit::Usage;
     }
-    let limit = Severity::find(&args.fail_on).unwrap_or(Severity::Low);
+    let limit = args.fail_on.as_deref().and_then(Severity::find);
+    let limit = limit.or(orders.fail_on).unwrap_or(Severity::Low);
     let counts = |finding: &&quintain_core::finding::Finding| {
         finding.confidence == Confidence::Confirmed
             && finding.severity >= limit
@@ -258,22 +259,8 @@ pub(in crate::cli) fn failed(error: &RedteamError, target: &McpTarget, desk: &De
 }
 
 /// What the suite orders, with what the command line says over it.
-fn orders(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, Exit> {
-    let mut dx = Diagnostics::new();
-    let node = opened.and_then(|opened| opened.suite.tests.redteam.as_ref());
-    let theirs = opened.is_some_and(|opened| {
-        opened.files.iter().any(|file| file.name.contains("promptfooconfig"))
-    });
-    let strictness = if theirs { Weight::Warning } else { Weight::Error };
-    let mut orders = Orders::read(node, strictness, &mut dx);
-    if let (false, Some(opened)) = (dx.is_empty(), opened) {
-        let renderer =
-            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
-        desk.console.err(renderer.render_all(&opened.sources, &dx).trim_end());
-    }
-    if dx.has_errors() {
-        return Err(Exit::Usage);
-    }
+fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, Exit> {
+    let mut orders = orders::of_suite(opened, desk)?;
     if !args.plugins.is_empty() {
         orders.plugins.clear();
         orders.not_run.clear();
@@ -291,11 +278,12 @@ fn orders(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, E
     if args.num_tests.is_some() {
         orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = args.num_tests);
     }
-    orders.budget_calls = args.budget_calls;
-    orders.budget_time = args.budget_seconds.map(Duration::from_secs);
+    orders.budget_calls = args.budget_calls.or(orders.budget_calls);
+    let seconds = args.budget_seconds.map(Duration::from_secs);
+    orders.budget_time = seconds.or(orders.budget_time);
     orders.seed = args.seed.unwrap_or(orders.seed);
     orders.concurrency = args.jobs.unwrap_or(orders.concurrency);
-    orders.destructive = args.include_destructive;
+    orders.destructive |= args.include_destructive;
     orders.allow_remote = args.allow_remote;
     if let Some(file) = &args.baseline {
         orders.suppressions = baseline::read(file, desk)?;

@@ -1,0 +1,142 @@
+//! Assertions as proofs: what must hold for every answer, and does not.
+
+use quintain_source::Nunjucks;
+use serde_json::{Map, Value, json};
+
+use crate::check::{Check, Scene, View};
+use crate::evidence::{Evidence, Exchange, Outcome};
+use crate::response::Response;
+use crate::suite::{Assert, Rule, Test};
+use crate::surface::Surface;
+use crate::verdict::{Status, Verdict};
+
+/// Assertions that are decided by the evidence alone.
+#[derive(Debug, Default)]
+pub(crate) struct Demands(Vec<Assert>);
+
+/// What assertions may look at besides the evidence.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) surfaces: &'a [(String, Surface)],
+    pub(crate) vars: &'a Map<String, Value>,
+}
+
+/// A demand that does not hold.
+pub(crate) struct Breach {
+    pub(crate) what: String,
+    pub(crate) pointer: Option<String>,
+}
+
+impl Demands {
+    /// # Errors
+    /// Those that cannot be decided by the evidence alone, by their positions, and what they need.
+    pub(crate) fn new(asserts: Vec<Assert>) -> Result<Self, Vec<(usize, &'static str)>> {
+        let wrong: Vec<_> = asserts
+            .iter()
+            .enumerate()
+            .filter_map(|(at, assert)| Some((at, needs(assert)?)))
+            .collect();
+        if wrong.is_empty() { Ok(Self(asserts)) } else { Err(wrong) }
+    }
+
+    /// The first demand that this evidence breaks. A check that cannot be made breaks nothing.
+    pub(crate) fn broken(&self, evidence: &Evidence, around: Around<'_>) -> Option<Breach> {
+        self.0.iter().find_map(|assert| breach(assert, evidence, around))
+    }
+}
+
+fn breach(assert: &Assert, evidence: &Evidence, around: Around<'_>) -> Option<Breach> {
+    if assert.weight == 0.0 {
+        return None;
+    }
+    let check = match &assert.rule {
+        Rule::Check(check) => check,
+        Rule::Set { asserts, .. } => {
+            return asserts.iter().find_map(|assert| breach(assert, evidence, around));
+        }
+    };
+    let verdict = judged(assert, &**check, evidence, around)?;
+    (verdict.status == Status::Fail).then(|| Breach {
+        what: format!("`{}` does not hold: {}", assert.kind, verdict.reason),
+        pointer: verdict.proofs.first().map(|proof| proof.pointer.clone()),
+    })
+}
+
+fn judged(
+    assert: &Assert,
+    check: &dyn Check,
+    evidence: &Evidence,
+    around: Around<'_>,
+) -> Option<Verdict> {
+    let response = Response::of_mcp(evidence);
+    // An error is no answer, unless somebody asks for errors.
+    if response.error.is_some() && !assert.wants_errors() {
+        return None;
+    }
+    let view = assert.view.unwrap_or_default();
+    let output = match view.of(&response.output, &response, evidence) {
+        Ok(_) if view == View::Output && response.error.is_some() => {
+            Value::String(response.error.clone().unwrap_or_default())
+        }
+        Ok(output) => output.into_owned(),
+        Err(_) => return None,
+    };
+    Some(on_stage(&output, &response, evidence, around, |scene| check.judge(scene, &[])))
+}
+
+fn on_stage<T>(
+    output: &Value,
+    response: &Response,
+    evidence: &Evidence,
+    around: Around<'_>,
+    look: impl FnOnce(&Scene<'_>) -> T,
+) -> T {
+    let sent = evidence.last().map(|exchange| exchange.sent.to_string()).unwrap_or_default();
+    look(&Scene {
+        output,
+        response,
+        evidence,
+        surfaces: around.surfaces,
+        vars: around.vars,
+        prompt: &sent,
+        test: &Test::default(),
+        target: "",
+        definition: None,
+        latency_ms: evidence.last().map(|exchange| exchange.took.as_secs_f64() * 1e3),
+        templates: &Nunjucks::default(),
+        script_value: None,
+    })
+}
+
+/// What an assertion needs that an attack has not.
+fn needs(assert: &Assert) -> Option<&'static str> {
+    let check = match &assert.rule {
+        Rule::Check(check) => check,
+        Rule::Set { asserts, .. } => return asserts.iter().find_map(needs),
+    };
+    if assert.script.is_some() || assert.transform.is_some() {
+        return Some("it runs a script of its own before it judges");
+    }
+    if check.comparison().is_some() {
+        return Some("it compares several answers");
+    }
+    let evidence = Evidence { exchanges: vec![answered("")], ..Evidence::default() };
+    let (response, vars) = (Response::of_mcp(&evidence), Map::new());
+    let around = Around { surfaces: &[], vars: &vars };
+    let asks = on_stage(&response.output, &response, &evidence, around, |scene| {
+        !check.questions(scene).is_empty()
+    });
+    asks.then_some("it asks a model, an interpreter, a file or the target itself")
+}
+
+/// An exchange whose answer is this text.
+pub(crate) fn answered(text: &str) -> Exchange {
+    Exchange {
+        server: String::new(),
+        method: "tools/call".to_owned(),
+        sent: json!({"name": "", "arguments": {}}),
+        outcome: Outcome::Reply(json!({"content": [{"type": "text", "text": text}]})),
+        took: std::time::Duration::ZERO,
+        notices: Vec::new(),
+    }
+}

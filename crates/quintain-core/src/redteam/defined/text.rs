@@ -1,0 +1,254 @@
+//! `{{nonce}}` and its kin: what payloads, probes and proofs are filled in with, anew for every
+//! attempt.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use crate::attack::{Brief, Nonce};
+
+/// How far a relative path climbs; more than any folder is deep.
+const CLIMB: &str = "../../../../../../../../../../../../";
+
+/// Beside the placeholders; no word of a suite.
+const SHOT: &str = "#";
+
+/// What a placeholder stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Name {
+    Nonce,
+    Reversed,
+    Number,
+    Other,
+    Sum,
+    Product,
+    Innocent,
+    Listener,
+    Canary,
+    CanaryUp,
+    CanaryText,
+    Drop,
+    Marker,
+    Open,
+    Close,
+}
+
+impl Name {
+    /// By the words that suites use, with what they mean.
+    pub(crate) const ALL: [(&'static str, Self, &'static str); 15] = [
+        ("nonce", Self::Nonce, "twelve random letters that mark the traces of the attempt"),
+        ("reversed", Self::Reversed, "the nonce from its end to its beginning"),
+        ("number", Self::Number, "a random number of five digits"),
+        ("other", Self::Other, "another random number of five digits"),
+        ("sum", Self::Sum, "the sum of the two numbers"),
+        ("product", Self::Product, "the product of the two numbers"),
+        ("value", Self::Innocent, "the value that stands at the place in a call that works"),
+        ("listener", Self::Listener, "an HTTP address of the listener, with the nonce as its path"),
+        ("canary", Self::Canary, "the path of a file that no target has any business with"),
+        ("canaryUp", Self::CanaryUp, "the same path, climbing out of whatever folder it starts in"),
+        ("canaryText", Self::CanaryText, "the random text in that file"),
+        ("drop", Self::Drop, "the path of a folder in which files may appear"),
+        ("marker", Self::Marker, "the path of a file in that folder, named by the nonce"),
+        ("open", Self::Open, "two opening braces"),
+        ("close", Self::Close, "two closing braces"),
+    ];
+
+    fn find(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, ..)| *known == word).map(|(_, name, _)| *name)
+    }
+
+    fn word(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+
+    /// Whether nobody can know it who does not compute or read something.
+    fn is_fresh(self) -> bool {
+        use Name::{CanaryText, Nonce, Number, Other, Product, Reversed, Sum};
+        matches!(self, Nonce | Reversed | Number | Other | Sum | Product | CanaryText)
+    }
+
+    /// Whether it needs files that tester and target share.
+    pub(crate) fn is_of_ground(self) -> bool {
+        matches!(self, Self::Canary | Self::CanaryUp | Self::CanaryText | Self::Drop | Self::Marker)
+    }
+}
+
+/// A text with placeholders. Braces around anything but one word stay as they are, so that
+/// expressions of other languages can be written: `{{7*7}}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Text(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Literal(String),
+    Name(Name),
+}
+
+impl Text {
+    /// # Errors
+    /// Where words stand that are no placeholders.
+    pub(crate) fn parse(text: &str) -> Result<Self, Vec<Range<usize>>> {
+        let (mut pieces, mut unknown) = (Vec::new(), Vec::new());
+        let (mut literal, mut at) = (String::new(), 0);
+        while let Some(open) = text[at..].find("{{").map(|found| at + found) {
+            let start = open + 2;
+            let end = text[start..].find("}}").map(|found| start + found);
+            let word = end.map(|end| text[start..end].trim()).filter(|word| is_word(word));
+            let (Some(end), Some(word)) = (end, word) else {
+                // One brace at a time: `{{{nonce}}}` is a placeholder in braces.
+                literal.push_str(&text[at..=open]);
+                at = open + 1;
+                continue;
+            };
+            literal.push_str(&text[at..open]);
+            at = end + 2;
+            match Name::find(word) {
+                Some(name) => {
+                    pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                    pieces.push(Piece::Name(name));
+                }
+                None => unknown.push(open..at),
+            }
+        }
+        literal.push_str(&text[at..]);
+        pieces.push(Piece::Literal(literal));
+        if unknown.is_empty() { Ok(Self(pieces)) } else { Err(unknown) }
+    }
+
+    /// None if something is not to be had: no listener, no shared files.
+    pub(crate) fn fill(&self, values: &Values) -> Option<String> {
+        let mut text = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Literal(literal) => text.push_str(literal),
+                Piece::Name(name) => text.push_str(values.get(*name)?),
+            }
+        }
+        Some(text)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = Name> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Name(name) => Some(*name),
+            Piece::Literal(_) => None,
+        })
+    }
+
+    /// Whether it holds something that differs from attempt to attempt.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.names().any(Name::is_fresh)
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// What placeholders stand for in one attempt. Kept in its role, since proofs are looked for later
+/// and by nothing but the attempt.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Values(Map<String, Value>);
+
+impl Values {
+    /// `shot` is the number of the payload or call among those of its attack.
+    pub(crate) fn draw(brief: &Brief<'_>, innocent: String, shot: usize) -> (Nonce, Self) {
+        let nonce = brief.nonce();
+        let (number, other) = (brief.number(), brief.number());
+        let mut values = Self::default();
+        let mut set = |name: Name, value: String| {
+            values.0.insert(name.word().to_owned(), Value::String(value));
+        };
+        set(Name::Nonce, nonce.to_string());
+        set(Name::Reversed, nonce.as_str().chars().rev().collect());
+        set(Name::Number, number.to_string());
+        set(Name::Other, other.to_string());
+        set(Name::Sum, (number + other).to_string());
+        set(Name::Product, (number * other).to_string());
+        set(Name::Innocent, innocent);
+        set(Name::Open, "{{".to_owned());
+        set(Name::Close, "}}".to_owned());
+        if let Some(listener) = brief.listener {
+            set(Name::Listener, listener.url(&nonce));
+        }
+        if let Some(ground) = brief.ground {
+            let canary = ground.canary.display().to_string();
+            set(Name::CanaryUp, format!("{CLIMB}{}", canary.trim_start_matches('/')));
+            set(Name::Canary, canary);
+            set(Name::CanaryText, ground.canary_text.clone());
+            set(Name::Drop, ground.drop.display().to_string());
+            set(Name::Marker, ground.drop.join(nonce.as_str()).display().to_string());
+        }
+        values.0.insert(SHOT.to_owned(), shot.into());
+        (nonce, values)
+    }
+
+    /// Which payload or call of its attack the attempt was made with.
+    pub(crate) fn shot(&self) -> Option<usize> {
+        usize::try_from(self.0.get(SHOT)?.as_u64()?).ok()
+    }
+
+    pub(crate) fn get(&self, name: Name) -> Option<&str> {
+        self.0.get(name.word())?.as_str()
+    }
+
+    /// The role of an attempt.
+    pub(crate) fn role(&self) -> String {
+        Value::Object(self.0.clone()).to_string()
+    }
+
+    pub(crate) fn of_role(role: &str) -> Self {
+        Self(serde_json::from_str(role).unwrap_or_default())
+    }
+
+    /// As variables of assertions.
+    pub(crate) fn vars(&self) -> &Map<String, Value> {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+
+    fn values() -> Values {
+        let brief = Brief::new(None, None, 1, &[], Chance::new(1));
+        Values::draw(&brief, "x".into(), 0).1
+    }
+
+    fn filled(text: &str) -> Option<String> {
+        Text::parse(text).unwrap().fill(&values())
+    }
+
+    #[test]
+    fn words_are_filled_in_and_other_braces_stay() {
+        let values = values();
+        let get = |name: Name| values.get(name).unwrap().to_owned();
+        assert_eq!(filled("a {{nonce}}{{ value }}"), Some(format!("a {}x", get(Name::Nonce))));
+        assert_eq!(filled("{{7*7}} ${x} {{"), Some("{{7*7}} ${x} {{".into()));
+        let expression = format!("{{{{{}*{}}}}}", get(Name::Number), get(Name::Other));
+        assert_eq!(filled("{{open}}{{number}}*{{other}}{{close}}"), Some(expression));
+        assert_eq!(filled("{{{value}}}"), Some("{x}".into()));
+        assert_eq!(filled("{{listener}}"), None);
+    }
+
+    #[test]
+    fn words_that_are_none_are_found() {
+        assert_eq!(Text::parse("a {{nonse}} {{b c}} {{x}}"), Err(vec![2..11, 20..25]));
+    }
+
+    #[test]
+    fn values_survive_in_the_role() {
+        assert_eq!(Values::of_role(&values().role()), values());
+        assert!(Text::parse("{{product}}").unwrap().is_fresh());
+        assert!(!Text::parse("root:x {{drop}}").unwrap().is_fresh());
+    }
+
+    #[test]
+    fn words_stand_in_the_order_of_the_variants() {
+        for (word, name, _) in Name::ALL {
+            assert_eq!(name.word(), word);
+        }
+    }
+}

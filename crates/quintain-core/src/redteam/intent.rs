@@ -1,0 +1,84 @@
+//! `intent`: what somebody hostile wants. An intent that is a call is made as it stands; one in words
+//! needs a model that turns it into calls.
+
+use quintain_source::{Diagnostics, Fields, Node};
+
+use super::defined::{Defined, Probes, Proof, Reading, Shots, Sign, Volley, demands};
+use super::policy::{self, short};
+use super::report::NotRun;
+use crate::attacks;
+use crate::finding::Severity;
+
+/// Who looks at answers of which nothing particular is demanded.
+const DETECTORS: [&str; 3] = ["pii", "secrets", "error-leak"];
+const IN_WORDS: &str = "is in words and needs a model that turns it into calls; write it as `{tool: \
+                        NAME, args: {...}}`";
+
+/// Intents as one attack, and those that cannot be tried.
+pub(super) fn read(
+    config: &Node,
+    reading: &Reading<'_>,
+    dx: &mut Diagnostics,
+) -> (Option<Defined>, Vec<NotRun>) {
+    let Some(mut fields) = Fields::of(config, "the configuration of intents", dx) else {
+        return (None, Vec::new());
+    };
+    let node = fields.required("intent", dx);
+    let demanded = fields.get("assert").and_then(|node| demands(node, reading, dx));
+    for name in policy::IGNORED {
+        fields.get(name);
+    }
+    fields.finish(reading.strictness, dx);
+    let items = node.map(|node| node.as_seq().unwrap_or(std::slice::from_ref(node)));
+    let (mut calls, mut not_run) = (Vec::new(), Vec::new());
+    for (at, item) in items.unwrap_or_default().iter().enumerate() {
+        match volley(at, item, reading, dx) {
+            Some(volley) => calls.push(volley),
+            None => not_run.push(NotRun {
+                what: format!("intent \"{}\"", short(&words(item))),
+                why: IN_WORDS.to_owned(),
+            }),
+        }
+    }
+    if calls.is_empty() {
+        return (None, not_run);
+    }
+    let general = || {
+        let found = DETECTORS.iter().filter_map(|name| attacks::find(name));
+        found.map(Sign::Detector).chain([Sign::Unlisted]).map(Proof::of).collect()
+    };
+    let defined = Defined {
+        id: "intent".to_owned(),
+        summary: "a hostile intent succeeds".to_owned(),
+        docs: "# What it does\nMakes the calls that the suite gives as intents.\n".to_owned(),
+        severity: Severity::High,
+        cwe: Vec::new(),
+        frameworks: Vec::new(),
+        needs: Vec::new(),
+        shots: Shots::Probes(calls),
+        proofs: demanded.map_or_else(general, |one| vec![Proof::of(Sign::Assert(one))]),
+        unwanted: Vec::new(),
+    };
+    (Some(defined), not_run)
+}
+
+/// A call, a list of calls, or a map of `intent` and `assert`; none if it is in words.
+fn volley(at: usize, item: &Node, reading: &Reading<'_>, dx: &mut Diagnostics) -> Option<Volley> {
+    let (inner, asserts) = match item.get("intent") {
+        Some(inner) => (inner, item.get("assert")),
+        None => (item, item.get("assert").filter(|_| item.get("tool").is_some())),
+    };
+    let mut volley = Probes::one(format!("intent {}", at + 1), inner, dx).ok()?;
+    let own = asserts.and_then(|node| demands(node, reading, dx));
+    volley.own = own.map(|one| Proof::of(Sign::Assert(one))).into_iter().collect();
+    Some(volley)
+}
+
+/// What an intent says.
+fn words(node: &Node) -> String {
+    let inner = node.get("intent").unwrap_or(node);
+    match inner.as_seq() {
+        Some(items) => items.iter().filter_map(Node::raw).collect::<Vec<_>>().join(" / "),
+        None => inner.raw().map_or_else(|| inner.to_json().to_string(), str::to_owned),
+    }
+}

@@ -1,0 +1,151 @@
+//! `policy`: a rule of the user in words. Words alone need a judge; calls, patterns and assertions
+//! beside them make it decidable.
+
+use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity as Weight};
+use regex::Regex;
+
+use super::defined::{Defined, Probes, Proof, Reading, Shots, Sign, demands, pattern};
+use super::report::NotRun;
+use crate::finding::Severity;
+
+/// Of promptfoo, for whoever writes prompts and judges answers.
+pub(super) const IGNORED: [&str; 8] = [
+    "examples",
+    "excludeStrategies",
+    "graderExamples",
+    "graderGuidance",
+    "language",
+    "maxCharsPerMessage",
+    "modifiers",
+    "severity",
+];
+const NEEDS_A_JUDGE: &str = "is in words alone and needs a model as judge; with `forbid`, or with \
+                             `probes` and `assert`, it is decided without one";
+/// As much of a text as a line has room for.
+const SHOWN: usize = 60;
+
+/// A policy as an attack, and what of it cannot be decided. `number` tells policies without a name
+/// apart.
+pub(super) fn read(
+    config: &Node,
+    number: usize,
+    reading: &Reading<'_>,
+    dx: &mut Diagnostics,
+) -> (Option<Defined>, Vec<NotRun>) {
+    let Some(mut fields) = Fields::of(config, "the configuration of a policy", dx) else {
+        return (None, Vec::new());
+    };
+    let texts = fields.required("policy", dx).map(texts).unwrap_or_default();
+    let name = fields.string("name", dx).or_else(|| texts.iter().find_map(|one| one.name.clone()));
+    let probes = fields.get("probes").map(|node| Probes::read(node, dx).0);
+    let demanded = fields.get("assert").and_then(|node| demands(node, reading, dx));
+    let forbidden = fields.get("forbid").map(|node| Forbidden::read(node, dx));
+    for name in IGNORED {
+        fields.get(name);
+    }
+    fields.finish(reading.strictness, dx);
+    let decidable = demanded.is_some() || forbidden.is_some();
+    if !decidable {
+        if let (Some(_), Some(node)) = (&probes, config.get("probes")) {
+            let title = "these calls prove nothing: nothing is demanded of their answers";
+            let diagnostic = Diagnostic::error("config::unprovable", title).at(node.span, "");
+            dx.push(diagnostic.help("add `assert`, or `forbid: {answers: [...]}`"));
+        }
+        let not_run = texts.iter().map(|text| NotRun {
+            what: format!("policy \"{}\"", short(&text.text)),
+            why: NEEDS_A_JUDGE.to_owned(),
+        });
+        return (None, not_run.collect());
+    }
+    let forbidden = forbidden.unwrap_or_default();
+    let mut proofs: Vec<Proof> = demanded.map(Sign::Assert).map(Proof::of).into_iter().collect();
+    proofs.extend(forbidden.answers.into_iter().map(|one| Proof::of(Sign::Matches(one))));
+    let mut calls = forbidden.calls.0;
+    let shots = match probes {
+        Some(probes) => {
+            calls.extend(probes);
+            Shots::Probes(calls)
+        }
+        // What is demanded of every answer is demanded of those to all harmless calls.
+        None if !proofs.is_empty() => Shots::Again(calls),
+        None => Shots::Probes(calls),
+    };
+    let text = texts.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" ");
+    let id = match &name {
+        Some(name) => format!("policy:{}", kebab(name)),
+        None if number == 0 => "policy".to_owned(),
+        None => format!("policy:{}", number + 1),
+    };
+    let defined = Defined {
+        summary: format!("breaks the policy \"{}\"", name.as_deref().unwrap_or(&short(&text))),
+        docs: format!("# What it does\nChecks the policy: {text}\n"),
+        severity: Severity::Medium,
+        cwe: Vec::new(),
+        frameworks: Vec::new(),
+        needs: Vec::new(),
+        shots,
+        proofs,
+        unwanted: forbidden.tools,
+        id,
+    };
+    (Some(defined), Vec::new())
+}
+
+struct Policy {
+    name: Option<String>,
+    text: String,
+}
+
+/// A text, a map with `text`, or a list of them.
+fn texts(node: &Node) -> Vec<Policy> {
+    if let Some(items) = node.as_seq() {
+        return items.iter().flat_map(texts).collect();
+    }
+    let get = |name: &str| node.get(name).and_then(Node::raw).map(str::to_owned);
+    let text = node.raw().map(str::to_owned).or_else(|| get("text"));
+    let name = get("name").or_else(|| get("id"));
+    text.or_else(|| name.clone()).map(|text| Policy { name, text }).into_iter().collect()
+}
+
+/// What must never be.
+#[derive(Default)]
+struct Forbidden {
+    /// Tools that must not be listed, as patterns.
+    tools: Vec<String>,
+    /// What no answer may hold.
+    answers: Vec<Regex>,
+    /// Calls that must be refused.
+    calls: Probes,
+}
+
+impl Forbidden {
+    fn read(node: &Node, dx: &mut Diagnostics) -> Self {
+        let mut forbidden = Self::default();
+        let Some(mut fields) = Fields::of(node, "`forbid`", dx) else { return forbidden };
+        forbidden.tools = fields.strings("tools", dx).unwrap_or_default();
+        let answers = fields.scalars("answers", dx).unwrap_or_default();
+        forbidden.answers = answers.into_iter().filter_map(|node| pattern(node, dx)).collect();
+        if let Some(node) = fields.get("calls") {
+            forbidden.calls = Probes::read(node, dx);
+            for call in &mut forbidden.calls.0 {
+                call.own = vec![Proof::of(Sign::Accepted)];
+            }
+        }
+        fields.finish(Weight::Error, dx);
+        forbidden
+    }
+}
+
+/// The beginning of a text, on one line.
+pub(super) fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+fn kebab(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
+}

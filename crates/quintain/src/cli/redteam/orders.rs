@@ -1,0 +1,32 @@
+//! What a suite orders, with complaints about it said.
+
+use std::path::Path;
+
+use quintain_core::redteam::{Orders, Reading};
+use quintain_source::{Diagnostics, Renderer, Severity as Weight};
+
+use crate::cli::Desk;
+use crate::cli::suite::Opened;
+use crate::exit::Exit;
+
+/// The orders of a suite; everything there is without one.
+pub(in crate::cli) fn of_suite(opened: Option<&Opened>, desk: &Desk) -> Result<Orders, Exit> {
+    let mut dx = Diagnostics::new();
+    let tests = opened.map(|opened| &opened.suite.tests);
+    let theirs = opened.is_some_and(|opened| {
+        opened.files.iter().any(|file| file.name.contains("promptfooconfig"))
+    });
+    let reading = Reading {
+        base_dir: tests.map_or(Path::new(""), |tests| &tests.redteam_dir),
+        files: &*desk.files,
+        strictness: if theirs { Weight::Warning } else { Weight::Error },
+    };
+    let orders = Orders::read(tests.and_then(|tests| tests.redteam.as_ref()), &reading, &mut dx);
+    if let (false, Some(opened)) = (dx.is_empty(), opened) {
+        let renderer =
+            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
+        desk.console.err(renderer.render_all(&opened.sources, &dx).trim_end());
+    }
+    orders.secrets().iter().for_each(|secret| desk.redactor.learn(secret));
+    if dx.has_errors() { Err(Exit::Usage) } else { Ok(orders) }
+}
