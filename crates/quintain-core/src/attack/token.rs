@@ -39,8 +39,8 @@ impl Given {
     /// By the words that suites use.
     pub const WORDS: [(&'static str, Self); 3] = [
         ("expired", Self::Expired),
-        ("other-audience", Self::OtherAudience),
-        ("read-only", Self::ReadOnly),
+        ("otherAudience", Self::OtherAudience),
+        ("readOnly", Self::ReadOnly),
     ];
 
     pub fn word(self) -> &'static str {

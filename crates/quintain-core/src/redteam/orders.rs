@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::plugins::{collections, known_names, unavailable};
 use super::report::NotRun;
 use super::suppress::Suppression;
-use crate::attack::{AnyAttack, Attack};
+use crate::attack::{AnyAttack, Attack, Given};
 use crate::attacks;
 use crate::finding::Severity;
 use crate::strategies::{self, Tactic};
@@ -44,6 +44,8 @@ pub struct Orders {
     pub strategies: Vec<Tactic>,
     pub purpose: Option<String>,
     pub identities: Vec<IdentityOrder>,
+    /// Tokens that the target should refuse.
+    pub tokens: BTreeMap<Given, SecretString>,
     /// Where to listen, if not on a free port of the loopback.
     pub listener: Option<(String, u16)>,
     pub seed: u64,
@@ -91,6 +93,7 @@ impl Default for Orders {
             strategies: Vec::new(),
             purpose: None,
             identities: Vec::new(),
+            tokens: BTreeMap::new(),
             listener: None,
             seed: 0,
             budget_calls: None,
@@ -140,6 +143,9 @@ impl Orders {
         }
         if let Some(node) = fields.get("identities") {
             orders.read_identities(node, dx);
+        }
+        if let Some(node) = fields.map("tokens", dx) {
+            orders.tokens = tokens(node, dx);
         }
         for name in IGNORED {
             fields.get(name);
@@ -271,6 +277,19 @@ impl Orders {
     }
 }
 
+/// `redteam.tokens`: by what is wrong with each.
+fn tokens(node: &Node, dx: &mut Diagnostics) -> BTreeMap<Given, SecretString> {
+    let mut found = BTreeMap::new();
+    let Some(mut fields) = Fields::of(node, "`tokens`", dx) else { return found };
+    for (word, given) in Given::WORDS {
+        if let Some(token) = fields.string(word, dx) {
+            found.insert(given, SecretString::from(token));
+        }
+    }
+    fields.finish(Weight::Error, dx);
+    found
+}
+
 fn pairs(node: Option<&Node>) -> Vec<(String, SecretString)> {
     let entries = node.and_then(Node::as_map).unwrap_or_default().iter();
     let pairs = entries.filter_map(|(key, value)| {
@@ -339,6 +358,15 @@ mod tests {
         assert_eq!(orders("redteam: {plugins: [comand-injection]}").1, ["config::unknown-plugin"]);
         assert_eq!(orders("redteam: {plugins: 5}").1, ["config::wrong-type"]);
         assert_eq!(orders("redteam: {bogus: 5}").1, ["config::unknown-key"]);
+    }
+
+    #[test]
+    fn tokens_are_known_by_what_is_wrong_with_them() {
+        let (orders, codes) =
+            orders("redteam: {tokens: {expired: a, otherAudience: b, readOnly: c}}");
+        assert!(codes.is_empty(), "{codes:?}");
+        assert_eq!(orders.tokens.len(), 3);
+        assert_eq!(self::orders("redteam: {tokens: {old: a}}").1, ["config::unknown-key"]);
     }
 
     #[test]

@@ -1,20 +1,22 @@
 //! HTTP requests of any shape: other headers, changed or missing credentials, sessions of somebody else.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base64::Engine as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use quintain_core::attack::HttpRequest;
+use quintain_core::attack::{Given, HttpRequest, Token};
 use quintain_core::evidence::Outcome;
-use quintain_core::suite::{ApiKeyPlacement, Auth, Launch, McpTarget, names_a_secret};
-use secrecy::ExposeSecret as _;
+use quintain_core::suite::{ApiKeyPlacement, Auth, Launch, McpTarget, Transport, names_a_secret};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use url::Url;
 
+use super::lane::{self, Lane};
 use crate::web::{Reply, Request, Web};
 
 const TIME: Duration = Duration::from_secs(8);
-const MAX_BODY: usize = 1 << 20;
+pub(super) const MAX_BODY: usize = 1 << 20;
 const SESSION: &str = "mcp-session-id";
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"quintain","version":"0"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -25,12 +27,18 @@ pub(super) struct Door {
     url: Url,
     /// All headers of the identity; those that hold credentials among them.
     headers: Vec<(String, String)>,
+    /// It leads to the older transport, whose answers come on a stream.
+    sse: bool,
 }
 
 impl Door {
+    pub(super) fn is_sse(&self) -> bool {
+        self.sse
+    }
+
     /// The door of a target over HTTP whose credentials can be known.
     pub(super) fn of(target: &McpTarget) -> Option<Self> {
-        let Launch::Url { url, headers, auth, .. } = &target.servers.first()?.launch else {
+        let Launch::Url { url, headers, auth, transport } = &target.servers.first()?.launch else {
             return None;
         };
         let mut url = Url::parse(url).ok()?;
@@ -57,26 +65,33 @@ impl Door {
                 }
             },
         }
-        Some(Self { url, headers })
+        let sse = match transport {
+            Transport::Sse => true,
+            Transport::Auto => url.path().ends_with("/sse"),
+            Transport::StreamableHttp => false,
+        };
+        Some(Self { url, headers, sse })
     }
 }
 
 /// Sends raw requests for all identities.
 pub(super) struct Doors {
     doors: Vec<Option<Door>>,
+    /// Tokens that should be refused.
+    tokens: BTreeMap<Given, SecretString>,
     web: Web,
 }
 
 /// The pieces of one request.
 #[derive(Clone)]
-struct Pieces {
-    url: Url,
-    headers: HeaderMap,
+pub(super) struct Pieces {
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
 }
 
 impl Doors {
-    pub(super) fn new(doors: Vec<Option<Door>>) -> Self {
-        Self { doors, web: Web::new(MAX_BODY) }
+    pub(super) fn new(doors: Vec<Option<Door>>, tokens: &BTreeMap<Given, SecretString>) -> Self {
+        Self { doors, tokens: tokens.clone(), web: Web::new(MAX_BODY) }
     }
 
     /// What came of a request, as evidence has it.
@@ -90,15 +105,25 @@ impl Doors {
             door.ok_or("there is no such identity over HTTP, or its credentials are not known")
         };
         let who = request.identity.or(request.session_of).unwrap_or(0);
-        let plain = pieces(door(who)?, request.identity.is_some(), None)?;
-        let mut changed = pieces(door(who)?, request.identity.is_some(), Some(request))?;
+        let plain = self.pieces(door(who)?, request.identity.is_some(), None)?;
+        let mut changed = self.pieces(door(who)?, request.identity.is_some(), Some(request))?;
+        if door(who)?.sse {
+            let of = match request.session_of {
+                Some(of) => self.pieces(door(of)?, true, None)?,
+                None if request.fresh => changed.clone(),
+                None => plain,
+            };
+            let sending = self.over_stream(request, &of, changed);
+            let sent = tokio::time::timeout(TIME, sending).await;
+            return sent.unwrap_or(Ok(Outcome::TimedOut { after: TIME }));
+        }
         let session = if request.fresh {
             match self.begin(&changed).await? {
                 Ok(session) => session,
                 Err(refusal) => return Ok(refusal),
             }
         } else if let Some(of) = request.session_of {
-            self.begin(&pieces(door(of)?, true, None)?).await?.unwrap_or_default()
+            self.begin(&self.pieces(door(of)?, true, None)?).await?.unwrap_or_default()
         } else if request.identity.is_some() && !request.body.contains("\"initialize\"") {
             self.begin(&plain).await?.unwrap_or_default()
         } else {
@@ -111,6 +136,51 @@ impl Doors {
         let method =
             Method::try_from(request.method.as_str()).map_err(|error| error.to_string())?;
         self.post(method, &changed, request.body.clone()).await.map(|reply| outcome(&reply))
+    }
+
+    /// A request over the older transport: `of` holds the stream on which the answer comes.
+    async fn over_stream(
+        &self,
+        request: &HttpRequest,
+        of: &Pieces,
+        mut changed: Pieces,
+    ) -> Result<Outcome, String> {
+        let mut lane = match Lane::open(&self.web, of, TIME).await? {
+            Ok(lane) => lane,
+            Err(refusal) => return Ok(outcome(&refusal)),
+        };
+        let mut own = Pieces { url: lane.endpoint.clone(), headers: of.headers.clone() };
+        let begins = request.body.contains("\"initialize\"");
+        if !begins {
+            let reply = self.post(Method::POST, &own, INITIALIZE.to_owned()).await?;
+            if !reply.status.is_success() || lane.answer(&json!("begin")).await.is_none() {
+                return Ok(outcome(&reply));
+            }
+            self.post(Method::POST, &own, INITIALIZED.to_owned()).await?;
+        }
+        if let Some(made_up) = changed.headers.remove(SESSION) {
+            lane::rename_session(&mut own.url, made_up.to_str().unwrap_or_default());
+        }
+        let added = changed
+            .url
+            .query_pairs()
+            .filter(|pair| !of.url.query_pairs().any(|known| known == *pair));
+        let added: Vec<(String, String)> =
+            added.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+        for (name, value) in added {
+            own.url.query_pairs_mut().append_pair(&name, &value);
+        }
+        changed.url = own.url;
+        let reply = self.post(Method::POST, &changed, request.body.clone()).await?;
+        if !reply.status.is_success() {
+            return Ok(outcome(&reply));
+        }
+        let id = serde_json::from_str::<Value>(&request.body).ok();
+        let id = id.and_then(|body| body.get("id").cloned()).unwrap_or_default();
+        let Some(body) = lane.answer(&id).await else { return Ok(outcome(&reply)) };
+        let session = lane::session_in(&lane.endpoint).unwrap_or_default();
+        let headers = json!({ SESSION: session });
+        Ok(Outcome::Reply(json!({"status": 200, "headers": headers, "body": body})))
     }
 
     /// Begins a session; the answer if that is refused.
@@ -127,6 +197,15 @@ impl Doors {
         }
         self.post(Method::POST, &pieces, INITIALIZED.to_owned()).await?;
         Ok(Ok(session))
+    }
+
+    fn pieces(
+        &self,
+        door: &Door,
+        credentials: bool,
+        request: Option<&HttpRequest>,
+    ) -> Result<Pieces, String> {
+        pieces(door, credentials, request, &self.tokens)
     }
 
     async fn post(&self, method: Method, pieces: &Pieces, body: String) -> Result<Reply, String> {
@@ -147,7 +226,12 @@ fn outcome(reply: &Reply) -> Outcome {
 }
 
 /// Address and headers of a request, with what it changes.
-fn pieces(door: &Door, credentials: bool, request: Option<&HttpRequest>) -> Result<Pieces, String> {
+fn pieces(
+    door: &Door,
+    credentials: bool,
+    request: Option<&HttpRequest>,
+    tokens: &BTreeMap<Given, SecretString>,
+) -> Result<Pieces, String> {
     let mut url = door.url.clone();
     let mut headers = HeaderMap::new();
     headers.insert("content-type", HeaderValue::from_static("application/json"));
@@ -159,6 +243,13 @@ fn pieces(door: &Door, credentials: bool, request: Option<&HttpRequest>) -> Resu
             continue;
         }
         let value = match request.and_then(|request| request.token.as_ref()).filter(|_| secret) {
+            Some(Token::Given(given)) => {
+                let token = tokens.get(given).ok_or("there is no such token")?.expose_secret();
+                match value.split_once(' ') {
+                    Some((scheme, _)) if !token.contains(' ') => format!("{scheme} {token}"),
+                    _ => token.to_owned(),
+                }
+            }
             Some(token) => token.header(value).ok_or("the credentials do not have that form")?,
             None => value.clone(),
         };

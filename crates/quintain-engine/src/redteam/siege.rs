@@ -162,12 +162,13 @@ impl Siege {
         Powers {
             same_host: self.here,
             http: self.http,
+            sse: parties.first().and_then(Party::door).is_some_and(|door| door.is_sse()),
             loopback: self.http && self.here,
             credentials: has_auth || identities.iter().any(|one| !one.headers.is_empty()),
             identities: parties.iter().map(|party| party.identity.clone()).collect(),
             destructive: campaign.orders.destructive,
             env_canary: self.env_canary.clone(),
-            given: Vec::new(),
+            given: campaign.orders.tokens.keys().copied().collect(),
         }
     }
 }
