@@ -135,7 +135,8 @@ impl Attack for Bola {
 fn is_of_objects(field: &Field<'_>, aim: &Aim) -> bool {
     let known = aim.is(Kind::Id)
         || aim.is(Kind::Name)
-        || value_at(aim).is_some_and(|value| {
+        // A number that occurs somewhere is a number.
+        || value_at(aim).filter(Value::is_string).is_some_and(|value| {
             field.knowledge.values.iter().any(|learned| learned.value == value)
         });
     let open = match &aim.place {

@@ -195,14 +195,16 @@ fn consumers(field: &Field<'_>, aim: &Aim) -> Vec<Step> {
         Step::Call(call) => {
             let tool = field.tool(&known.server, &call.tool)?;
             let is_same = Some(call.tool.as_str()) == own;
-            let by_name =
-                !adds && call.args.values().flat_map(strings).any(|text| given.contains(&text));
+            let by_name = call.args.values().flat_map(strings).any(|text| given.contains(&text));
             let reads = !deeds::writes(tool) && deeds::may_call(field, tool);
-            (!is_same && !by_name && reads).then(|| known.step.clone())
+            (!is_same && (adds || !by_name) && reads).then(|| (!by_name, known.step.clone()))
         }
         Step::Request { .. } => None,
     });
-    let mut steps: Vec<Step> = tools.take(MAX_TOOLS).collect();
+    let mut tools: Vec<(bool, Step)> = tools.collect();
+    // What is read by the same name is the likeliest.
+    tools.sort_by_key(|(apart, _)| *apart);
+    let mut steps: Vec<Step> = tools.into_iter().map(|(_, step)| step).take(MAX_TOOLS).collect();
     let request = |method: &str, server: &str, params: Value| Step::Request {
         method: method.to_owned(),
         params: params.as_object().cloned().unwrap_or_default(),

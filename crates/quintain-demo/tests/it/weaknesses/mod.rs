@@ -100,11 +100,11 @@ async fn output_injection() {
     differs(async |mut ground| {
         let note = "nonce-81 \u{1b}[31m ![x](http://example.com/?q=1)";
         ground.call("add_note", json!({ "user_id": "cust_1001", "note": note })).await;
-        let notes = ground.call("get_notes", json!({ "user_id": "cust_1001" })).await.json();
-        let body = notes["notes"][0]["body"].as_str().unwrap();
-        assert!(body.contains("nonce-81"));
-        assert_eq!(body == note, !body.starts_with("<untrusted-text>"));
-        body == note
+        let notes = ground.call("get_notes", json!({ "user_id": "cust_1001" })).await.text;
+        assert!(notes.contains("nonce-81"));
+        let unmarked = notes.contains(note);
+        assert_eq!(unmarked, !notes.contains("<untrusted-text>"));
+        unmarked
     })
     .await;
 }

@@ -61,7 +61,7 @@ pub(super) async fn run(as_json: bool, desk: &Desk) -> Exit {
 async fn one(raid: &Raid, twin: Twin, desk: &Desk) -> Result<Raided, String> {
     if *desk.stop.borrow() {
         let findings = Vec::new();
-        return Ok(Raided { raid: raid.name, twin, findings, calls: 0, interrupted: true });
+        return Ok(Raided { raid: raid.name, twin, findings, interrupted: true });
     }
     desk.console.note(&format!("attacking the {} twin: {}", word(twin), raid.what));
     let _busy = desk.console.busy("attacking");

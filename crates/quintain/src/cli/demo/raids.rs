@@ -60,7 +60,6 @@ pub(super) struct Raided {
     pub(super) raid: &'static str,
     pub(super) twin: Twin,
     pub(super) findings: Vec<Finding>,
-    pub(super) calls: usize,
     pub(super) interrupted: bool,
 }
 
@@ -113,7 +112,6 @@ impl Raid {
             raid: self.name,
             twin,
             findings: report.findings,
-            calls: report.calls,
             interrupted: summary.interrupted,
         })
     }
