@@ -98,6 +98,7 @@ impl Raid {
             world: &world,
             orders: &orders,
             reproduce: &reproduce,
+            past: None,
         };
         let info = |planned| redteam::info(&name, &orders, planned, desk);
         let mut listen = |event: Event<'_>| feed.event(event);
