@@ -22,17 +22,16 @@ pub(super) async fn run(as_json: bool, desk: &Desk) -> Exit {
     for raid in &RAIDS {
         write_suite(raid, desk);
     }
-    // Attacks that measure time want the machine for themselves: one twin after the other over stdio,
-    // and then all the others, who mostly wait, together.
-    let (alone, together) = RAIDS.split_at(1);
-    let mut raided = Vec::new();
-    for twin in [Twin::Vulnerable, Twin::Patched] {
-        for raid in alone {
-            raided.push(one(raid, twin, desk).await);
-        }
+    // Attacks that measure time must not take the noise of others for a weakness: the server of the
+    // patched twin has the machine for itself. All the others mostly wait, and do so together.
+    let (alone, together): (Vec<_>, Vec<_>) = RAIDS
+        .iter()
+        .flat_map(|raid| [(raid, Twin::Vulnerable), (raid, Twin::Patched)])
+        .partition(|(raid, twin)| raid.measures && *twin == Twin::Patched);
+    let mut raided = join_all(together.into_iter().map(|(raid, twin)| one(raid, twin, desk))).await;
+    for (raid, twin) in alone {
+        raided.push(one(raid, twin, desk).await);
     }
-    let pairs = together.iter().flat_map(|raid| [(raid, Twin::Vulnerable), (raid, Twin::Patched)]);
-    raided.extend(join_all(pairs.map(|(raid, twin)| one(raid, twin, desk))).await);
     let raided: Vec<Raided> = match raided.into_iter().collect() {
         Ok(raided) => raided,
         Err(why) => {

@@ -26,6 +26,8 @@ pub(super) struct Raid {
     pub(super) suite: &'static str,
     /// Tools that destroy are called, too.
     destructive: bool,
+    /// Some of its attacks measure time.
+    pub(super) measures: bool,
 }
 
 pub(super) const RAIDS: [Raid; 4] = [
@@ -34,24 +36,28 @@ pub(super) const RAIDS: [Raid; 4] = [
         what: "one customer, over stdio",
         suite: include_str!("raids/server.yaml"),
         destructive: false,
+        measures: true,
     },
     Raid {
         name: "people",
         what: "two customers, over HTTP",
         suite: include_str!("raids/people.yaml"),
         destructive: false,
+        measures: false,
     },
     Raid {
         name: "roles",
         what: "an administrator and two customers, over HTTP",
         suite: include_str!("raids/roles.yaml"),
         destructive: true,
+        measures: false,
     },
     Raid {
         name: "stream",
         what: "two customers, over HTTP+SSE",
         suite: include_str!("raids/stream.yaml"),
         destructive: false,
+        measures: false,
     },
 ];
 
