@@ -12,6 +12,10 @@ pub const OTHER_CUSTOMER_TOKEN: &str = "demo-bearer-customer-1002";
 pub const ADMIN_TOKEN: &str = "demo-bearer-admin-9001";
 /// A bearer token of [`CUSTOMER`] that ran out long ago.
 pub const EXPIRED_TOKEN: &str = "demo-bearer-expired-1001";
+/// A bearer token of [`CUSTOMER`] that was issued for another resource.
+pub const ELSEWHERE_TOKEN: &str = "demo-bearer-elsewhere-1001";
+/// A bearer token of [`CUSTOMER`] that may only read.
+pub const READER_TOKEN: &str = "demo-bearer-reader-1001";
 
 pub const CUSTOMER_API_KEY: &str = "demo-key-customer-1001";
 pub const OTHER_CUSTOMER_API_KEY: &str = "demo-key-customer-1002";

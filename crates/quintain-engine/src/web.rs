@@ -60,6 +60,35 @@ impl Web {
         sent.unwrap_or(Err(WebError::TimedOut { after: time }))
     }
 
+    /// Sends a request and leaves its answer open; the whole of it if it is no stream of events.
+    ///
+    /// # Errors
+    /// When no answer begins in time.
+    pub(crate) async fn stream(
+        &self,
+        request: Request,
+        time: Duration,
+    ) -> Result<Result<reqwest::Response, Reply>, WebError> {
+        let place = request.url.origin().ascii_serialization();
+        let lost = |error: reqwest::Error| WebError::Lost {
+            place: place.clone(),
+            why: net::chain(&error.without_url()),
+        };
+        let client = self.client(&request.url, time).map_err(lost)?;
+        let sending = client.request(request.method, request.url).headers(request.headers).send();
+        let response = match tokio::time::timeout(time, sending).await {
+            Ok(response) => response.map_err(lost)?,
+            Err(_) => return Err(WebError::TimedOut { after: time }),
+        };
+        let (status, headers) = (response.status(), response.headers().clone());
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if status.is_success() && kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
+            return Ok(Ok(response));
+        }
+        let body = net::bounded_body(response, self.limit).await?;
+        Ok(Err(Reply { status, headers, body }))
+    }
+
     async fn follow(&self, mut request: Request, time: Duration) -> Result<Reply, WebError> {
         let place = request.url.origin().ascii_serialization();
         let lost = |error: reqwest::Error| WebError::Lost {

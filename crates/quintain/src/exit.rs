@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Unreachable,
     /// Nothing was selected or generated.
     Nothing,
+    /// This program did not do what it should.
+    Broken,
     /// Somebody pressed Ctrl-C.
     Interrupted,
 }
@@ -30,6 +32,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Unreachable => 3,
             Self::Nothing => 4,
+            Self::Broken => 70,
             Self::Interrupted => 130,
         }
     }

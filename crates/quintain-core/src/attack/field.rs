@@ -26,6 +26,9 @@ pub struct Powers {
     pub same_host: bool,
     /// It is spoken to over HTTP.
     pub http: bool,
+    /// It is spoken to over HTTP+SSE, whose sessions stand in the query.
+    #[serde(default)]
+    pub sse: bool,
     /// Its HTTP address is a loopback address.
     pub loopback: bool,
     /// It is reached with credentials.

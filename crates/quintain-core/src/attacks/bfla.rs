@@ -1,9 +1,14 @@
 //! Tools that one identity is not meant to use, used by it.
 
+use serde_json::Value;
+
 use super::http::of_role;
 use super::{nature, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Need, Tried};
+use crate::attack::{
+    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Kind, Need, Tried,
+};
 use crate::finding::{Place, Severity};
+use crate::knowledge::{Baseline, is_destructive, put};
 use crate::probe::Step;
 use crate::registry::Meta;
 use crate::surface::Tool;
@@ -18,14 +23,16 @@ static META: Meta = Meta {
     docs: "\
 # What it does
 Calls as a lesser identity what a greater one may: tools that are listed for the first identity and not for the other one, and tools
-that are for administrators by their description or name. The calls are those that work for the first identity.
+that are for administrators by their description or name. The calls are those that work for the first identity. What can be done to
+an object only once is also tried on another object, and on one that does not exist, by both.
 
 # Why it matters
 A list that leaves a tool out protects nothing, if the tool answers whoever knows its name.
 
 # What counts as proof
 The tool answers with success, while a tool that does not exist is refused. For tools that are not listed for the caller, and for those
-whose description names administrators, that is confirmed; a name that sounds so is suspected only.
+whose description names administrators, that is confirmed; a name that sounds so is suspected only. So is a lesser identity that is
+told that an object does not exist, in the words that the greater one is told it: it was not refused.
 
 # Example
 ```yaml
@@ -48,6 +55,9 @@ static FACTS: Facts = Facts {
     frameworks: &["API5", "MCP07", "MCP02", "ASI03"],
     needs: &[Need::TwoIdentities],
 };
+
+/// So many other objects are tried.
+const MAX_OTHERS: usize = 2;
 
 impl Attack for Bfla {
     fn meta(&self) -> Meta {
@@ -83,8 +93,27 @@ impl Attack for Bfla {
             let unknown = ToolCall { tool: nonce.to_string(), ..call.clone() };
             let steps = vec![Step::Call(unknown)];
             attempts.push(reach::plain(steps, who, (set, why.form(), "unknown"), nonce));
-            let steps = vec![baseline.step.clone()];
-            attempts.push(reach::plain(steps, who, (set, why.form(), "called"), brief.nonce()));
+            let mut call_as = |who: usize, role: &str, step: Step| {
+                attempts.push(reach::plain(
+                    vec![step],
+                    who,
+                    (set, why.form(), role),
+                    brief.nonce(),
+                ));
+            };
+            call_as(who, "called", baseline.step.clone());
+            let nobody = brief.nonce();
+            if let Some(absent) = with_object(field, baseline, &Value::from(nobody.as_str())) {
+                call_as(0, "absent to the greater", absent.clone());
+                call_as(who, "absent", absent);
+            }
+            if destroys(tool) {
+                for other in others(field, baseline) {
+                    with_object(field, baseline, &other)
+                        .into_iter()
+                        .for_each(|step| call_as(who, "called", step));
+                }
+            }
         }
         attempts
     }
@@ -135,12 +164,66 @@ fn lesser<'f>(field: &'f Field<'_>, tool: &'f Tool) -> impl Iterator<Item = (usi
     })
 }
 
+/// What works once only.
+fn destroys(tool: &Tool) -> bool {
+    let (destructive, reading) = (tool.hint("destructiveHint"), tool.hint("readOnlyHint"));
+    is_destructive(tool.name().unwrap_or_default(), destructive, reading)
+}
+
+/// Where in a call its object is named.
+fn object(field: &Field<'_>, baseline: &Baseline) -> Option<(String, Value)> {
+    let Step::Call(call) = &baseline.step else { return None };
+    let args = Value::Object(call.args.clone());
+    field.knowledge.aims.iter().find_map(|aim| match &aim.place {
+        Place::Argument { server, tool, pointer }
+            if *server == baseline.server && *tool == call.tool && aim.is(Kind::Id) =>
+        {
+            let named = args.pointer(pointer).filter(|value| value.is_string())?;
+            Some((pointer.clone(), named.clone()))
+        }
+        _ => None,
+    })
+}
+
+/// The same call of another object.
+fn with_object(field: &Field<'_>, baseline: &Baseline, id: &Value) -> Option<Step> {
+    let (pointer, _) = object(field, baseline)?;
+    let Step::Call(mut call) = baseline.step.clone() else { return None };
+    put(&mut call.args, &pointer, id.clone());
+    Some(Step::Call(call))
+}
+
+/// Objects of the same kind, by the look of their ids, that other tools have told of.
+fn others(field: &Field<'_>, baseline: &Baseline) -> Vec<Value> {
+    let Some((_, named)) = object(field, baseline) else { return Vec::new() };
+    let shape = |value: &Value| -> Option<String> {
+        let letter = |c: char| if c.is_ascii_digit() { '0' } else { c };
+        value.as_str().map(|text| text.chars().map(letter).collect())
+    };
+    let wanted = shape(&named);
+    let mut found: Vec<Value> = Vec::new();
+    for learned in field.knowledge.values.iter().rev() {
+        let tool = field.tool(&baseline.server, &learned.tool);
+        let fits = learned.value != named && shape(&learned.value) == wanted;
+        // What such a tool tells of is gone.
+        if fits && !tool.is_some_and(destroys) && !found.contains(&learned.value) {
+            found.push(learned.value.clone());
+        }
+    }
+    found.truncate(MAX_OTHERS);
+    found
+}
+
 fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
-    let (unknown, called) = (of_role(tried, "unknown")?, of_role(tried, "called")?);
-    let (no, yes) = (&unknown.last()?.outcome, &called.last()?.outcome);
-    if nature::succeeds(no) || !no.is_answer() || !nature::succeeds(yes) {
+    let no = &of_role(tried, "unknown")?.last()?.outcome;
+    if nature::succeeds(no) || !no.is_answer() {
         return None;
     }
+    let works = |one: &&&Tried| {
+        one.attempt.role == "called"
+            && one.last().is_some_and(|last| nature::succeeds(&last.outcome))
+    };
+    let Some(called) = tried.iter().find(works).copied() else { return let_in(bout, tried) };
     let who = match &called.attempt.action {
         crate::attack::Action::Steps { identity, .. } => *identity,
         _ => return None,
@@ -156,6 +239,25 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
     };
     let listed = called.attempt.form == Why::NotListed.form();
     Some(hit.by(called).fault(if listed { "not-listed" } else { "for-admins" }))
+}
+
+/// Whether somebody who should be refused is told what the greater one is told of an object that does
+/// not exist. A server may look for the object first, so that is no proof.
+fn let_in(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+    let (greater, lesser) = (of_role(tried, "absent to the greater")?, of_role(tried, "absent")?);
+    let (theirs, ours) = (&greater.last()?.outcome, &lesser.last()?.outcome);
+    let alike = theirs.is_answer() && ours.is_answer() && theirs.said() == ours.said();
+    let unknown = of_role(tried, "unknown")?.last()?.outcome.said();
+    if !alike || nature::refuses(ours) || ours.said().is_empty() || ours.said() == unknown {
+        return None;
+    }
+    let form = &lesser.attempt.form;
+    let title = format!("{} lets in whom it is not meant for ({form})", bout.aim.place);
+    let what =
+        "asked for an object that does not exist, both are told the same, and nobody is refused";
+    let listed = *form == Why::NotListed.form();
+    let hit = Hit::suspected(title, what).severity(Severity::Medium).by(lesser);
+    Some(hit.fault(if listed { "not-listed" } else { "for-admins" }))
 }
 
 #[cfg(test)]
@@ -209,6 +311,36 @@ mod tests {
             }
         };
         assert!(room("set_role", "For administrators.", true).fight(&Bfla, refuses).is_empty());
+    }
+
+    #[test]
+    fn what_works_once_is_told_by_what_does_not_exist() {
+        let schema = json!({"type": "object", "required": ["user_id"],
+            "properties": {"user_id": {"type": "string"}}});
+        let mut room = Room::of_tools(&[json!({"name": "suspend_user",
+            "description": "Administrators only.", "inputSchema": schema})]);
+        let args = Map::from_iter([("user_id".into(), json!("u-17"))]);
+        room.works("suspend_user", args, &answers("ok"));
+        for name in ["root", "bob"] {
+            let tools = vec!["suspend_user".to_owned()];
+            let identity = Identity { name: name.into(), tools, ..Identity::default() };
+            room.powers.identities.push(identity);
+        }
+        let fails = |text: &str| {
+            let content = json!([{"type": "text", "text": text}]);
+            comes(Outcome::ToolError(json!({"isError": true, "content": content})))
+        };
+        let open = |attempt: &Attempt| {
+            if attempt.role == "unknown" { unknown() } else { fails("no such user") }
+        };
+        let hits = room.fight(&Bfla, open);
+        assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Suspected), "{hits:?}");
+        let guarded = |attempt: &Attempt| match attempt.role.as_str() {
+            "unknown" => unknown(),
+            "absent to the greater" => fails("no such user"),
+            _ => fails("access denied"),
+        };
+        assert!(room.fight(&Bfla, guarded).is_empty());
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! Objects of one identity in the hands of another one.
 
+mod judge;
 mod marks;
+mod told;
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use self::marks::{marks, names};
-use super::http::of_role;
+use self::told::{only_told, text_of};
 use super::{nature, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
-use crate::evidence::Outcome;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce};
 use crate::finding::{Place, Severity};
 use crate::knowledge::{Learned, put, words};
 use crate::probe::Step;
@@ -25,15 +25,16 @@ static META: Meta = Meta {
     docs: "\
 # What it does
 Takes ids that only one identity was told, and asks for them as another identity: in arguments, behind an own id in a list, and in
-variables of resource templates. Tools that change something are followed by a look at what the owner sees. Tools and resources that
-show what belongs to the caller are asked by two identities in turn. With a single identity it asks for neighbours of known ids.
+variables of resource templates. Where the owner can leave a random word with an object, the other one looks for it. Tools that change
+something are followed by a look at what the owner sees. Tools and resources that show what belongs to the caller are asked by two
+identities in turn. With a single identity it asks for neighbours of known ids.
 
 # Why it matters
 Whoever can guess or learn an id reads and changes what belongs to others.
 
 # What counts as proof
-The other identity gets data that only the owner was shown before, or that names the owner; or the owner sees what the other one
-changed. An id that the other one finds in a list of its own is no secret. The same data for an id that does not exist, or a text that
+The other identity gets data that only the owner was shown before, that the owner left, or that names the owner; or the owner sees what
+the other one changed. An id that the other one finds in a list of its own is no secret. The same data for an id that does not exist, or a text that
 repeats the id, proves nothing. Neighbours of known ids are never more than suspected.
 
 # Example
@@ -59,10 +60,27 @@ static FACTS: Facts = Facts {
 };
 
 /// So many places and so many ids at each.
-const MAX_AIMS: usize = 16;
+const MAX_AIMS: usize = 40;
 const MAX_IDS: usize = 2;
 /// So many other tools are used before somebody asks for what is theirs.
 const MAX_USED: usize = 6;
+/// So much of the server does an owner look at for changes.
+const MAX_LOOKS: usize = 5;
+/// Words of arguments that name who gets something: to name others there is what they are for.
+const RECIPIENTS: [&str; 12] = [
+    "recipient",
+    "recipients",
+    "receiver",
+    "receives",
+    "receive",
+    "payee",
+    "beneficiary",
+    "assignee",
+    "addressee",
+    "invitee",
+    "mention",
+    "mentions",
+];
 /// Owner and other, by position.
 const PAIRS: [(usize, usize); 2] = [(0, 1), (1, 2)];
 
@@ -109,7 +127,7 @@ impl Attack for Bola {
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets().filter_map(|(_, tried)| judge(bout, &tried)).collect()
+        bout.sets().filter_map(|(_, tried)| judge::judge(bout, &tried)).collect()
     }
 }
 
@@ -117,7 +135,8 @@ impl Attack for Bola {
 fn is_of_objects(field: &Field<'_>, aim: &Aim) -> bool {
     let known = aim.is(Kind::Id)
         || aim.is(Kind::Name)
-        || value_at(aim).is_some_and(|value| {
+        // A number that occurs somewhere is a number.
+        || value_at(aim).filter(Value::is_string).is_some_and(|value| {
             field.knowledge.values.iter().any(|learned| learned.value == value)
         });
     let open = match &aim.place {
@@ -127,7 +146,18 @@ fn is_of_objects(field: &Field<'_>, aim: &Aim) -> bool {
         Place::Variable { .. } => true,
         _ => false,
     };
-    known && open
+    known && open && !is_choice(&aim.schema) && !is_recipient(aim)
+}
+
+/// One of a few values that the schema lists: what it names belongs to nobody.
+fn is_choice(schema: &Value) -> bool {
+    ["enum", "const"].into_iter().any(|key| schema.get(key).is_some())
+}
+
+fn is_recipient(aim: &Aim) -> bool {
+    let description = aim.schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let told = words(&aim.place.argument().unwrap_or_default()).into_iter();
+    told.chain(words(description)).any(|word| RECIPIENTS.contains(&word.as_str()))
 }
 
 /// What stands at a place in the call that works.
@@ -180,30 +210,11 @@ fn ask_in_turn(field: &Field<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> 
     attempts
 }
 
-fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// Values that one identity was told and the other was not.
-fn only_told<'k>(field: &'k Field<'_>, owner: usize, other: usize) -> Vec<&'k Learned> {
-    let values = &field.knowledge.values;
-    let of_other: BTreeSet<String> = values
-        .iter()
-        .filter(|learned| learned.identity == other)
-        .map(|learned| text_of(&learned.value))
-        .collect();
-    let only = |learned: &&Learned| {
-        learned.identity == owner && !of_other.contains(&text_of(&learned.value))
-    };
-    values.iter().filter(only).collect()
-}
-
 /// Ids of the owner that fit a place, the likeliest first.
 fn secret_ids<'k>(field: &'k Field<'_>, aim: &Aim, owner: usize, other: usize) -> Vec<&'k Learned> {
-    let told = only_told(field, owner, other);
+    // What was shown without being asked for by its id belongs to whom it was shown, for certain.
+    let broadly = only_told(field, owner, other, true);
+    let told = broadly.into_iter().chain(only_told(field, owner, other, false));
     let current = value_at(aim);
     // Values that stood under the same key as the one that works here.
     let keys: Vec<&str> = field
@@ -213,7 +224,12 @@ fn secret_ids<'k>(field: &'k Field<'_>, aim: &Aim, owner: usize, other: usize) -
         .filter(|learned| current.as_ref() == Some(&learned.value))
         .map(|learned| learned.name.as_str())
         .collect();
-    let wanted = aim.place.argument().map(|name| words(&name)).unwrap_or_default();
+    let mut wanted = aim.place.argument().map(|name| words(&name)).unwrap_or_default();
+    if let Place::Variable { template, .. } = &aim.place {
+        // `notes://{name}`: what the template is about says more than the name of its variable.
+        let path = template.split('{').next().unwrap_or_default();
+        wanted = words(path).into_iter().next_back().into_iter().collect();
+    }
     let last = wanted.iter().rev().find(|word| word.parse::<u32>().is_err());
     let rank = |learned: &Learned| -> Option<u8> {
         let same_type = current.as_ref().is_none_or(|value| {
@@ -224,7 +240,7 @@ fn secret_ids<'k>(field: &'k Field<'_>, aim: &Aim, owner: usize, other: usize) -
             name.last().is_some_and(|word| word.trim_end_matches('s') == last.trim_end_matches('s'))
         });
         match () {
-            () if !same_type => None,
+            () if !same_type || !is_telling(&learned.value) => None,
             () if Some(&learned.value) == current.as_ref() => Some(2),
             () if keys.contains(&learned.name.as_str()) => Some(0),
             () if name == wanted => Some(0),
@@ -232,12 +248,26 @@ fn secret_ids<'k>(field: &'k Field<'_>, aim: &Aim, owner: usize, other: usize) -
             () => None,
         }
     };
-    let mut ids: Vec<(u8, &Learned)> =
-        told.into_iter().filter_map(|learned| Some((rank(learned)?, learned))).collect();
+    // What looks like the id that works here is likelier than all others.
+    let shape = current.as_ref().map(shape);
+    let unlike =
+        |learned: &Learned| shape.as_ref().is_some_and(|one| *one != self::shape(&learned.value));
+    let mut ids: Vec<((bool, u8), &Learned)> =
+        told.filter_map(|learned| Some(((unlike(learned), rank(learned)?), learned))).collect();
     ids.sort_by_key(|(rank, _)| *rank);
     let mut seen = BTreeSet::new();
     ids.retain(|(_, learned)| seen.insert(text_of(&learned.value)));
     ids.into_iter().map(|(_, learned)| learned).collect()
+}
+
+/// What an id looks like, whatever its digits are.
+fn shape(id: &Value) -> String {
+    text_of(id).chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect()
+}
+
+/// Currencies and the like are no ids.
+fn is_telling(id: &Value) -> bool {
+    id.as_str().is_none_or(|text| text.len() >= 4 || text.contains(|c: char| c.is_ascii_digit()))
 }
 
 /// An id of the same shape that belongs to nobody.
@@ -272,49 +302,86 @@ fn ask_as(
     let lister = field.knowledge.baseline(server, &id.tool).map(|known| known.step.clone());
     let tool = aim.place.tool().and_then(|tool| field.tool(server, tool));
     let changes = tool.is_some_and(nature::is_writer);
+    let word = brief.nonce();
+    let form = if changes { "changed by id" } else { "read by id" };
     let mut attempts = Vec::new();
     let mut add = |steps: Vec<Step>, who: usize, role: &str, value: Option<&Value>, form: &str| {
         if !steps.is_empty() {
-            let attempt = reach::plain(steps, who, (set, form, role), brief.nonce());
+            let attempt = reach::plain(steps, who, (set, form, role), word.clone());
             attempts.push(Attempt { payload: value.cloned(), ..attempt });
         }
     };
-    let form = if changes { "changed by id" } else { "read by id" };
+    let ask = |value: &Value| {
+        let step = reach::step(aim, value.clone())?;
+        Some(if changes { worded(field, step, server, &word) } else { step })
+    };
     // The other one may see the same list.
     add(lister.clone().into_iter().collect(), other, "list", None, form);
-    let look = || {
+    let looks = || {
+        let by_id = by_id(field, aim, &id.value, nature::is_reader);
         let watchers = nature::watchers(field, server, aim.place.tool().unwrap_or_default(), 3);
-        lister.clone().into_iter().chain(watchers).take(3).collect::<Vec<_>>()
+        let looks = by_id.into_iter().chain(lister.clone()).chain(watchers);
+        looks.take(MAX_LOOKS).collect::<Vec<_>>()
     };
     if changes {
-        add(look(), owner, "before", None, form);
+        // Twice: what changes by itself is no proof.
+        add(looks(), owner, "before", None, form);
+        add(looks(), owner, "before", None, form);
     } else {
-        add(
-            reach::step(aim, id.value.clone()).into_iter().collect(),
-            owner,
-            "owner",
-            Some(&id.value),
-            form,
-        );
+        let left = by_id(field, aim, &id.value, nature::is_writer).into_iter();
+        let left = left.map(|step| worded(field, step, server, &word));
+        let left: Vec<Step> = left.filter(|step| is_worded(step, &word)).take(1).collect();
+        add(left, owner, "left", None, form);
+        add(ask(&id.value).into_iter().collect(), owner, "owner", Some(&id.value), form);
     }
     let nobody = nobodys(&id.value, brief.number());
-    add(
-        reach::step(aim, nobody.clone()).into_iter().collect(),
-        other,
-        "nobody",
-        Some(&nobody),
-        form,
-    );
-    let step = reach::step(aim, id.value.clone());
-    add(step.into_iter().collect(), other, "other", Some(&id.value), form);
+    add(ask(&nobody).into_iter().collect(), other, "nobody", Some(&nobody), form);
+    add(ask(&id.value).into_iter().collect(), other, "other", Some(&id.value), form);
     // A check that looks at the first of a list lets the second pass.
     if let Some(step) = behind_own(field, aim, other, id) {
         add(vec![step], other, "other", Some(&id.value), &format!("{form}, behind an own id"));
     }
     if changes {
-        add(look(), owner, "after", None, form);
+        add(looks(), owner, "after", None, form);
     }
     attempts
+}
+
+/// Calls of other tools that take the same kind of id.
+fn by_id(
+    field: &Field<'_>,
+    aim: &Aim,
+    id: &Value,
+    suits: impl Fn(&crate::surface::Tool) -> bool,
+) -> Vec<Step> {
+    let wanted = aim.place.argument();
+    let same = field.knowledge.aims.iter().filter(|known| {
+        let tool = known.place.tool().and_then(|tool| field.tool(known.place.server(), tool));
+        known.place.argument() == wanted
+            && known.place.tool() != aim.place.tool()
+            && known.place.server() == aim.place.server()
+            && known.baseline.is_some()
+            && tool.is_some_and(|tool| suits(tool) && nature::may_be_called(field, tool))
+    });
+    same.filter_map(|known| reach::step(known, id.clone())).collect()
+}
+
+/// A call with a word in the text that goes with it, if it takes one.
+fn worded(field: &Field<'_>, step: Step, server: &str, word: &Nonce) -> Step {
+    let Step::Call(mut call) = step else { return step };
+    let text = field.knowledge.aims.iter().find(|known| {
+        known.kinds.first() == Some(&Kind::Text)
+            && known.place.tool() == Some(call.tool.as_str())
+            && known.place.server() == server
+    });
+    if let Some(Place::Argument { pointer, .. }) = text.map(|known| &known.place) {
+        put(&mut call.args, pointer, Value::from(word.as_str()));
+    }
+    Step::Call(call)
+}
+
+fn is_worded(step: &Step, word: &Nonce) -> bool {
+    serde_json::to_string(step).is_ok_and(|text| text.contains(word.as_str()))
 }
 
 /// A call whose list has an id of the caller before that of the owner.
@@ -373,168 +440,6 @@ fn neighbours(id: &Value) -> Vec<Value> {
         }
         _ => Vec::new(),
     }
-}
-
-fn outcome(tried: &Tried) -> Option<&Outcome> {
-    tried.last().map(|exchange| &exchange.outcome)
-}
-
-fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
-    if let Some(neighbour) = of_role(tried, "neighbour") {
-        return judge_neighbour(bout, tried, neighbour);
-    }
-    // Of several ways to ask, the last one that worked.
-    let mut others = tried.iter().copied().filter(|one| one.attempt.role == "other").rev();
-    let other = others.find(|one| outcome(one).is_some_and(nature::succeeds))?;
-    if let Some(list) = of_role(tried, "list") {
-        let id = text_of(other.attempt.payload.as_ref()?);
-        if list.said().contains(&id) {
-            return None;
-        }
-    }
-    match (of_role(tried, "before"), of_role(tried, "after")) {
-        (Some(before), Some(after)) => judge_change(bout, tried, (before, other, after)),
-        _ if other.attempt.payload.is_none() => judge_in_turn(bout, tried, other),
-        _ => judge_read(bout, tried, other),
-    }
-}
-
-fn identity_of(tried: &Tried) -> usize {
-    match &tried.attempt.action {
-        crate::attack::Action::Steps { identity, .. } => *identity,
-        _ => 0,
-    }
-}
-
-fn name_of<'f>(field: &'f Field<'_>, identity: usize) -> &'f str {
-    field.powers.identities.get(identity).map_or("", |known| known.name.as_str())
-}
-
-fn judge_read(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
-    let owner = of_role(tried, "owner")?;
-    let (id, own) = (text_of(other.attempt.payload.as_ref()?), outcome(owner)?);
-    if !nature::succeeds(own) {
-        return None;
-    }
-    let mut shared = marks(outcome(other)?, &id);
-    let owned = marks(own, &id);
-    shared.retain(|mark| owned.contains(mark));
-    let nobody = of_role(tried, "nobody")?;
-    let refused = outcome(nobody).is_some_and(|outcome| !nature::succeeds(outcome));
-    let nobodys_id = nobody.attempt.payload.as_ref().map(text_of).unwrap_or_default();
-    let of_nobody = outcome(nobody).map(|outcome| marks(outcome, &nobodys_id)).unwrap_or_default();
-    let listed = of_role(tried, "list").map(Tried::said).unwrap_or_default();
-    let (field, of) = (bout.field, identity_of(owner));
-    let told: BTreeSet<String> = field
-        .knowledge
-        .values
-        .iter()
-        .filter(|learned| learned.identity == identity_of(other))
-        .map(|learned| text_of(&learned.value))
-        .collect();
-    shared.retain(|mark| {
-        !of_nobody.contains(mark) && !told.contains(mark) && !listed.contains(mark.as_str())
-    });
-    if shared.is_empty() {
-        return None;
-    }
-    let here = bout.aim.place.tool();
-    let proof = shared.iter().find(|mark| {
-        let seen_elsewhere = only_told(field, of, identity_of(other)).into_iter().any(|learned| {
-            Some(learned.tool.as_str()) != here && text_of(&learned.value) == **mark
-        });
-        seen_elsewhere || names(mark, name_of(field, of))
-    });
-    let (from, to) = (name_of(field, of), name_of(field, identity_of(other)));
-    let title = format!(
-        "{} gives objects of others to whoever knows their id ({})",
-        bout.aim.place, other.attempt.form
-    );
-    let hit = if let Some(mark) = proof {
-        let what =
-            format!("{to} asked for {id} of {from} and got “{mark}”, which only {from} was shown");
-        Hit::confirmed(title, what)
-    } else if refused {
-        let what =
-            format!("{to} asked for {id}, which only {from} was told, and got the same as {from}");
-        Hit::suspected(title, what)
-    } else {
-        return None;
-    };
-    Some(hit.by(other).fault("read"))
-}
-
-fn judge_change(
-    bout: &Bout<'_>,
-    tried: &[&Tried],
-    (before, other, after): (&Tried, &Tried, &Tried),
-) -> Option<Hit> {
-    let id = text_of(other.attempt.payload.as_ref()?);
-    let seen = |tried: &Tried| -> Vec<String> {
-        tried.evidence.exchanges.iter().map(|exchange| exchange.outcome.said()).collect()
-    };
-    let (was, is) = (seen(before), seen(after));
-    let complete = |tried: &Tried| {
-        let exchanges = &tried.evidence.exchanges;
-        !exchanges.is_empty()
-            && exchanges.iter().all(|exchange| nature::succeeds(&exchange.outcome))
-    };
-    let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
-    // Something about the object is another, or the object is gone.
-    let changed = was.len() == is.len()
-        && was.iter().zip(&is).any(|(was, is)| was.contains(&id) && lines(was) != lines(is));
-    let refused = of_role(tried, "nobody")
-        .and_then(outcome)
-        .is_some_and(|outcome| !nature::succeeds(outcome));
-    let (from, to) =
-        (name_of(bout.field, identity_of(before)), name_of(bout.field, identity_of(other)));
-    let title = format!("{} changes objects of others ({})", bout.aim.place, other.attempt.form);
-    let hit = if changed && complete(before) && complete(after) {
-        let what = format!("{to} changed {id} of {from}, and {from} sees the change");
-        Hit::confirmed(title, what)
-    } else if refused {
-        let what = format!("{to} was allowed to change {id}, which only {from} was told");
-        Hit::suspected(title, what)
-    } else {
-        return None;
-    };
-    Some(hit.by(other).fault("change"))
-}
-
-fn judge_in_turn(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
-    let owner = of_role(tried, "owner")?;
-    let (from, to) =
-        (name_of(bout.field, identity_of(owner)), name_of(bout.field, identity_of(other)));
-    let (owners, others) = (outcome(owner)?.said(), outcome(other)?.said());
-    if !names(&owners, from) || !names(&others, from) || names(&others, to) {
-        return None;
-    }
-    let title = format!("{} shows the data of another identity", bout.aim.place);
-    let what = format!("{to} asked after {from} did, and the answer names {from}");
-    Some(Hit::confirmed(title, what).by(other).fault("identity"))
-}
-
-fn judge_neighbour(bout: &Bout<'_>, tried: &[&Tried], neighbour: &Tried) -> Option<Hit> {
-    let (owner, nobody) = (of_role(tried, "owner")?, of_role(tried, "nobody")?);
-    let (got, refused) = (outcome(neighbour)?, outcome(nobody)?);
-    if !nature::succeeds(got)
-        || nature::succeeds(refused)
-        || !outcome(owner).is_some_and(nature::succeeds)
-    {
-        return None;
-    }
-    let id = text_of(neighbour.attempt.payload.as_ref()?);
-    let own = text_of(owner.attempt.payload.as_ref()?);
-    let of_own = marks(outcome(owner)?, &own);
-    let fresh = marks(got, &id).into_iter().find(|mark| !of_own.contains(mark))?;
-    let title = format!(
-        "{} gives objects that were never listed (neighbour of a known id)",
-        bout.aim.place
-    );
-    let what = format!(
-        "{id}, which no answer had shown, gave “{fresh}”; with a second identity it could be told whose it is"
-    );
-    Some(Hit::suspected(title, what).by(neighbour).severity(Severity::Low).fault("neighbour"))
 }
 
 #[cfg(test)]

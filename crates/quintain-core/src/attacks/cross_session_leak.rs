@@ -94,11 +94,27 @@ impl Attack for CrossSessionLeak {
     }
 }
 
+/// Whether both named the same object: then both have to do with it.
+fn is_common(bout: &Bout<'_>, look: &Exchange) -> bool {
+    let named = |value: &serde_json::Value| value.as_str().is_some_and(|text| text.len() >= 3);
+    let Some(baseline) = &bout.aim.baseline else { return false };
+    let planted = nature::arguments(baseline);
+    let asked = look.sent.get("arguments").and_then(serde_json::Value::as_object);
+    asked.is_some_and(|asked| {
+        asked
+            .values()
+            .filter(|value| named(value))
+            .any(|value| planted.values().any(|one| one == value))
+    })
+}
+
 fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
     let nonce = tried.attempt.nonce.as_str();
     let Action::Steps { identity: 1, .. } = &tried.attempt.action else { return None };
     let shows = |exchange: &&Exchange| {
-        exchange.outcome.said().contains(nonce) && !exchange.sent.to_string().contains(nonce)
+        exchange.outcome.said().contains(nonce)
+            && !exchange.sent.to_string().contains(nonce)
+            && !is_common(bout, exchange)
     };
     let found = tried.evidence.exchanges.iter().find(shows)?;
     let name = found.sent.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();

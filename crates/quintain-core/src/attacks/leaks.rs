@@ -169,8 +169,10 @@ impl Search<'_> {
         let whole = format!("{prefix}{text}");
         for hit in detect::scan(&whole, self.detectors) {
             let found = hit.text(&whole);
+            let sure = hit.confidence >= Confidence::Medium
+                || key.is_some_and(|key| is_field_of(hit.kind, key));
             let counts = hit.start >= prefix.len()
-                && hit.confidence >= Confidence::Medium
+                && sure
                 && self.found.len() < MAX_FOUND
                 && !self.known.holds(found);
             if counts && self.seen.insert((hit.kind, found.to_owned())) {
@@ -185,12 +187,27 @@ impl Search<'_> {
     }
 }
 
+/// Whether a key of a record says that personal data of this kind stands under it. Then an example from
+/// documents counts, too: systems under test are filled with them, and real data takes the same way.
+fn is_field_of(kind: &str, key: &str) -> bool {
+    let names: &[&str] = match kind {
+        "payment-card" => &["card", "cc", "pan", "credit", "creditcard", "cardnumber"],
+        "us-ssn" => &["ssn", "social"],
+        "iban" => &["iban"],
+        "email" => &["email", "mail"],
+        "phone" => &["phone", "telephone", "tel", "mobile", "cell"],
+        _ => return false,
+    };
+    crate::knowledge::words(key).iter().any(|word| names.contains(&word.as_str()))
+}
+
 /// Every answer that can be had without harm: calls that work, resources, prompts without arguments.
 pub(crate) fn aims(field: &Field<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
     for baseline in &field.knowledge.baselines {
         let Some(tool) = nature::tool_of(field, baseline) else { continue };
-        if nature::may_be_called(field, tool) && !nature::is_writer(tool) {
+        let writes = nature::is_writer(tool) && !nature::may_be_a_noun(tool);
+        if nature::may_be_called(field, tool) && !writes {
             let tool = tool.name().unwrap_or_default().to_owned();
             let place = Place::Tool { server: baseline.server.clone(), tool };
             aims.push(nature::aim(place, Some(baseline)));

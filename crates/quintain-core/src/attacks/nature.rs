@@ -72,6 +72,15 @@ pub(super) fn is_writer(tool: &Tool) -> bool {
     }
 }
 
+/// Whether what looks like a verb may be a thing: `order_buyer` shows something of an order.
+pub(super) fn may_be_a_noun(tool: &Tool) -> bool {
+    const BOTH: &str = "order book log record post share schedule store archive register mark";
+    let found = words(named(tool));
+    tool.hint("readOnlyHint").is_none()
+        && found.len() > 1
+        && found.first().is_some_and(|word| has(BOTH, word))
+}
+
 /// Whether a tool may be called in this run.
 pub(super) fn may_be_called(field: &Field<'_>, tool: &Tool) -> bool {
     let destroys =
@@ -92,7 +101,7 @@ fn has_word(text: &str, known: &str) -> bool {
 /// Whether a name speaks of what belongs to whoever asks.
 pub(super) fn is_personal(name: &str, description: &str) -> bool {
     static YOURS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let text = r"(?i)\b(?:your|own|of the caller|logged[ -]in user|current user|authenticated user|whose token)\b";
+        let text = r"(?i)\b(?:your|own|themselves|of the caller|logged[ -]in user|current user|authenticated user|whose token)\b";
         Regex::new(text).ok()
     });
     has_word(name, PERSONAL) || YOURS.as_ref().is_some_and(|regex| regex.is_match(description))

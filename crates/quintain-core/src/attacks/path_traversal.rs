@@ -1,5 +1,7 @@
 //! Paths that lead out of the folder that a server is confined to, for reading.
 
+mod prefix;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -24,7 +26,8 @@ Plants a file with random text outside of every folder that the target declares,
 path: arguments of tools, items of lists, variables of resource templates, free URIs, arguments of prompts, completions. Each form
 that needs another fix is a finding of its own: relative path, absolute path, dots behind the path of the root, a sibling folder whose
 name begins with that of the root, a symbolic link inside of the root, encoded dots, backslashes, dots that survive their removal, a
-null byte, a file URI.
+null byte, a file URI. Where no folder is declared, so that nothing can be planted beside it, its name is guessed from what the tool
+says, and the guard is asked about folders whose names begin and end so.
 
 # Why it matters
 A server that may read a folder then reads keys, tokens and the data of other users.
@@ -102,6 +105,7 @@ impl Attack for PathTraversal {
             let made = reach::attempt(aim, (set, &shot.form), brief.nonce(), shot.payload);
             attempts.extend(made.map(|attempt| Attempt { role: shot.role, ..attempt }));
         }
+        attempts.extend(prefix::attempts(aim, brief, set));
         attempts
     }
 
@@ -120,6 +124,7 @@ impl Attack for PathTraversal {
                 hits.extend(existence(bout, &set));
             }
         }
+        hits.extend(prefix::hits(bout));
         paths::without_spellings(hits)
     }
 }

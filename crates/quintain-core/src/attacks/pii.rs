@@ -22,8 +22,9 @@ tells about the caller (`whoami` and the like), does not count.
 What a server hands to a model may end up anywhere the model can write to.
 
 # What counts as proof
-A number whose check digits are right and that a word or its grouping speaks for is confirmed; everything else is suspected. Values are
-shown masked.
+A number whose check digits are right and that a word or its grouping speaks for is confirmed; everything else is suspected. Numbers
+that are published for tests count if they stand in a field of a record that is named after them (`card`), with less weight: systems
+under test are filled with them. Values are shown masked.
 
 # Example
 ```yaml
@@ -101,12 +102,23 @@ impl Attack for Pii {
                 let of: Vec<&Leak> =
                     found.iter().filter(|leak| kinds.contains(&leak.kind)).collect();
                 let Some(first) = of.first() else { continue };
+                let examples = of.iter().all(|leak| leak.confidence == Confidence::Low);
+                // One address of nobody is a contact; several kinds beside each other are a person.
+                let alone = of.iter().all(|leak| leak.kind == first.kind);
+                if examples && alone && fault == "contact" {
+                    continue;
+                }
                 let title = format!("{} gives away {what}", bout.aim.place);
                 let sure = of.iter().any(|leak| {
-                    CHECKED.contains(&leak.kind) && leak.confidence == Confidence::High
+                    CHECKED.contains(&leak.kind) && leak.confidence != Confidence::Medium
                 });
                 let new = if sure { Hit::confirmed } else { Hit::suspected };
-                let mut hit = new(title, leaks::told(&of)).by(tried).severity(severity);
+                let mut told = leaks::told(&of);
+                if examples {
+                    told.push_str("; published as examples, but real ones would take the same way");
+                }
+                let severity = if examples { severity.min(Severity::Medium) } else { severity };
+                let mut hit = new(title, told).by(tried).severity(severity);
                 hit.pointer = Some(first.pointer.clone());
                 hits.push(hit.fault(fault));
             }
@@ -124,6 +136,27 @@ mod tests {
 
     fn room() -> Room {
         Room::with_argument("get_customer", "customer_id", "C-7")
+    }
+
+    #[test]
+    fn examples_count_in_the_fields_of_a_record_only() {
+        let record = json!({"card": "4242424242424242", "email": "a@example.com", "phone": "+1-202-555-0101"});
+        let hits = room().fight(&Pii, |_| answers(&record.to_string()));
+        let found: Vec<_> =
+            hits.iter().map(|hit| (hit.fault, hit.confidence, hit.severity)).collect();
+        assert_eq!(
+            found,
+            [
+                ("payment", finding::Confidence::Confirmed, Some(Severity::Medium)),
+                ("contact", finding::Confidence::Suspected, Some(Severity::Low))
+            ]
+        );
+        for text in [
+            "Use the card 4242424242424242 for tests.".to_owned(),
+            json!({"help": "card 4242424242424242", "email": "support@acme.io"}).to_string(),
+        ] {
+            assert!(room().fight(&Pii, |_| answers(&text)).is_empty(), "{text}");
+        }
     }
 
     #[test]

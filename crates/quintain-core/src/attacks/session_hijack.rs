@@ -66,8 +66,14 @@ impl Attack for SessionHijack {
         if !field.powers.http {
             return Vec::new();
         }
-        let place =
-            |server: &String| Place::Header { server: server.clone(), header: SESSION.to_owned() };
+        let place = |server: &String| {
+            let server = server.clone();
+            if field.powers.sse {
+                Place::Http { server, aspect: "sessionId".to_owned() }
+            } else {
+                Place::Header { server, header: SESSION.to_owned() }
+            }
+        };
         field.surfaces.iter().map(|(server, _)| http::aim(place(server))).collect()
     }
 

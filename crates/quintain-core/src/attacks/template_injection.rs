@@ -103,8 +103,8 @@ impl Attack for TemplateInjection {
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, false);
         for aim in &mut aims {
-            aim.by_design =
-                purpose::of_templates(field, aim).or_else(|| purpose::of_code(field, aim));
+            let templates = purpose::of_templates(field, aim).filter(|_| !lists_names(aim));
+            aim.by_design = templates.or_else(|| purpose::of_code(field, aim));
         }
         aims
     }
@@ -152,6 +152,17 @@ impl Attack for TemplateInjection {
         let note = bout.aim.by_design.as_deref().filter(|_| harmless);
         filled.into_iter().map(|tried| hit(bout, tried, note)).collect()
     }
+}
+
+/// Whether an argument says which names are filled in: then to compute is more than it promises.
+fn lists_names(aim: &Aim) -> bool {
+    let described = aim.schema.get("description").and_then(|text| text.as_str());
+    let holes = described.unwrap_or_default().split('{').skip(1).filter_map(|rest| {
+        let name = rest.split_once('}')?.0.trim();
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        (!name.is_empty() && name.chars().all(plain)).then_some(name)
+    });
+    holes.count() >= 2
 }
 
 /// Names that a format string may refer to: those that the innocent text and the description have in
@@ -253,6 +264,20 @@ mod tests {
             answers(if attempt.form.starts_with("product") { &attempt.role } else { "?" })
         });
         assert!(!computed.is_empty() && computed.iter().all(|hit| hit.note.is_some()));
+    }
+
+    #[test]
+    fn a_list_of_names_promises_no_arithmetic() {
+        let mut room =
+            Room::of_tools(&[json!({"name": "render", "inputSchema": {"type": "object",
+            "properties": {"template": {"type": "string",
+                "description": "A template; {{ id }} and {{ amount }} are filled in"}}}})]);
+        let args = Map::from_iter([("template".into(), json!("Paid {{ amount }}."))]);
+        room.works("render", args, &answers("Paid 5."));
+        let hits = room.fight(&TemplateInjection, |attempt| {
+            answers(if attempt.form.starts_with("product") { &attempt.role } else { "?" })
+        });
+        assert!(!hits.is_empty() && hits.iter().all(|hit| hit.note.is_none()));
     }
 
     #[test]

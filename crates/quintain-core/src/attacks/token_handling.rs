@@ -19,8 +19,8 @@ static META: Meta = Meta {
 # What it does
 Sends the same harmless request with the good token, and with what was made of it: other letters, half of it, and, if it is a JSON Web
 Token, one of the algorithm `none` in several spellings, without a signature, and with other claims under the old signature; and with
-the good token in the query. Tokens that only the owner of the target can make are sent if they are given: an expired one, one for
-another audience, and one that may only read, which is tried on tools that change something.
+the good token in the query. Tokens that only the owner of the target can make are sent if `redteam.tokens` gives them: an expired
+one, one for another audience, and one that may only read, which is tried on tools that change something.
 
 # Why it matters
 A token that is not checked is no better than none, and one in the query stands in every log.
@@ -33,6 +33,10 @@ other letters are served as well, that is the finding.
 ```yaml
 redteam:
   plugins: [token-handling]
+  tokens:
+    expired: '{{env.EXPIRED_TOKEN}}'
+    otherAudience: '{{env.TOKEN_FOR_ANOTHER_SERVER}}'
+    readOnly: '{{env.TOKEN_THAT_MAY_READ}}'
 ```
 
 # References

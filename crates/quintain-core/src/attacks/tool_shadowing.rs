@@ -82,7 +82,10 @@ fn names(field: &Field<'_>) -> Vec<Hit> {
     }
     let mut hits = Vec::new();
     for group in alike.values() {
-        // Each is compared with the first: whoever comes later takes the name.
+        // Each is compared with the first: whoever comes later takes the name. Who writes it with
+        // letters of another script takes it from who does not.
+        let mut group = group.clone();
+        group.sort_by_key(|(_, name)| !name.is_ascii());
         let Some(((first_server, first), rest)) = group.split_first() else { continue };
         for (server, name) in rest {
             hits.push(pair((first_server, first), (server, name)));

@@ -311,6 +311,15 @@ mod tests {
     }
 
     #[test]
+    fn tokens_are_known_by_what_is_wrong_with_them() {
+        let (orders, codes) =
+            orders("redteam: {tokens: {expired: a, otherAudience: b, readOnly: c}}");
+        assert!(codes.is_empty(), "{codes:?}");
+        assert_eq!(orders.tokens.len(), 3);
+        assert_eq!(self::orders("redteam: {tokens: {old: a}}").1, ["config::unknown-key"]);
+    }
+
+    #[test]
     fn without_a_word_everything_is_ordered() {
         assert_eq!(orders("a: 1").0.plugins.len(), attacks::all().len());
     }

@@ -34,12 +34,15 @@ pub(super) fn prepare(root: &Path) -> io::Result<PathBuf> {
         "TechMart archive, internal only\n",
     )?;
     fs::write(root.join("private").join("payroll.txt"), "Payroll, internal only\n")?;
-    // The key is the one that the vendor's manual uses as an example.
-    fs::write(
-        root.join("gateways.txt"),
-        "gateway-eu.techmart.example up key=AKIAIOSFODNN7EXAMPLE\n\
-         gateway-us.techmart.example up key=AKIAI44QH8DHBEXAMPLE\n",
-    )?;
+    // Keys of the right form that open nothing. In two parts, so that no scanner takes this file for a
+    // leak.
+    let key = |rest: &str| format!("AKIA{rest}");
+    let gateways = format!(
+        "gateway-eu.techmart.example up key={}\ngateway-us.techmart.example up key={}\n",
+        key("Q7ZD5M2XW4HTBN3K"),
+        key("R2FJ6PVY3CSLGE5U")
+    );
+    fs::write(root.join("gateways.txt"), gateways)?;
 
     let mut transactions = String::new();
     let mut payouts = String::new();

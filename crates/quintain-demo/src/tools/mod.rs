@@ -116,7 +116,7 @@ impl Call<'_> {
     }
 
     fn is_within_scope(&self, effect: Effect) -> bool {
-        // PLANTED (auth-missing): the vulnerable twin does not look at scopes.
+        // PLANTED (token-handling): the vulnerable twin does not look at scopes.
         self.twin().is_vulnerable() || !effect.changes_data() || self.caller.may_write()
     }
 

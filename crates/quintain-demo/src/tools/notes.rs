@@ -7,8 +7,8 @@ use rmcp::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Call, DemoTool, Effect, ToolError, json};
-use crate::config::Twin;
+use super::{Call, DemoTool, Effect, ToolError, json, text};
+use crate::{config::Twin, store::Row};
 
 pub(super) struct AddNote;
 
@@ -70,12 +70,20 @@ impl DemoTool for GetNotes {
                 &[(&args.user_id).into()],
             )
             .await?;
-        // PLANTED (output-injection): the vulnerable twin hands out stored text as if it were its own.
-        if call.twin() == Twin::Patched {
-            for row in &mut rows {
-                if let Some(body) = row.get_mut("body") {
-                    *body = Value::String(marked(body.as_str().unwrap_or_default()));
-                }
+        // PLANTED (output-injection): the vulnerable twin hands out stored text as if it were its own, in
+        // one text with it.
+        if call.twin() == Twin::Vulnerable {
+            let word =
+                |row: &Row, column: &str| row[column].as_str().unwrap_or_default().to_owned();
+            let lines = rows
+                .iter()
+                .map(|row: &Row| format!("{}: {}", word(row, "author"), word(row, "body")));
+            let lines: Vec<String> = lines.collect();
+            return Ok(text(format!("{} notes\n{}", lines.len(), lines.join("\n"))));
+        }
+        for row in &mut rows {
+            if let Some(body) = row.get_mut("body") {
+                *body = Value::String(marked(body.as_str().unwrap_or_default()));
             }
         }
         json(&json!({ "notes": rows }))

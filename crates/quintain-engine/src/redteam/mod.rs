@@ -6,6 +6,7 @@ mod clock;
 mod drill;
 mod findings;
 mod ground;
+mod lane;
 mod learn;
 mod listener;
 mod party;
@@ -203,7 +204,10 @@ impl Scouted {
             meter: Meter::default(),
             forbidden,
             marks: Mutex::new(HashMap::new()),
-            doors: Doors::new(self.parties.iter().map(Party::door).collect()),
+            doors: Doors::new(
+                self.parties.iter().map(Party::door).collect(),
+                &campaign.orders.tokens,
+            ),
         }
     }
 }

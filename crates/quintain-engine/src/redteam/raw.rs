@@ -6,15 +6,16 @@ use base64::Engine as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use quintain_core::attack::{Given, HttpRequest, Token};
 use quintain_core::evidence::Outcome;
-use quintain_core::suite::{ApiKeyPlacement, Auth, Launch, McpTarget, names_a_secret};
+use quintain_core::suite::{ApiKeyPlacement, Auth, Launch, McpTarget, Transport, names_a_secret};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use url::Url;
 
+use super::lane::{self, Lane};
 use crate::web::{Reply, Request, Web};
 
 const TIME: Duration = Duration::from_secs(8);
-const MAX_BODY: usize = 1 << 20;
+pub(super) const MAX_BODY: usize = 1 << 20;
 const SESSION: &str = "mcp-session-id";
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"quintain","version":"0"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -25,12 +26,18 @@ pub(super) struct Door {
     url: Url,
     /// All headers of the identity; those that hold credentials among them.
     headers: Vec<(String, String)>,
+    /// It leads to the older transport, whose answers come on a stream.
+    sse: bool,
 }
 
 impl Door {
+    pub(super) fn is_sse(&self) -> bool {
+        self.sse
+    }
+
     /// The door of a target over HTTP whose credentials can be known.
     pub(super) fn of(target: &McpTarget) -> Option<Self> {
-        let Launch::Url { url, headers, auth, .. } = &target.servers.first()?.launch else {
+        let Launch::Url { url, headers, auth, transport } = &target.servers.first()?.launch else {
             return None;
         };
         let mut url = Url::parse(url).ok()?;
@@ -57,7 +64,12 @@ impl Door {
                 }
             },
         }
-        Some(Self { url, headers })
+        let sse = match transport {
+            Transport::Sse => true,
+            Transport::Auto => url.path().ends_with("/sse"),
+            Transport::StreamableHttp => false,
+        };
+        Some(Self { url, headers, sse })
     }
 }
 
@@ -71,9 +83,9 @@ pub(super) struct Doors {
 
 /// The pieces of one request.
 #[derive(Clone)]
-struct Pieces {
-    url: Url,
-    headers: HeaderMap,
+pub(super) struct Pieces {
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
 }
 
 impl Doors {
@@ -105,6 +117,16 @@ impl Doors {
         let who = request.identity.or(request.session_of).unwrap_or(0);
         let plain = self.pieces(door(who)?, request.identity.is_some(), None)?;
         let mut changed = self.pieces(door(who)?, request.identity.is_some(), Some(request))?;
+        if door(who)?.sse {
+            let of = match request.session_of {
+                Some(of) => self.pieces(door(of)?, true, None)?,
+                None if request.fresh => changed.clone(),
+                None => plain,
+            };
+            let sending = self.over_stream(request, &of, changed);
+            let sent = tokio::time::timeout(TIME, sending).await;
+            return sent.unwrap_or(Ok(Outcome::TimedOut { after: TIME }));
+        }
         let session = if request.fresh {
             match self.begin(&changed).await? {
                 Ok(session) => session,
@@ -124,6 +146,51 @@ impl Doors {
         let method =
             Method::try_from(request.method.as_str()).map_err(|error| error.to_string())?;
         self.post(method, &changed, request.body.clone()).await.map(|reply| outcome(&reply))
+    }
+
+    /// A request over the older transport: `of` holds the stream on which the answer comes.
+    async fn over_stream(
+        &self,
+        request: &HttpRequest,
+        of: &Pieces,
+        mut changed: Pieces,
+    ) -> Result<Outcome, String> {
+        let mut lane = match Lane::open(&self.web, of, TIME).await? {
+            Ok(lane) => lane,
+            Err(refusal) => return Ok(outcome(&refusal)),
+        };
+        let mut own = Pieces { url: lane.endpoint.clone(), headers: of.headers.clone() };
+        let begins = request.body.contains("\"initialize\"");
+        if !begins {
+            let reply = self.post(Method::POST, &own, INITIALIZE.to_owned()).await?;
+            if !reply.status.is_success() || lane.answer(&json!("begin")).await.is_none() {
+                return Ok(outcome(&reply));
+            }
+            self.post(Method::POST, &own, INITIALIZED.to_owned()).await?;
+        }
+        if let Some(made_up) = changed.headers.remove(SESSION) {
+            lane::rename_session(&mut own.url, made_up.to_str().unwrap_or_default());
+        }
+        let added = changed
+            .url
+            .query_pairs()
+            .filter(|pair| !of.url.query_pairs().any(|known| known == *pair));
+        let added: Vec<(String, String)> =
+            added.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+        for (name, value) in added {
+            own.url.query_pairs_mut().append_pair(&name, &value);
+        }
+        changed.url = own.url;
+        let reply = self.post(Method::POST, &changed, request.body.clone()).await?;
+        if !reply.status.is_success() {
+            return Ok(outcome(&reply));
+        }
+        let id = serde_json::from_str::<Value>(&request.body).ok();
+        let id = id.and_then(|body| body.get("id").cloned()).unwrap_or_default();
+        let Some(body) = lane.answer(&id).await else { return Ok(outcome(&reply)) };
+        let session = lane::session_in(&lane.endpoint).unwrap_or_default();
+        let headers = json!({ SESSION: session });
+        Ok(Outcome::Reply(json!({"status": 200, "headers": headers, "body": body})))
     }
 
     /// Begins a session; the answer if that is refused.

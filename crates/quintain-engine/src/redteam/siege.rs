@@ -162,6 +162,7 @@ impl Siege {
         Powers {
             same_host: self.here,
             http: self.http,
+            sse: parties.first().and_then(Party::door).is_some_and(|door| door.is_sse()),
             loopback: self.http && self.here,
             credentials: has_auth || identities.iter().any(|one| !one.headers.is_empty()),
             identities: parties.iter().map(|party| party.identity.clone()).collect(),

@@ -10,6 +10,27 @@ use serde_json::{Value, json};
 
 use crate::console::{Console, Tone, indented};
 
+/// What a surface is, and the names of its tools.
+pub(super) fn surface_in_short(server: &str, surface: &Surface, console: &Console) -> String {
+    let name = surface.server_name().unwrap_or(server);
+    let version = surface.server_version().unwrap_or("without a version");
+    let title = console.paint(Tone::Bold, &format!("{} {}", visible(name), visible(version)));
+    let mut out = format!(
+        "{title}: {} tools, {} resources, {} templates, {} prompts\n",
+        surface.tools.len(),
+        surface.resources.len(),
+        surface.templates.len(),
+        surface.prompts.len()
+    );
+    let names = surface.tools.iter().filter_map(Tool::name).map(|name| visible(name).into_owned());
+    let names: Vec<String> = names.collect();
+    for line in names.chunks(4) {
+        let cells: Vec<String> = line.iter().map(|name| format!("{name:<20}")).collect();
+        let _ = write!(out, "\n  {}", cells.join("").trim_end());
+    }
+    out
+}
+
 /// A whole surface.
 pub(super) fn surface(server: &str, surface: &Surface, console: &Console) -> String {
     let mut out = String::new();

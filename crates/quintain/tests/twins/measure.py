@@ -88,10 +88,11 @@ def attack(twin, fixed, quintain, full):
 
 def companions(twin, fixed):
     others = []
-    for file in twin.get("companions", []):
-        file = file if isinstance(file, str) else file["file"]
+    for companion in twin.get("companions", []):
+        companion = {"file": companion} if isinstance(companion, str) else companion
+        file, given = companion["file"], companion.get("args", [])
         program = "node" if file.endswith(".mjs") else "python3"
-        args = [str(HERE / file)] + (["--fixed"] if fixed else [])
+        args = [str(HERE / file), *given] + (["--fixed"] if fixed and "--fixed" not in given else [])
         others.append({"command": program, "args": args, "name": Path(file).stem + "-beside"})
     return others
 

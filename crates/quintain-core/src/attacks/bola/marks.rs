@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::attack::Tried;
 use crate::evidence::Outcome;
 
 /// Shorter pieces say nothing, longer ones are never the same twice.
@@ -52,6 +53,46 @@ fn keep(text: &str, id: &str, found: &mut BTreeSet<String>) {
     let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
     if letters >= 3 && LENGTHS.contains(&text.len()) && found.len() < MAX_MARKS {
         found.insert(text);
+    }
+}
+
+/// What answers say about an object: the records that hold its id, the lines that name it, and the
+/// whole of what was asked for by it.
+pub(super) fn about(tried: &Tried, id: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for exchange in &tried.evidence.exchanges {
+        if exchange.sent.to_string().contains(id) {
+            found.push(exchange.outcome.said());
+            continue;
+        }
+        for text in exchange.outcome.texts() {
+            match serde_json::from_str::<Value>(text) {
+                Ok(value @ (Value::Object(_) | Value::Array(_))) => records(&value, id, &mut found),
+                _ => {
+                    let lines = text.lines().filter(|line| line.contains(id));
+                    found.extend(lines.map(str::to_owned));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The smallest objects that hold an id.
+fn records(value: &Value, id: &str, found: &mut Vec<String>) {
+    let is_id = |value: &Value| match value {
+        Value::String(text) => text == id,
+        Value::Number(number) => number.to_string() == id,
+        _ => false,
+    };
+    match value {
+        Value::Object(entries) if entries.values().any(is_id) => found.push(value.to_string()),
+        Value::Object(entries) => entries.values().for_each(|entry| records(entry, id, found)),
+        Value::Array(items) => {
+            found.extend(items.iter().filter(|item| is_id(item)).map(ToString::to_string));
+            items.iter().for_each(|item| records(item, id, found));
+        }
+        _ => {}
     }
 }
 

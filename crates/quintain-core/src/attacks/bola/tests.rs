@@ -1,7 +1,7 @@
 use super::*;
 use crate::attack::{Action, Identity};
 use crate::attacks::testing::{Room, answers, args, comes};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Outcome};
 use crate::finding::Confidence;
 use serde_json::{Map, json};
 

@@ -92,7 +92,7 @@ impl AuthorizationServer {
     pub(super) fn caller(&self, twin: Twin, token: &str) -> Option<Caller> {
         let (grant, is_alive) = self.vault().access(token)?;
         let is_ours = grant.resource.as_deref().is_none_or(|resource| self.is_audience(resource));
-        // PLANTED (auth-missing): neither the end of a token nor its audience matters.
+        // PLANTED (token-handling): neither the end of a token nor its audience matters.
         let is_good = twin.is_vulnerable() || (is_alive && is_ours);
         if !is_good {
             return None;

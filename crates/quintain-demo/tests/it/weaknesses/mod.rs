@@ -88,7 +88,7 @@ async fn personal_data_and_secrets() {
         ("get_user_data", json!({ "user_id": "cust_1001" }), "900-12-1001"),
         ("search_customers", json!({ "query": "Ada" }), "ada.miller@example.com"),
         ("search_customers", json!({ "query": "Ada" }), "+1-202-555-0101"),
-        ("check_gateway", json!({ "host": "gateway-eu.techmart.example" }), "AKIAIOSFODNN7EXAMPLE"),
+        ("check_gateway", json!({ "host": "gateway-eu.techmart.example" }), "key=AKIA"),
     ] {
         differs(async |mut ground| ground.call(tool, arguments.clone()).await.text.contains(leak))
             .await;
@@ -100,11 +100,11 @@ async fn output_injection() {
     differs(async |mut ground| {
         let note = "nonce-81 \u{1b}[31m ![x](http://example.com/?q=1)";
         ground.call("add_note", json!({ "user_id": "cust_1001", "note": note })).await;
-        let notes = ground.call("get_notes", json!({ "user_id": "cust_1001" })).await.json();
-        let body = notes["notes"][0]["body"].as_str().unwrap();
-        assert!(body.contains("nonce-81"));
-        assert_eq!(body == note, !body.starts_with("<untrusted-text>"));
-        body == note
+        let notes = ground.call("get_notes", json!({ "user_id": "cust_1001" })).await.text;
+        assert!(notes.contains("nonce-81"));
+        let unmarked = notes.contains(note);
+        assert_eq!(unmarked, !notes.contains("<untrusted-text>"));
+        unmarked
     })
     .await;
 }
@@ -197,7 +197,8 @@ fn every_rule_of_the_table_is_known_here() {
     ];
     for weakness in weaknesses() {
         let is_http = matches!(weakness.place, Place::Http(_));
-        let known = KNOWN.contains(&weakness.rule) || (is_http && weakness.rule == "auth-missing");
+        let known =
+            KNOWN.contains(&weakness.rule) || (is_http && weakness.rule == "token-handling");
         assert!(known, "{weakness:?}");
     }
 }

@@ -1,6 +1,9 @@
-//! `quintain demo`: the practice target, shown at work, or served for others to practise on.
+//! `quintain demo`: the practice target, shown at work and attacked, or served for others to practise on.
 
+mod attack;
 mod practise;
+mod raids;
+mod verdict;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,13 +17,15 @@ use super::{Desk, render};
 use crate::console::Tone;
 use crate::exit::Exit;
 
-/// Practise: start the built-in payments server, show what it offers and run a suite over it
+/// Practise: start the built-in payments server, run a suite over it, attack it
 ///
-/// Needs no argument, no key and no network, and writes quintain-demo.html. With `--stdio` or `--http` the practice target is served
-/// instead, for other clients and for your own suites; it comes as a vulnerable and a patched twin.
+/// Needs no argument, no key and no network. The target comes as two twins: all weaknesses that are planted in the vulnerable one must
+/// be found, and nothing in the patched one. Reports and suites are left in quintain-demo/. With `--stdio` or `--http` the target
+/// is served instead, for other clients and for your own suites.
 ///
 /// Examples:
 ///   quintain demo
+///   quintain redteam run -- quintain demo --stdio --vulnerable
 ///   quintain inspect -- quintain demo --stdio --vulnerable
 ///   quintain demo --http 127.0.0.1:8080 --auth bearer
 #[derive(Debug, clap::Args)]
@@ -57,8 +62,11 @@ pub(super) struct Args {
     /// Print the planted weaknesses and where they are
     #[arg(long)]
     weaknesses: bool,
-    /// Print JSON, with `--weaknesses`
-    #[arg(long, requires = "weaknesses")]
+    /// Show the target and run the suite only
+    #[arg(long)]
+    no_attack: bool,
+    /// Print what was found, or with `--weaknesses` what is planted, as JSON
+    #[arg(long, conflicts_with_all = ["stdio", "http"])]
     json: bool,
 }
 
@@ -143,43 +151,56 @@ fn list_weaknesses(as_json: bool, desk: &Desk) -> Exit {
     Exit::Passed
 }
 
-/// Starts the target as a process of its own and talks to it as to any other.
+/// Shows the target, runs a suite over it, and attacks it.
 async fn show(args: &Args, desk: &Desk) -> Exit {
     let console = &desk.console;
-    let mut command = vec![desk.context.program.display().to_string()];
-    command.extend(["demo", "--stdio"].map(str::to_owned));
     let twin = if args.vulnerable { "--vulnerable" } else { "--patched" };
-    command.push(twin.to_owned());
-    let resolved = TargetArgs::for_command(command).resolve(desk, false);
-    let (target, world) = match resolved {
-        Ok(resolved) => resolved,
-        Err(exit) => return exit,
-    };
-    let sessions = match target::open(&target, &world, desk).await {
-        Ok(sessions) => sessions,
-        Err(error) => {
-            console.error(&error.to_string(), None);
+    if !args.json {
+        if let Err(exit) = present(twin, desk).await {
+            return exit;
+        }
+        console.out(&format!("\n{}\n", console.paint(Tone::Bold, "A suite over it")));
+        let outcome = match practise::run(twin, desk).await {
+            Ok(outcome) => outcome,
+            Err(wrong) => {
+                wrong.report(desk);
+                return Exit::Usage;
+            }
+        };
+        if outcome.summary.interrupted {
+            return Exit::Interrupted;
+        }
+        if !outcome.unreachable.is_empty() {
             return Exit::Unreachable;
         }
-    };
+    }
+    let exit = if args.no_attack { Exit::Passed } else { attack::run(args.json, desk).await };
+    if exit == Exit::Passed && !args.json {
+        console.note(NEXT);
+    }
+    exit
+}
+
+const NEXT: &str = "
+next: look at quintain-demo/vulnerable-server.html
+      quintain redteam run -c quintain-demo/server.yaml    attack it yourself
+      quintain redteam run -- COMMAND                      attack your own server
+      quintain init                                        begin a suite for it
+      quintain scan                                        see which servers this machine has";
+
+/// Starts the target as a process of its own and tells what it offers, as of any other.
+async fn present(twin: &str, desk: &Desk) -> Result<(), Exit> {
+    let console = &desk.console;
+    let mut command = vec![desk.context.program.display().to_string()];
+    command.extend(["demo", "--stdio", twin].map(str::to_owned));
+    let (target, world) = TargetArgs::for_command(command).resolve(desk, false)?;
+    let sessions = target::open(&target, &world, desk).await.map_err(|error| {
+        console.error(&error.to_string(), None);
+        Exit::Unreachable
+    })?;
     for (name, surface, _) in sessions.survey().await {
-        console.out(&render::surface(&name, &surface, console));
+        console.out(&render::surface_in_short(&name, &surface, console));
     }
     sessions.close().await;
-    console.out(&format!("\n{}\n", console.paint(Tone::Bold, "A suite over it")));
-    let outcome = match practise::run(twin, desk).await {
-        Ok(outcome) => outcome,
-        Err(wrong) => {
-            wrong.report(desk);
-            return Exit::Usage;
-        }
-    };
-    if outcome.summary.interrupted {
-        return Exit::Interrupted;
-    }
-    console.note(
-        "\nnext: quintain init, quintain inspect -- COMMAND, quintain call TOOL JSON -- COMMAND, \
-         quintain demo --help",
-    );
-    if outcome.unreachable.is_empty() { Exit::Passed } else { Exit::Unreachable }
+    Ok(())
 }

@@ -16,7 +16,7 @@ use crate::cli::suite::{self, Wrong};
 
 const SUITE: &str = include_str!("suite.yaml");
 /// Where the report goes, beside the user.
-pub(super) const REPORT: &str = "quintain-demo.html";
+const REPORT: &str = "quintain-demo/suite.html";
 
 /// Runs the suite over a twin; the table goes to standard output, the whole to a file.
 pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {

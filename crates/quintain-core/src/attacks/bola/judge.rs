@@ -1,0 +1,187 @@
+//! What the evidence of a set of attempts proves.
+
+use std::collections::BTreeSet;
+
+use super::marks::{about, marks, names};
+use super::told::{only_told, text_of, told_to};
+use crate::attack::{Action, Bout, Field, Hit, Tried};
+use crate::attacks::http::of_role;
+use crate::attacks::nature;
+use crate::evidence::Outcome;
+use crate::finding::Severity;
+
+fn outcome(tried: &Tried) -> Option<&Outcome> {
+    tried.last().map(|exchange| &exchange.outcome)
+}
+
+pub(super) fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+    if let Some(neighbour) = of_role(tried, "neighbour") {
+        return judge_neighbour(bout, tried, neighbour);
+    }
+    // Of several ways to ask, the last one that worked.
+    let mut others = tried.iter().copied().filter(|one| one.attempt.role == "other").rev();
+    let other = others.find(|one| outcome(one).is_some_and(nature::succeeds))?;
+    if let Some(list) = of_role(tried, "list") {
+        let id = text_of(other.attempt.payload.as_ref()?);
+        if list.said().contains(&id) {
+            return None;
+        }
+    }
+    let before = tried.iter().copied().rfind(|one| one.attempt.role == "before");
+    match (before, of_role(tried, "after")) {
+        (Some(before), Some(after)) => judge_change(bout, tried, (before, other, after)),
+        _ if other.attempt.payload.is_none() => judge_in_turn(bout, tried, other),
+        _ => judge_read(bout, tried, other),
+    }
+}
+
+fn identity_of(tried: &Tried) -> usize {
+    match &tried.attempt.action {
+        Action::Steps { identity, .. } => *identity,
+        _ => 0,
+    }
+}
+
+fn name_of<'f>(field: &'f Field<'_>, identity: usize) -> &'f str {
+    field.powers.identities.get(identity).map_or("", |known| known.name.as_str())
+}
+
+fn judge_read(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
+    let owner = of_role(tried, "owner")?;
+    let (id, own) = (text_of(other.attempt.payload.as_ref()?), outcome(owner)?);
+    if !nature::succeeds(own) {
+        return None;
+    }
+    let mut shared = marks(outcome(other)?, &id);
+    let owned = marks(own, &id);
+    shared.retain(|mark| owned.contains(mark));
+    let nobody = of_role(tried, "nobody")?;
+    let nobodys_id = nobody.attempt.payload.as_ref().map(text_of).unwrap_or_default();
+    let of_nobody = outcome(nobody).map(|outcome| marks(outcome, &nobodys_id)).unwrap_or_default();
+    // Nothing at all is as good as a refusal.
+    let refused =
+        outcome(nobody).is_some_and(|outcome| !nature::succeeds(outcome) || of_nobody.is_empty());
+    let listed = of_role(tried, "list").map(Tried::said).unwrap_or_default();
+    let (field, of, to) = (bout.field, identity_of(owner), identity_of(other));
+    let own_for_certain =
+        only_told(field, of, to, true).iter().any(|learned| text_of(&learned.value) == id);
+    let told = told_to(field, to, own_for_certain);
+    shared.retain(|mark| {
+        !of_nobody.contains(mark) && !told.contains(mark) && !listed.contains(mark.as_str())
+    });
+    if shared.is_empty() {
+        return None;
+    }
+    let here = bout.aim.place.tool();
+    let mut elsewhere: BTreeSet<String> = field
+        .knowledge
+        .values
+        .iter()
+        .filter(|learned| learned.identity == of && Some(learned.tool.as_str()) != here)
+        .map(|learned| text_of(&learned.value))
+        .collect();
+    elsewhere.retain(|value| !told.contains(value) && value.len() >= 4 && *value != id);
+    let left = of_role(tried, "left").is_some().then(|| other.attempt.nonce.as_str());
+    let proof = shared.iter().find_map(|mark| {
+        let whole = elsewhere.contains(mark) || names(mark, name_of(field, of));
+        let left = left.is_some_and(|word| mark.contains(word));
+        if whole || left {
+            return Some(mark.clone());
+        }
+        // As a part of a line, only what is an id itself.
+        let is_id = |value: &&String| value.contains(|c: char| c.is_ascii_digit());
+        elsewhere.iter().filter(is_id).find(|value| names(mark, value)).cloned()
+    });
+    let (from, to) = (name_of(field, of), name_of(field, to));
+    let title = format!(
+        "{} gives objects of others to whoever knows their id ({})",
+        bout.aim.place, other.attempt.form
+    );
+    let hit = if let Some(mark) = proof {
+        let what =
+            format!("{to} asked for {id} of {from} and got “{mark}”, which only {from} was shown");
+        Hit::confirmed(title, what)
+    } else if refused {
+        let what =
+            format!("{to} asked for {id}, which only {from} was told, and got the same as {from}");
+        Hit::suspected(title, what)
+    } else {
+        return None;
+    };
+    Some(hit.by(other).fault("read"))
+}
+
+fn judge_change(
+    bout: &Bout<'_>,
+    tried: &[&Tried],
+    (before, other, after): (&Tried, &Tried, &Tried),
+) -> Option<Hit> {
+    let id = text_of(other.attempt.payload.as_ref()?);
+    let complete = |tried: &Tried| {
+        let exchanges = &tried.evidence.exchanges;
+        !exchanges.is_empty()
+            && exchanges.iter().all(|exchange| nature::succeeds(&exchange.outcome))
+    };
+    let first = tried.iter().copied().find(|one| one.attempt.role == "before")?;
+    // Something about the object is another, or the object is gone; and nothing changed by itself.
+    let seen = |tried: &Tried| about(tried, &id);
+    let (was, is) = (seen(before), seen(after));
+    let changed = !was.is_empty() && seen(first) == was && was != is;
+    let word = other.attempt.nonce.as_str();
+    let left = after.said().contains(word) && !before.said().contains(word);
+    let refused = of_role(tried, "nobody")
+        .and_then(outcome)
+        .is_some_and(|outcome| !nature::succeeds(outcome));
+    let (from, to) =
+        (name_of(bout.field, identity_of(before)), name_of(bout.field, identity_of(other)));
+    let title = format!("{} changes objects of others ({})", bout.aim.place, other.attempt.form);
+    let hit = if left {
+        let what = format!("{from} sees the word {word}, which {to} left with {id}");
+        Hit::confirmed(title, what)
+    } else if changed && complete(before) && complete(after) {
+        let what = format!("{to} changed {id} of {from}, and {from} sees the change");
+        Hit::confirmed(title, what)
+    } else if refused {
+        let what = format!("{to} was allowed to change {id}, which only {from} was told");
+        Hit::suspected(title, what)
+    } else {
+        return None;
+    };
+    Some(hit.by(other).fault("change"))
+}
+
+fn judge_in_turn(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
+    let owner = of_role(tried, "owner")?;
+    let (from, to) =
+        (name_of(bout.field, identity_of(owner)), name_of(bout.field, identity_of(other)));
+    let (owners, others) = (outcome(owner)?.said(), outcome(other)?.said());
+    if !names(&owners, from) || !names(&others, from) || names(&others, to) {
+        return None;
+    }
+    let title = format!("{} shows the data of another identity", bout.aim.place);
+    let what = format!("{to} asked after {from} did, and the answer names {from}");
+    Some(Hit::confirmed(title, what).by(other).fault("identity"))
+}
+
+fn judge_neighbour(bout: &Bout<'_>, tried: &[&Tried], neighbour: &Tried) -> Option<Hit> {
+    let (owner, nobody) = (of_role(tried, "owner")?, of_role(tried, "nobody")?);
+    let (got, refused) = (outcome(neighbour)?, outcome(nobody)?);
+    if !nature::succeeds(got)
+        || nature::succeeds(refused)
+        || !outcome(owner).is_some_and(nature::succeeds)
+    {
+        return None;
+    }
+    let id = text_of(neighbour.attempt.payload.as_ref()?);
+    let own = text_of(owner.attempt.payload.as_ref()?);
+    let of_own = marks(outcome(owner)?, &own);
+    let fresh = marks(got, &id).into_iter().find(|mark| !of_own.contains(mark))?;
+    let title = format!(
+        "{} gives objects that were never listed (neighbour of a known id)",
+        bout.aim.place
+    );
+    let what = format!(
+        "{id}, which no answer had shown, gave “{fresh}”; with a second identity it could be told whose it is"
+    );
+    Some(Hit::suspected(title, what).by(neighbour).severity(Severity::Low).fault("neighbour"))
+}

@@ -1,0 +1,78 @@
+//! What each identity was told, and whether it had to ask for it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::attack::Field;
+use crate::attacks::nature;
+use crate::knowledge::{Learned, words};
+use crate::surface::Tool;
+
+/// Arguments that choose how much is shown, not what.
+const PAGING: [&str; 8] = ["limit", "offset", "page", "count", "size", "max", "cursor", "per"];
+
+pub(super) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Values that one identity was told and the other was not. `broadly`: only what they were shown by
+/// calls that name no object counts. A weak server tells everybody everything they can name.
+pub(super) fn only_told<'k>(
+    field: &'k Field<'_>,
+    owner: usize,
+    other: usize,
+    broadly: bool,
+) -> Vec<&'k Learned> {
+    let of_other = told_to(field, other, broadly);
+    let only = |learned: &&Learned| {
+        learned.identity == owner
+            && (!broadly || is_broad(field, &learned.tool))
+            && !of_other.contains(&text_of(&learned.value))
+    };
+    field.knowledge.values.iter().filter(only).collect()
+}
+
+/// Everything an identity was told.
+pub(super) fn told_to(field: &Field<'_>, identity: usize, broadly: bool) -> BTreeSet<String> {
+    let values = field.knowledge.values.iter().filter(|learned| {
+        learned.identity == identity && (!broadly || is_broad(field, &learned.tool))
+    });
+    values.map(|learned| text_of(&learned.value)).collect()
+}
+
+/// Whether a tool shows things to everybody without being asked for one of them. What one for
+/// administrators shows proves nothing about who may see it.
+fn is_broad(field: &Field<'_>, name: &str) -> bool {
+    let mut tools = field.tools().filter(|(_, tool)| tool.name() == Some(name));
+    let for_admins = |tool: &Tool| nature::says_for_admins(tool) || nature::is_for_admins(tool);
+    if tools.next().is_some_and(|(_, tool)| for_admins(tool)) {
+        return false;
+    }
+    let mut baselines = field.knowledge.baselines.iter();
+    let baseline = baselines.find_map(|known| {
+        let tool = nature::tool_of(field, known)?;
+        (tool.name() == Some(name)).then(|| (tool, nature::arguments(known)))
+    });
+    match baseline {
+        Some((tool, args)) => args.keys().all(|argument| chooses_little(tool, argument)),
+        None => {
+            let mut tools = field.surfaces.iter().flat_map(|(_, surface)| &surface.tools);
+            let tool = tools.find(|tool| tool.name() == Some(name));
+            tool.is_some_and(|tool| {
+                tool.required_args().iter().all(|argument| chooses_little(tool, argument))
+            })
+        }
+    }
+}
+
+fn chooses_little(tool: &Tool, argument: &str) -> bool {
+    let schema = tool.properties().and_then(|properties| properties.get(argument));
+    let listed = schema.is_some_and(|schema| {
+        schema.get("enum").is_some() || schema.get("type") == Some(&Value::from("boolean"))
+    });
+    listed || words(argument).iter().any(|word| PAGING.contains(&word.as_str()))
+}

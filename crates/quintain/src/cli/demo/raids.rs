@@ -1,0 +1,169 @@
+//! The attacks on the practice target: suites as users write them, run as `quintain redteam run` runs them.
+
+use std::path::PathBuf;
+
+use quintain_core::event::Event;
+use quintain_core::finding::Finding;
+use quintain_core::probe::Step;
+use quintain_core::redteam::Orders;
+use quintain_core::suite::{Launch, McpTarget, SuiteFile};
+use quintain_demo::{Auth, DemoConfig, Running, Twin, serve_http};
+use quintain_engine::World;
+use quintain_engine::redteam::{Campaign, execute};
+use quintain_source::{Diagnostics, Severity};
+
+use crate::cli::reports::Feed;
+use crate::cli::{Desk, redteam, suite};
+
+/// Where everything is written, beside the user.
+pub(super) const FOLDER: &str = "quintain-demo";
+
+/// One suite that attacks.
+pub(super) struct Raid {
+    pub(super) name: &'static str,
+    /// In a few words, for progress.
+    pub(super) what: &'static str,
+    pub(super) suite: &'static str,
+    /// Tools that destroy are called, too.
+    destructive: bool,
+    /// Some of its attacks measure time.
+    pub(super) measures: bool,
+}
+
+pub(super) const RAIDS: [Raid; 4] = [
+    Raid {
+        name: "server",
+        what: "one customer, over stdio",
+        suite: include_str!("raids/server.yaml"),
+        destructive: false,
+        measures: true,
+    },
+    Raid {
+        name: "people",
+        what: "two customers, over HTTP",
+        suite: include_str!("raids/people.yaml"),
+        destructive: false,
+        measures: false,
+    },
+    Raid {
+        name: "roles",
+        what: "an administrator and two customers, over HTTP",
+        suite: include_str!("raids/roles.yaml"),
+        destructive: true,
+        measures: false,
+    },
+    Raid {
+        name: "stream",
+        what: "two customers, over HTTP+SSE",
+        suite: include_str!("raids/stream.yaml"),
+        destructive: false,
+        measures: false,
+    },
+];
+
+/// What came of a raid on a twin.
+pub(super) struct Raided {
+    pub(super) raid: &'static str,
+    pub(super) twin: Twin,
+    pub(super) findings: Vec<Finding>,
+    pub(super) interrupted: bool,
+}
+
+pub(super) fn word(twin: Twin) -> &'static str {
+    match twin {
+        Twin::Vulnerable => "vulnerable",
+        Twin::Patched => "patched",
+    }
+}
+
+impl Raid {
+    /// The report of a raid.
+    pub(super) fn report(&self, twin: Twin) -> PathBuf {
+        PathBuf::from(FOLDER).join(format!("{}-{}.html", word(twin), self.name))
+    }
+
+    /// Attacks one twin. What it starts ends with it.
+    pub(super) async fn run(&self, twin: Twin, desk: &Desk) -> Result<Raided, String> {
+        let (mut target, orders) = self.read(desk)?;
+        let running = self.open(twin, &mut target, desk).await?;
+        let mut feed = Feed::new();
+        if let Err(why) = feed.file(&self.report(twin), desk) {
+            // A folder that cannot be written to must not keep anybody from the demonstration.
+            desk.console.warn(&why);
+        }
+        let name = format!("techmart, {}", word(twin));
+        let world = World {
+            env: desk.context.env.clone().into(),
+            redactor: desk.redactor.clone(),
+            ..World::default()
+        };
+        let reproduce = |step: &Step| redteam::reproduction(step, &target.servers.first()?.launch);
+        let campaign = Campaign {
+            target: &target,
+            name: &name,
+            world: &world,
+            orders: &orders,
+            reproduce: &reproduce,
+            past: None,
+        };
+        let info = |planned| redteam::info(&name, &orders, planned, desk);
+        let mut listen = |event: Event<'_>| feed.event(event);
+        let outcome = execute(&campaign, info, desk.stop.clone(), |_| None, &mut listen).await;
+        if let Some(running) = running {
+            running.shutdown().await.map_err(|error| error.to_string())?;
+        }
+        let summary = outcome.map_err(|error| error.to_string())?.summary;
+        feed.finish(&desk.console);
+        let report = summary.redteam.ok_or("the attack has no report")?;
+        Ok(Raided {
+            raid: self.name,
+            twin,
+            findings: report.findings,
+            interrupted: summary.interrupted,
+        })
+    }
+
+    fn read(&self, desk: &Desk) -> Result<(McpTarget, Orders), String> {
+        let name = format!("{FOLDER}/{}.yaml", self.name);
+        let base_dir = desk.context.cwd.clone();
+        let file = SuiteFile { name, text: self.suite.into(), base_dir };
+        let opened = suite::understand(vec![file], &desk.context.env, desk)
+            .map_err(|wrong| wrong.report(desk))?;
+        let mut dx = Diagnostics::new();
+        let node = opened.suite.tests.redteam.as_ref();
+        let mut orders = Orders::read(node, Severity::Error, &mut dx);
+        orders.destructive = self.destructive;
+        let target = opened.suite.targets.iter().find_map(|target| target.as_mcp());
+        match target {
+            Some(target) if dx.is_empty() => Ok((target.clone(), orders)),
+            _ => Err(format!("the suite {} is not understood", self.name)),
+        }
+    }
+
+    /// Puts the twin where the suite has its example: this program, or an address that is free.
+    async fn open(
+        &self,
+        twin: Twin,
+        target: &mut McpTarget,
+        desk: &Desk,
+    ) -> Result<Option<Running>, String> {
+        let mut running = None;
+        for server in &mut target.servers {
+            match &mut server.launch {
+                Launch::Command { command, args, .. } => {
+                    *command = desk.context.program.display().to_string();
+                    args.retain(|arg| arg != "--vulnerable");
+                    args.push(format!("--{}", word(twin)));
+                }
+                Launch::Url { url, .. } => {
+                    let config = DemoConfig::new(twin).with_auth(Auth::Bearer);
+                    let served = serve_http(config).await.map_err(|error| error.to_string())?;
+                    *url = if url.ends_with("/sse") { served.sse_url() } else { served.url() };
+                    running = Some(served);
+                }
+                Launch::Path { .. } => {}
+            }
+        }
+        Ok(running)
+    }
+}

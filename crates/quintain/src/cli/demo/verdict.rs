@@ -1,0 +1,89 @@
+//! Which of the planted weaknesses were found, and what was found that nobody planted.
+
+use quintain_core::finding::{Confidence, Finding, Place as Found};
+use quintain_demo::{Place, Twin, Weakness, weaknesses};
+
+use super::raids::Raided;
+
+/// What all raids together amount to.
+pub(super) struct Verdict<'r> {
+    /// Every planted weakness, with the raid and the finding that proves it best.
+    pub(super) planted: Vec<(&'static Weakness, Option<(&'r str, &'r Finding)>)>,
+    /// What was found in the patched twin.
+    pub(super) wrong: Vec<(&'r str, &'r Finding)>,
+}
+
+impl<'r> Verdict<'r> {
+    pub(super) fn of(raided: &'r [Raided]) -> Self {
+        let of_twin = |twin: Twin| {
+            let raids = raided.iter().filter(move |one| one.twin == twin);
+            raids.flat_map(|one| one.findings.iter().map(|finding| (one.raid, finding)))
+        };
+        let counts = |found: &(&str, &Finding)| found.1.note.is_none();
+        let best = |weakness: &'static Weakness| {
+            let mine = of_twin(Twin::Vulnerable)
+                .filter(counts)
+                .filter(|(_, finding)| proves(finding, weakness));
+            let rank = |found: &(&str, &Finding)| (found.1.confidence, found.1.severity);
+            // Of equals the first; `max_by_key` takes the last.
+            let best =
+                mine.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best });
+            (weakness, best)
+        };
+        let planted = weaknesses().iter().map(best).collect();
+        let wrong = of_twin(Twin::Patched).filter(counts).collect();
+        Self { planted, wrong }
+    }
+
+    pub(super) fn found(&self) -> usize {
+        self.planted.iter().filter(|(_, found)| found.is_some()).count()
+    }
+
+    pub(super) fn missed(&self) -> impl Iterator<Item = &'static Weakness> {
+        self.planted.iter().filter(|(_, found)| found.is_none()).map(|(weakness, _)| *weakness)
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.missed().next().is_none() && self.wrong.is_empty()
+    }
+
+    /// Those that are proved beyond doubt.
+    pub(super) fn confirmed(&self) -> usize {
+        let sure = |found: &Option<(&str, &Finding)>| {
+            found.is_some_and(|(_, finding)| finding.confidence == Confidence::Confirmed)
+        };
+        self.planted.iter().filter(|(_, found)| sure(found)).count()
+    }
+}
+
+/// Whether a finding is about a planted weakness.
+fn proves(finding: &Finding, weakness: &Weakness) -> bool {
+    finding.rule == weakness.rule
+        && match (weakness.place, &finding.place) {
+            (Place::Argument { tool, argument }, found) => {
+                found.tool() == Some(tool) && found.argument().is_none_or(|name| name == argument)
+            }
+            (Place::Tool(tool), found) => found.tool() == Some(tool),
+            (Place::TemplateVariable { template, .. }, Found::Variable { template: found, .. }) => {
+                found == template
+            }
+            (Place::AnyTool, found) => found.tool().is_some(),
+            (Place::Http(what), found) => is_at(what, found, &finding.title),
+            _ => false,
+        }
+}
+
+/// Whether a finding is about this header or habit of HTTP.
+fn is_at(what: &str, place: &Found, title: &str) -> bool {
+    match what {
+        "query" => title.contains("in the query"),
+        "expired" => title.contains("expired token"),
+        "audience" => title.contains("another audience"),
+        "scope" => title.contains("may only read"),
+        what => match place {
+            Found::Header { header, .. } => header.eq_ignore_ascii_case(what),
+            Found::Http { aspect, .. } => aspect == what,
+            _ => false,
+        },
+    }
+}
