@@ -7,7 +7,7 @@ use quintain_core::evidence::Observation;
 
 use super::ground::Planted;
 use super::listener::Listener;
-use super::shims::Shims;
+use super::shims::{Shims, Stage};
 
 /// More than this is a flood.
 const MAX_KEPT: usize = 10_000;
@@ -43,6 +43,12 @@ impl Witness {
         seen.extend(shims.iter_mut().flat_map(Shims::look));
         seen.extend(self.listener.iter().flat_map(Listener::look));
         seen.truncate(MAX_KEPT);
+    }
+
+    /// Where stand-ins for missing programs are put.
+    pub(super) fn stage(&self) -> Option<Stage> {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.shims.as_ref().map(|shims| shims.stage().clone())
     }
 
     /// What carries this mark.
