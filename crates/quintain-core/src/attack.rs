@@ -43,6 +43,12 @@ pub trait Attack: Send + Sync {
         false
     }
 
+    /// Whether an observation that comes late can mean something to it. Every program that is given a
+    /// text is started with it; only who looks at their arguments wants to know.
+    fn reads(&self, observation: &Observation) -> bool {
+        !matches!(observation, Observation::Program { .. })
+    }
+
     /// How bad it is, and what the frameworks call it.
     fn facts(&self) -> Facts<'_>;
 

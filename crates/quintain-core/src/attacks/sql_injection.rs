@@ -65,7 +65,7 @@ const WAITS: &str = "waits";
 static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r#"(?i)unrecognized token: ?["']|near ["'].{0,40}["']: syntax error|sqlite_error|"#,
-        r"sqlite3?\.OperationalError|unterminated quoted string|syntax error at or near|",
+        r"sqlite3?\.OperationalError|unterminated quoted string at or near|syntax error at or near|",
         r"error in your SQL syntax|unclosed quotation mark|incorrect syntax near|",
         r"ORA-0(?:0933|1756|0936)|quoted string not properly terminated|psycopg2\.errors\.SyntaxError|",
         r"SQLSTATE\[?42|PostgresError: .{0,40}syntax|unexpected end of SQL command"
@@ -419,6 +419,11 @@ mod tests {
         assert_eq!(judge(&|attempt| format!("no user {}", text(attempt))), "");
         assert_eq!(judge(&|_| "near \"'\": syntax error".into()), "", "also after two quotes");
         assert_eq!(judge(&|attempt| format!("near \"{}\": syntax error", text(attempt))), "");
+        let shell = |attempt: &Attempt| match attempt.role.as_str() {
+            "quote" => "/bin/sh: 1: Syntax error: Unterminated quoted string".to_owned(),
+            _ => "ann".to_owned(),
+        };
+        assert_eq!(judge(&shell), "");
         assert_eq!(judge(&|_| "[]".into()), "");
         assert_eq!(judge(&|attempt| attempt.nonce.to_string()), "");
     }

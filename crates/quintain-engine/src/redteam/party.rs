@@ -74,13 +74,23 @@ impl Party {
 /// to start than a call may take.
 pub(super) async fn send(sessions: &Sessions, step: &Step) -> Exchange {
     let sent = tokio::time::timeout(CALL_TIME, sent(sessions, step)).await;
-    sent.unwrap_or_else(|_| Exchange {
-        server: String::new(),
-        method: "tools/call".to_owned(),
-        sent: serde_json::to_value(step).unwrap_or_default(),
-        outcome: Outcome::TimedOut { after: CALL_TIME },
-        took: CALL_TIME,
-        notices: Vec::new(),
+    sent.unwrap_or_else(|_| {
+        let (method, sent) = match step {
+            Step::Call(call) => {
+                ("tools/call", serde_json::json!({"name": call.tool, "arguments": call.args}))
+            }
+            Step::Request { method, params, .. } => {
+                (method.as_str(), Value::Object(params.clone()))
+            }
+        };
+        Exchange {
+            server: String::new(),
+            method: method.to_owned(),
+            sent,
+            outcome: Outcome::TimedOut { after: CALL_TIME },
+            took: CALL_TIME,
+            notices: Vec::new(),
+        }
     })
 }
 

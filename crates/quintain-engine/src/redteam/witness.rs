@@ -63,12 +63,7 @@ impl Witness {
     /// The marks of those nobody has claimed, as texts to look for nonces in.
     pub(super) fn unclaimed(&self) -> Vec<Observation> {
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        watched
-            .seen
-            .iter()
-            .filter(|one| !matches!(one, Observation::Program { .. }))
-            .cloned()
-            .collect()
+        watched.seen.clone()
     }
 
     /// Does something with the ground, if there is one.
