@@ -22,6 +22,7 @@ pub use facts::{Facts, Need};
 pub use field::{Field, Identity, Powers};
 pub use token::{Given, Token};
 
+use crate::evidence::Observation;
 use crate::registry::About;
 
 /// A family of hostile probes with its oracle: built in, or defined in a suite.

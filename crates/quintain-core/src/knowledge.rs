@@ -3,6 +3,7 @@
 mod classify;
 mod harvest;
 mod leaves;
+mod literal;
 mod pattern;
 mod programs;
 mod synthesis;
