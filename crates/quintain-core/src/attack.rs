@@ -22,6 +22,7 @@ pub use facts::{Facts, Need};
 pub use field::{Field, Identity, Powers};
 pub use token::{Given, Token};
 
+use crate::evidence::Observation;
 use crate::registry::About;
 
 /// A family of hostile probes with its oracle: built in, or defined in a suite.
@@ -41,6 +42,12 @@ pub trait Attack: Send + Sync {
     /// Whether it may end the target, or keep it busy for long: such attacks come last.
     fn may_end_target(&self) -> bool {
         false
+    }
+
+    /// Whether an observation that comes late can mean something to it. Every program that is given a
+    /// text is started with it; only who looks at their arguments wants to know.
+    fn reads(&self, observation: &Observation) -> bool {
+        !matches!(observation, Observation::Program { .. })
     }
 
     /// How bad it is, and what the frameworks call it.

@@ -3,12 +3,15 @@
 mod classify;
 mod harvest;
 mod leaves;
+mod literal;
 mod pattern;
+mod programs;
 mod synthesis;
 
 pub use classify::{classify, is_destructive, words};
 pub use harvest::{Learned, harvest, paths_in};
 pub use leaves::{aims, put};
+pub use programs::missing_programs;
 pub use synthesis::{Hints, Tries};
 
 use std::path::PathBuf;

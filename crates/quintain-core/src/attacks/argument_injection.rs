@@ -107,9 +107,42 @@ const BEHIND: [(&str, Effect); 3] =
 const KEYS: [&str; 3] = ["output", "--output", "o"];
 
 /// Programs whose flags do harm.
-const PROGRAMS: [&str; 16] = [
-    "curl", "docker", "find", "git", "helm", "kubectl", "npm", "pip", "pip3", "rsync", "scp",
-    "sort", "ssh", "tar", "wget", "zip",
+const PROGRAMS: [&str; 35] = [
+    "ansible-playbook",
+    "aws",
+    "az",
+    "cargo",
+    "curl",
+    "docker",
+    "ffmpeg",
+    "find",
+    "gcloud",
+    "gh",
+    "git",
+    "go",
+    "godot",
+    "helm",
+    "kubectl",
+    "make",
+    "mysql",
+    "nmap",
+    "npm",
+    "npx",
+    "pandoc",
+    "pip",
+    "pip3",
+    "psql",
+    "rg",
+    "rsync",
+    "scp",
+    "semgrep",
+    "sort",
+    "ssh",
+    "tar",
+    "terraform",
+    "tshark",
+    "wget",
+    "zip",
 ];
 /// Subcommands that only check what they are given.
 const CHECKS: [&str; 4] = ["rev-parse", "check-ref-format", "show-ref", "cat-file"];
@@ -277,7 +310,7 @@ fn recorded(tried: &Tried, program: &str, arguments: &[String]) -> Option<(Confi
     let before = &arguments[..at];
     let ended = before.iter().any(|argument| argument == "--" || argument == "--end-of-options");
     // What follows a flag may be its value.
-    let is_value = before.last().is_some_and(|last| last.starts_with('-'));
+    let is_value = before.last().is_some_and(|last| last.starts_with('-') && !last.contains('='));
     if ended || is_value {
         return None;
     }

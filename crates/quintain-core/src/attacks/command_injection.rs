@@ -17,7 +17,7 @@ static META: Meta = Meta {
 # What it does
 Hides small commands in every text that a tool takes, and in numbers that may be taken as text: behind `;`, `|`, `&`, a line break, in
 backticks and `$()`, bare and after closing a quotation, behind the innocent value and in its place, with and without spaces. The
-commands add two random numbers, make a marker in the canary ground, or connect to the tester's own listener. Where neither files nor
+commands stand in names of files that exist, too. They add two random numbers, make a marker in the canary ground, or connect to the tester's own listener. Where neither files nor
 connections can be watched, they wait.
 
 # Why it matters
@@ -110,6 +110,13 @@ const WINDOWS: [Shape; 3] = [
     shape("after a pipe on Windows", "", ("| ", ""), " & rem 9"),
 ];
 
+/// What stands around a command in the name of something that exists.
+const LODGED: [(&str, &str, &str); 3] = [
+    ("in the name of a folder that exists, in a command substitution", "$(", ")"),
+    ("in the name of a folder that exists, after closing single quotes", "';", ";'"),
+    ("in the name of a file that exists, in a command substitution", "$(", ").txt"),
+];
+
 /// Shapes that call the listener, or wait.
 const BLIND: [usize; 3] = [0, 1, 3];
 
@@ -153,6 +160,9 @@ impl Attack for CommandInjection {
         // A target that shares the tester's files shares the tester's system.
         if brief.ground.is_none() || cfg!(windows) {
             WINDOWS.iter().for_each(|shape| attempts.on_windows(shape));
+        }
+        if aim.is(Kind::Path) {
+            attempts.in_existing_path();
         }
         let blind = BLIND.iter().map(|at| &SHAPES[*at]);
         if brief.listener.is_some() {
@@ -206,6 +216,21 @@ impl Volley<'_> {
         let set = (self.next_set(), shape.form);
         let attempt = reach::attempt(self.aim, set, nonce, payload);
         self.made.extend(attempt.map(|attempt| Attempt { role: (a + b).to_string(), ..attempt }));
+    }
+
+    /// In paths that exist: the engine makes those that hold a marker. Some servers look whether there
+    /// is something before they let a shell work on it.
+    fn in_existing_path(&mut self) {
+        let Some(ground) = self.brief.ground else { return };
+        let folder = self.brief.roots.first().cloned();
+        let folder = folder.unwrap_or_else(|| ground.root.join("inside"));
+        for (form, open, close) in LODGED {
+            let nonce = self.brief.nonce();
+            let Some(marker) = traces::marker(self.brief, &nonce) else { return };
+            let payload = format!("{}/q{open}touch {marker}{close}", folder.display());
+            let attempt = reach::attempt(self.aim, (self.next_set(), form), nonce, payload);
+            self.made.extend(attempt);
+        }
     }
 
     fn on_windows(&mut self, shape: &Shape) {

@@ -65,7 +65,7 @@ const WAITS: &str = "waits";
 static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r#"(?i)unrecognized token: ?["']|near ["'].{0,40}["']: syntax error|sqlite_error|"#,
-        r"sqlite3?\.OperationalError|unterminated quoted string|syntax error at or near|",
+        r"sqlite3?\.OperationalError|unterminated quoted string at or near|syntax error at or near|",
         r"error in your SQL syntax|unclosed quotation mark|incorrect syntax near|",
         r"ORA-0(?:0933|1756|0936)|quoted string not properly terminated|psycopg2\.errors\.SyntaxError|",
         r"SQLSTATE\[?42|PostgresError: .{0,40}syntax|unexpected end of SQL command"
@@ -91,7 +91,7 @@ impl Attack for SqlInjection {
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let careful = purpose::changes_data(aim);
-        let innocent = reach::plausible(aim);
+        let innocent = tame(reach::plausible(aim));
         let mut volley = Volley { aim, brief, innocent, careful, set: 0, made: Vec::new() };
         if aim.is(Kind::Number) {
             volley.numeric();
@@ -142,6 +142,16 @@ impl Attack for SqlInjection {
         }
         hits
     }
+}
+
+/// A value without quotes of its own, which would spoil all that is hung on it: its longest word.
+fn tame(value: String) -> String {
+    if !value.contains(['\'', '"', '`']) {
+        return value;
+    }
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+    let words = value.split(|c| !plain(c)).map(str::trim);
+    words.max_by_key(|word| word.len()).unwrap_or_default().to_owned()
 }
 
 /// Attempts in the making.
@@ -257,11 +267,10 @@ impl Volley<'_> {
 
     /// A comment, and the same signs in another order. It changes nothing, so every tool gets it.
     fn comment(&mut self) {
-        let innocent = self.innocent.clone();
+        // A name that nobody knows does as well.
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        if innocent.is_empty() || !innocent.chars().all(plain) {
-            return;
-        }
+        let is_plain = !self.innocent.is_empty() && self.innocent.chars().all(plain);
+        let innocent = if is_plain { self.innocent.clone() } else { "q".to_owned() };
         self.pair("a comment behind a name or number", Ordered::words, |pair| {
             let tail = &pair.low[2..];
             if pair.low < pair.high {
@@ -419,6 +428,11 @@ mod tests {
         assert_eq!(judge(&|attempt| format!("no user {}", text(attempt))), "");
         assert_eq!(judge(&|_| "near \"'\": syntax error".into()), "", "also after two quotes");
         assert_eq!(judge(&|attempt| format!("near \"{}\": syntax error", text(attempt))), "");
+        let shell = |attempt: &Attempt| match attempt.role.as_str() {
+            "quote" => "/bin/sh: 1: Syntax error: Unterminated quoted string".to_owned(),
+            _ => "ann".to_owned(),
+        };
+        assert_eq!(judge(&shell), "");
         assert_eq!(judge(&|_| "[]".into()), "");
         assert_eq!(judge(&|attempt| attempt.nonce.to_string()), "");
     }
@@ -449,6 +463,15 @@ mod tests {
             let text = text(&attempt);
             assert!(!text.contains(" OR ") && !text.starts_with("ann';"), "{text}");
         }
+    }
+
+    #[test]
+    fn quotes_of_the_innocent_value_do_not_spoil_ours() {
+        assert_eq!(tame("'users'}]".into()), "users");
+        assert_eq!(tame("Ann-Marie 2".into()), "Ann-Marie 2");
+        let room = Room::with_argument("describe", "table_name", "[{'name': 'users'}]");
+        let attempts = SqlInjection.attempts(&room.knowledge.aims[0], &room.brief());
+        assert!(attempts.iter().any(|attempt| text(attempt).starts_with("users/*")));
     }
 
     #[test]

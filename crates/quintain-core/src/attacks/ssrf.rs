@@ -1,16 +1,16 @@
 //! Addresses that make a server connect where its callers cannot.
 
-use serde_json::{Value, json};
+mod headers;
+
+use serde_json::Value;
 
 use super::{deeds, reach};
 use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, HttpRequest, Kind, Listener,
-    Need, Nonce, Tried,
+    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Listener, Need, Nonce, Tried,
 };
 use crate::evidence::Observation;
 use crate::finding::{Place, Severity};
 use crate::knowledge::words;
-use crate::probe::Step;
 use crate::registry::Meta;
 
 pub(super) struct Ssrf;
@@ -23,7 +23,8 @@ static META: Meta = Meta {
 # What it does
 Waits on the loopback address of the tester's machine, and gives that address to everything that may be an address: as it is, in other
 notations (decimal, hexadecimal, octal, short, IPv6), behind a name that is not the host, by way of a redirect, inside of markup, and in
-headers of HTTP requests that servers make addresses from.
+headers of HTTP requests that servers make addresses from: the usual ones, those that the server speaks of, and those that would carry
+the names of what it connects to (`X-Shop-Url`).
 
 # Why it matters
 Behind a server are databases, administration pages and the metadata of clouds, which trust whoever connects from there.
@@ -54,14 +55,6 @@ static FACTS: Facts = Facts {
 const KINDS: [Kind; 4] = [Kind::Url, Kind::Host, Kind::Path, Kind::Other];
 /// Names of arguments whose text is rendered, so that addresses inside of it are fetched.
 const MARKUP: [&str; 6] = ["html", "markdown", "svg", "xml", "css", "page"];
-/// Headers that servers make addresses from.
-const HEADERS: [&str; 5] =
-    ["X-Forwarded-Host", "X-Forwarded-Server", "X-Original-Host", "X-Base-Url", "Referer"];
-/// More headers that a server speaks of itself are not tried.
-const MAX_HEADERS: usize = 12;
-/// Calls that are made with these headers.
-const MAX_CALLS: usize = 12;
-
 impl Attack for Ssrf {
     fn meta(&self) -> Meta {
         META
@@ -78,7 +71,10 @@ impl Attack for Ssrf {
         });
         if field.powers.http {
             aims.extend(field.surfaces.iter().map(|(server, _)| Aim {
-                place: Place::Header { server: server.clone(), header: HEADERS[0].to_owned() },
+                place: Place::Header {
+                    server: server.clone(),
+                    header: headers::COMMON[0].to_owned(),
+                },
                 baseline: None,
                 kinds: vec![Kind::Host],
                 schema: Value::Null,
@@ -92,7 +88,7 @@ impl Attack for Ssrf {
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Some(listener) = brief.listener else { return Vec::new() };
         if let Place::Header { server, .. } = &aim.place {
-            return headers(server, brief, listener);
+            return headers::attempts(server, brief, listener);
         }
         let origin = format!("{}:{}", listener.host, listener.port);
         let mut attempts = Vec::new();
@@ -110,7 +106,7 @@ impl Attack for Ssrf {
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
         if matches!(bout.aim.place, Place::Header { .. }) {
-            return bout.tried.iter().flat_map(|tried| by_header(bout, tried)).collect();
+            return bout.tried.iter().flat_map(|tried| headers::hits(bout, tried)).collect();
         }
         let named = is_named(bout);
         let mut hits: Vec<Hit> = bout
@@ -175,68 +171,6 @@ fn addresses(aim: &Aim, listener: &Listener, nonce: &Nonce) -> Vec<(&'static str
     found
 }
 
-/// A call of each tool with headers that servers make addresses from. The path names the header.
-fn headers(server: &str, brief: &Brief<'_>, listener: &Listener) -> Vec<Attempt> {
-    let Some(field) = brief.field else { return Vec::new() };
-    let names = header_names(field, server);
-    let calls = field.knowledge.baselines.iter().filter(|known| known.server == server);
-    let calls = calls.filter_map(|known| match &known.step {
-        Step::Call(call) => {
-            let tool = field.tool(server, &call.tool)?;
-            deeds::may_call(field, tool).then_some(call)
-        }
-        Step::Request { .. } => None,
-    });
-    let mut attempts = Vec::new();
-    for (set, call) in calls.take(MAX_CALLS).enumerate() {
-        let nonce = brief.nonce();
-        let headers = names.iter().map(|name| {
-            let place =
-                format!("{}:{}/{nonce}/{}", listener.host, listener.port, name.to_lowercase());
-            let is_url = ["url", "uri", "referer", "endpoint"];
-            let whole = words(name).iter().any(|word| is_url.contains(&word.as_str()));
-            (name.clone(), if whole { format!("http://{place}") } else { place })
-        });
-        let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
-            "params": {"name": call.tool, "arguments": call.args}});
-        let request = HttpRequest {
-            method: "POST".to_owned(),
-            headers: headers.collect(),
-            body: body.to_string(),
-            identity: Some(0),
-            ..HttpRequest::default()
-        };
-        attempts.push(Attempt {
-            form: format!("header, call of {}", call.tool),
-            set,
-            role: names.join("\n"),
-            action: Action::Http(request),
-            payload: None,
-            nonce,
-        });
-    }
-    attempts
-}
-
-/// Headers that are tried everywhere, and those that the server speaks of itself.
-fn header_names(field: &Field<'_>, server: &str) -> Vec<String> {
-    let mut names: Vec<String> = HEADERS.map(str::to_owned).to_vec();
-    for (_, surface) in field.surfaces.iter().filter(|(of, _)| of == server) {
-        let told = surface.tools.iter().filter_map(|tool| tool.description());
-        for text in told.chain(surface.instructions.as_deref()) {
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-            for word in text.split(|c| !plain(c)) {
-                let known = names.iter().any(|name| name.eq_ignore_ascii_case(word));
-                let is_header = word.len() < 64 && word.to_lowercase().starts_with("x-");
-                if is_header && !known && names.len() < MAX_HEADERS {
-                    names.push(word.to_owned());
-                }
-            }
-        }
-    }
-    names
-}
-
 /// Whether the tool says itself that it fetches from the very address of the listener.
 fn is_named(bout: &Bout<'_>) -> bool {
     let told = deeds::tool_of(bout.field, bout.aim).map(|tool| tool.raw().to_string());
@@ -284,34 +218,13 @@ fn hit(bout: &Bout<'_>, tried: &Tried, request: &str) -> Hit {
     hit
 }
 
-fn by_header(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
-    let nonce = tried.attempt.nonce.as_str();
-    let mut hits: Vec<Hit> = Vec::new();
-    for observation in &tried.evidence.observations {
-        let Observation::Connection { request, .. } = observation else { continue };
-        let Some((_, rest)) = request.split_once(nonce) else { continue };
-        let rest = rest.trim_start_matches('/');
-        let name = tried.attempt.role.lines().find(|name| {
-            let name = name.to_lowercase();
-            rest.strip_prefix(name.as_str()).is_some_and(|rest| {
-                !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-')
-            })
-        });
-        let Some(name) = name else { continue };
-        let server = bout.aim.place.server().to_owned();
-        let place = Place::Header { server, header: name.to_owned() };
-        let title = format!("{place} names where the server connects to");
-        let what = format!("the listener was connected to: {request}");
-        hits.push(Hit::confirmed(title, what).by(tried).fault("header").at(place));
-    }
-    hits
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attack::Action;
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::Evidence;
+    use serde_json::json;
 
     fn connected(request: String, host: &str) -> Evidence {
         let mut evidence = answers("done");

@@ -151,7 +151,8 @@ fn judge(bout: &Bout<'_>, set: &[&Tried]) -> Option<Hit> {
                 return confirmed(what, Severity::High, "raw");
             }
             Observation::Program { program, arguments }
-                if arguments.iter().any(|argument| argument.contains(sent)) =>
+                if opens(program, form)
+                    && arguments.iter().any(|argument| begins_address(argument, sent)) =>
             {
                 let what = format!("{program} was started with {sent}");
                 return confirmed(what, Severity::Medium, "program");
@@ -170,6 +171,23 @@ fn judge(bout: &Bout<'_>, set: &[&Tried]) -> Option<Hit> {
         let what = format!("{sent} is accepted, an address of a scheme that does not exist is not");
         Hit::suspected(title, what).by(tried).severity(Severity::Low).fault("accepted")
     })
+}
+
+/// Whether a program makes something of such an address. Those that fetch know no scripts, and those that
+/// search take it for words.
+fn opens(program: &str, form: &str) -> bool {
+    const FETCH: [&str; 3] = ["curl", "wget", "git"];
+    const SEARCH: [&str; 6] = ["awk", "find", "grep", "rg", "sed", "sort"];
+    let fetched = ["file:", "gopher:", "dict:"].iter().any(|scheme| form.starts_with(scheme));
+    !SEARCH.contains(&program) && (fetched || !FETCH.contains(&program))
+}
+
+/// Whether an address stands in an argument from its scheme on. As part of a path it has no scheme.
+fn begins_address(argument: &str, address: &str) -> bool {
+    let starts = |before: Option<char>| {
+        before.is_none_or(|c| c.is_whitespace() || matches!(c, '\'' | '"' | '=' | '<' | '('))
+    };
+    argument.match_indices(address).any(|(at, _)| starts(argument[..at].chars().next_back()))
 }
 
 /// Whether the server itself made an address the target of a link.
@@ -244,6 +262,22 @@ mod tests {
             evidence
         });
         assert_eq!(hits.iter().map(|hit| hit.fault).collect::<Vec<_>>(), ["program"]);
+    }
+
+    #[test]
+    fn an_address_within_a_path_or_for_a_search_is_none() {
+        let started = |program: &str, argument: &dyn Fn(&str) -> String| {
+            room().fight(&UnsafeUrlScheme, |attempt| {
+                let mut evidence = answers("done");
+                let (program, arguments) = (program.to_owned(), vec![argument(&payload(attempt))]);
+                evidence.observations.push(Observation::Program { program, arguments });
+                evidence
+            })
+        };
+        assert!(started("adb", &|url| format!("https://api.example/files/{url}")).is_empty());
+        assert!(started("grep", &str::to_owned).is_empty());
+        assert!(started("curl", &str::to_owned).iter().all(|hit| !hit.title.contains("script:")));
+        assert!(!started("adb", &|url| format!("am start -d \"{url}\"")).is_empty());
     }
 
     #[test]

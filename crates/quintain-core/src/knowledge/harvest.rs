@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::literal::python;
 use super::words;
 use crate::evidence::Exchange;
 
@@ -40,7 +41,10 @@ pub fn harvest(exchange: &Exchange, tool: &str, identity: usize) -> Vec<Learned>
     for text in exchange.outcome.texts() {
         match serde_json::from_str::<Value>(text) {
             Ok(value @ (Value::Object(_) | Value::Array(_))) => leaves("", &value, &mut keep),
-            _ => lines(text, &mut keep),
+            _ => match python(text) {
+                Some(value) => leaves("", &value, &mut keep),
+                None => lines(text, &mut keep),
+            },
         }
     }
     found

@@ -28,6 +28,8 @@ const SETTLE_LATE: Duration = Duration::from_millis(600);
 const MAX_SILENCE: usize = 3;
 /// So many forms of one fault are confirmed; the others add nothing.
 const MAX_FORMS: usize = 4;
+/// So many places are told of by late traces.
+const MAX_LATE: usize = 32;
 const MAX_SHRINKS: usize = 32;
 /// A server that was sent nonsense has so long to answer a ping.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -142,12 +144,17 @@ impl Arena<'_> {
                 let text = format!("{one:?}");
                 // Marks are words of twelve small letters.
                 let mut words = text.split(|c: char| !c.is_ascii_lowercase());
-                words.find_map(|word| marks.get(word).cloned())
+                let found = words.find_map(|word| marks.get(word).cloned());
+                found.filter(|(at, _, _)| self.orders.plugins[*at].attack.reads(one))
             };
             unclaimed.iter().filter_map(of).collect()
         };
-        let mut late = Vec::new();
+        let mut late: Vec<Fought> = Vec::new();
         for (at, aim, set) in marked {
+            let is_known = |one: &Fought| one.plugin == at && one.aim.place == aim.place;
+            if late.len() >= MAX_LATE || late.iter().any(is_known) {
+                continue;
+            }
             let plugin = &self.orders.plugins[at];
             let mut attempts = self.drill.attempts(plugin, &aim, 9);
             attempts.retain(|attempt| attempt.set == set);

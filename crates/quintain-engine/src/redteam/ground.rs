@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use quintain_core::attack::{Ground, Nonce};
 use quintain_core::chance::Chance;
@@ -116,11 +116,35 @@ impl Planted {
                     text.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
                 self.names.extend(parts.map(str::to_owned));
                 self.names.insert(text.clone());
+                self.lodge(Path::new(text));
             }
             Value::Array(items) => items.iter().for_each(|item| self.sent(item)),
             Value::Object(entries) => entries.values().for_each(|entry| self.sent(entry)),
             _ => {}
         }
+    }
+
+    /// Makes a path that holds a command, as some servers run commands only on what exists. It is taken
+    /// away as one of the names that were sent.
+    fn lodge(&self, path: &Path) {
+        let text = path.to_string_lossy();
+        let within = self.before.keys().chain([&self.ground.root]);
+        let command = format!("touch {}/", self.ground.drop.display());
+        let plain = !path.components().any(|part| matches!(part, Component::ParentDir));
+        if !plain
+            || !text.contains(&command)
+            || !within.into_iter().any(|root| path.starts_with(root))
+        {
+            return;
+        }
+        // Where it cannot be made, the server refuses it.
+        let _ = if text.ends_with(".txt") {
+            path.parent()
+                .map_or(Ok(()), fs::create_dir_all)
+                .and_then(|()| fs::write(path, "hello\n"))
+        } else {
+            fs::create_dir_all(path)
+        };
     }
 
     /// Takes away what an attempt left, so that it can be seen anew.
@@ -228,6 +252,21 @@ mod tests {
             fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
         assert_eq!(left, ["old", "their-own"]);
+    }
+
+    #[test]
+    fn a_path_that_holds_a_command_exists_until_the_end() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().to_owned();
+        let mut planted = Planted::new(std::slice::from_ref(&root), &mut Chance::new(1)).unwrap();
+        let drop_ = planted.ground.drop.display().to_string();
+        let inside = format!("{}/q$(touch {drop_}/mark)", root.display());
+        planted.sent(&serde_json::json!([inside, format!("{inside}.txt"), "/elsewhere/q;touch x"]));
+        assert!(Path::new(&inside).is_dir() && Path::new(&format!("{inside}.txt")).is_file());
+        planted.sent(&serde_json::json!(format!("{}/../q$(touch {drop_}/mark)", root.display())));
+        assert!(!root.with_file_name("q$(touch ").exists());
+        drop(planted);
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
     }
 
     #[test]

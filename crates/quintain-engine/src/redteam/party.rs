@@ -9,7 +9,9 @@ use quintain_core::surface::Surface;
 use secrecy::SecretString;
 use serde_json::Value;
 
+use super::CALL_TIME;
 use super::raw::Door;
+use super::shims::Stage;
 use crate::sessions::{Link, OpenError, Sessions};
 use crate::world::World;
 
@@ -19,6 +21,8 @@ pub(super) struct Party {
     pub(super) sessions: Sessions,
     /// The target as this identity reaches it, for sessions of its own.
     target: McpTarget,
+    /// Where programs get a stand-in that the target misses.
+    stage: Option<Stage>,
 }
 
 impl Party {
@@ -26,6 +30,7 @@ impl Party {
         target: &McpTarget,
         order: &IdentityOrder,
         world: &World,
+        stage: Option<Stage>,
     ) -> Result<Self, OpenError> {
         let target = as_identity(target, order);
         let sessions = Sessions::open(&target, world).await?;
@@ -36,7 +41,7 @@ impl Party {
             tools,
             default_args: order.default_args.clone(),
         };
-        Ok(Self { identity, sessions, target })
+        Ok(Self { identity, sessions, target, stage })
     }
 
     /// Where it enters over HTTP.
@@ -57,12 +62,40 @@ impl Party {
 
     /// Sends one step.
     pub(super) async fn step(&self, step: &Step) -> Exchange {
-        send(&self.sessions, step).await
+        let exchange = send(&self.sessions, step).await;
+        if let Some(stage) = &self.stage {
+            stage.stand_in(&exchange.outcome.said());
+        }
+        exchange
     }
 }
 
-/// Sends one step over these sessions. What cannot be sent is evidence of that.
+/// Sends one step over these sessions, and waits no longer than makes sense. A server may take longer
+/// to start than a call may take.
 pub(super) async fn send(sessions: &Sessions, step: &Step) -> Exchange {
+    let sent = tokio::time::timeout(CALL_TIME, sent(sessions, step)).await;
+    sent.unwrap_or_else(|_| {
+        let (method, sent) = match step {
+            Step::Call(call) => {
+                ("tools/call", serde_json::json!({"name": call.tool, "arguments": call.args}))
+            }
+            Step::Request { method, params, .. } => {
+                (method.as_str(), Value::Object(params.clone()))
+            }
+        };
+        Exchange {
+            server: String::new(),
+            method: method.to_owned(),
+            sent,
+            outcome: Outcome::TimedOut { after: CALL_TIME },
+            took: CALL_TIME,
+            notices: Vec::new(),
+        }
+    })
+}
+
+/// What cannot be sent is evidence of that.
+async fn sent(sessions: &Sessions, step: &Step) -> Exchange {
     let sent = match step {
         Step::Call(call) => match sessions.call(call).await {
             // An attack may call what is not listed.

@@ -6,58 +6,138 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use quintain_core::evidence::Observation;
+use quintain_core::knowledge::missing_programs;
 
 /// Programs that servers like to start.
 const PROGRAMS: [&str; 26] = [
-    "git", "curl", "wget", "ssh", "scp", "rsync", "tar", "zip", "unzip", "find", "grep", "rg",
-    "sort", "sed", "awk", "ffmpeg", "convert", "pandoc", "docker", "kubectl", "adb", "npm", "pip",
-    "ping", "nmap", "psql",
+    "git", "curl", "wget", "tar", "zip", "unzip", "find", "grep", "rg", "sort", "sed", "awk",
+    "convert", "npm", "npx", "pip", "pip3", "ping", "make", "cargo", "go", "dotnet", "java",
+    "open", "xdg-open", "magick",
 ];
+/// Those that servers are built around: without them nothing else is done, so a server that calls one
+/// of them may as well be watched where it is not installed.
+const CENTRAL: [&str; 27] = [
+    "adb",
+    "ansible-playbook",
+    "aws",
+    "az",
+    "docker",
+    "ffmpeg",
+    "gcloud",
+    "gh",
+    "godot",
+    "helm",
+    "idb",
+    "kubectl",
+    "nmap",
+    "osascript",
+    "pandoc",
+    "psql",
+    "rsync",
+    "scp",
+    "semgrep",
+    "ssh",
+    "terraform",
+    "tshark",
+    "xcodebuild",
+    "xcrun",
+    "yt-dlp",
+    "mysql",
+    "whois",
+];
+
+/// Programs whose absence makes a server do something else that works.
+const DECIDING: [&str; 8] = ["rg", "fd", "bat", "podman", "pnpm", "yarn", "uv", "which"];
+/// What a stand-in says of its version.
+const STAND_IN: &str = "99.0.0";
 
 /// The folder of shims, and what they wrote so far.
 pub(super) struct Shims {
-    folder: PathBuf,
-    log: PathBuf,
+    stage: Stage,
     read: u64,
 }
 
+/// Where shims stand.
+#[derive(Debug, Clone)]
+pub(super) struct Stage {
+    folder: PathBuf,
+    log: PathBuf,
+    /// Where the real programs are.
+    search: String,
+}
+
+impl Stage {
+    /// Puts a shim in front of a program. One that is missing is said to have done its work: what a
+    /// server would do next is seen only then.
+    fn put(&self, program: &str) -> io::Result<()> {
+        let then = match self.real(program) {
+            Some(real) => format!("exec '{}' \"$@\"", real.display()),
+            None => format!(
+                "case \"$1\" in -v|-V|version|--version) echo '{program} {STAND_IN}';; esac"
+            ),
+        };
+        // One record: the program and its arguments, each ended by a byte that arguments cannot hold,
+        // and a line break.
+        let script = format!(
+            "#!/bin/sh\nprintf '%s\\036' {program} \"$@\" >> '{log}'\nprintf '\\035' >> '{log}'\n{then}\n",
+            log = self.log.display()
+        );
+        let shim = self.folder.join(program);
+        fs::write(&shim, script)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            fs::set_permissions(&shim, fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(())
+    }
+
+    fn real(&self, program: &str) -> Option<PathBuf> {
+        let mut real = std::env::split_paths(&self.search).map(|path| path.join(program));
+        real.find(|path| path.is_file())
+    }
+
+    /// Puts stand-ins where an answer says that programs are missing.
+    pub(super) fn stand_in(&self, said: &str) {
+        for program in missing_programs(said) {
+            let is_there = self.folder.join(program).exists() || self.real(program).is_some();
+            if !is_there && !DECIDING.contains(&program) {
+                // Without it the answer stays what it is.
+                let _ = self.put(program);
+            }
+        }
+    }
+}
+
 impl Shims {
-    /// Writes shims for the programs that exist on this search path.
+    /// Writes shims for the programs that exist on this search path, and for those that matter most.
     pub(super) fn write(ground: &Path, search: &str) -> io::Result<Self> {
         let folder = ground.join("bin");
         fs::create_dir(&folder)?;
         let log = ground.join("programs.log");
-        for program in PROGRAMS {
-            let real = std::env::split_paths(search).map(|path| path.join(program));
-            let Some(real) = real.into_iter().find(|path| path.is_file()) else { continue };
-            // One record: the program and its arguments, each ended by a byte that arguments cannot
-            // hold, and a line break.
-            let script = format!(
-                "#!/bin/sh\nprintf '%s\\036' {program} \"$@\" >> '{log}'\nprintf '\\035' >> '{log}'\nexec '{real}' \"$@\"\n",
-                log = log.display(),
-                real = real.display()
-            );
-            let shim = folder.join(program);
-            fs::write(&shim, script)?;
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::PermissionsExt as _;
-                fs::set_permissions(&shim, fs::Permissions::from_mode(0o755))?;
+        let stage = Stage { folder, log, search: search.to_owned() };
+        for program in PROGRAMS.into_iter().chain(CENTRAL) {
+            if stage.real(program).is_some() || CENTRAL.contains(&program) {
+                stage.put(program)?;
             }
         }
-        Ok(Self { folder, log, read: 0 })
+        Ok(Self { stage, read: 0 })
+    }
+
+    pub(super) fn stage(&self) -> &Stage {
+        &self.stage
     }
 
     /// The search path with the shims first.
     pub(super) fn before(&self, search: &str) -> String {
-        format!("{}:{search}", self.folder.display())
+        format!("{}:{search}", self.stage.folder.display())
     }
 
     /// Programs that were started since the last look.
     pub(super) fn look(&mut self) -> Vec<Observation> {
         use std::io::{Read as _, Seek as _, SeekFrom};
         let mut text = Vec::new();
-        let read = fs::File::open(&self.log).and_then(|mut file| {
+        let read = fs::File::open(&self.stage.log).and_then(|mut file| {
             file.seek(SeekFrom::Start(self.read))?;
             file.take(1 << 20).read_to_end(&mut text)
         });
@@ -110,5 +190,19 @@ mod tests {
         );
         assert_eq!(seen.len(), 2);
         assert!(shims.look().is_empty());
+    }
+
+    #[test]
+    fn a_program_that_is_missing_gets_a_stand_in() {
+        let ground = tempfile::tempdir().unwrap();
+        let mut shims = Shims::write(ground.path(), "/nowhere").unwrap();
+        shims.stage().stand_in("Command failed: frobn -v\n/bin/sh: 1: frobn: not found\n");
+        let shim = ground.path().join("bin/frobn");
+        let output = Command::new(&shim).arg("--version").output().unwrap();
+        assert_eq!(output.stdout, b"frobn 99.0.0\n");
+        assert!(Command::new(shim).args(["do", "-x"]).status().unwrap().success());
+        let last = shims.look().pop().unwrap();
+        let arguments = vec!["do".into(), "-x".into()];
+        assert_eq!(last, Observation::Program { program: "frobn".into(), arguments });
     }
 }

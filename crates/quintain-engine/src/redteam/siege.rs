@@ -18,7 +18,7 @@ use super::past::Lesson;
 use super::roots::{self, whereabouts};
 use super::shims::Shims;
 use super::witness::Witness;
-use super::{CALL_TIME, Campaign, ENV_CANARY, RedteamError};
+use super::{Campaign, ENV_CANARY, RedteamError};
 
 /// What is set up for a run, and taken down with it.
 pub(super) struct Siege {
@@ -38,8 +38,6 @@ impl Siege {
             return Err(RedteamError::Remote);
         }
         let mut target = campaign.target.clone();
-        let limit = target.timeouts.request.unwrap_or(CALL_TIME).min(CALL_TIME);
-        target.timeouts.request = Some(limit);
         let roots = roots::declared(&target);
         let mut chance = Chance::of(campaign.orders.seed, "ground");
         let planted = if whereabouts.here {
@@ -85,7 +83,8 @@ impl Siege {
             if orders.is_empty() { vec![&own] } else { orders.iter().collect() };
         let mut parties = Vec::new();
         for order in orders {
-            parties.push(Party::open(&self.target, order, campaign.world).await?);
+            let stage = self.witness.stage();
+            parties.push(Party::open(&self.target, order, campaign.world, stage).await?);
         }
         Ok(parties)
     }

@@ -7,7 +7,7 @@ use quintain_core::evidence::Observation;
 
 use super::ground::Planted;
 use super::listener::Listener;
-use super::shims::Shims;
+use super::shims::{Shims, Stage};
 
 /// More than this is a flood.
 const MAX_KEPT: usize = 10_000;
@@ -45,6 +45,12 @@ impl Witness {
         seen.truncate(MAX_KEPT);
     }
 
+    /// Where stand-ins for missing programs are put.
+    pub(super) fn stage(&self) -> Option<Stage> {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.shims.as_ref().map(|shims| shims.stage().clone())
+    }
+
     /// What carries this mark.
     pub(super) fn of(&self, nonce: &Nonce) -> Vec<Observation> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,12 +63,7 @@ impl Witness {
     /// The marks of those nobody has claimed, as texts to look for nonces in.
     pub(super) fn unclaimed(&self) -> Vec<Observation> {
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        watched
-            .seen
-            .iter()
-            .filter(|one| !matches!(one, Observation::Program { .. }))
-            .cloned()
-            .collect()
+        watched.seen.clone()
     }
 
     /// Does something with the ground, if there is one.

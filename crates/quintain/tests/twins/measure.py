@@ -13,6 +13,7 @@ under `unsteady`, which come and go. Ends with 1 if anything was printed.
 import argparse
 import json
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -67,16 +68,26 @@ def command_of(twin, args):
     return [program, str(HERE / twin["file"]), *args]
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 def attack(twin, fixed, quintain, full):
     """The report of one run over the twin."""
     with tempfile.TemporaryDirectory(prefix="twin-") as folder:
         root = Path(folder) / "root"
         root.mkdir()
-        places = {"root": str(root), "port": "0", "listener": "http://127.0.0.1:9"}
+        listener = f"127.0.0.1:{free_port()}"
+        places = {"root": str(root), "port": "0", "listener": f"http://{listener}"}
         args = fill(twin.get("args", []), places) + (["--fixed"] if fixed else [])
         env = fill(twin.get("env", {}), places)
         command = command_of(twin, args)
         redteam = {"identities": fill(twin["identities"], places)} if twin.get("identities") else {}
+        # A twin that is told to trust an origin trusts that of the tester.
+        if any("{listener}" in arg for arg in twin.get("args", [])):
+            redteam["listener"] = listener
         if not full:
             redteam["plugins"] = sorted({weakness["attack"] for weakness in twin["weaknesses"]})
         if twin["transport"] == "http":

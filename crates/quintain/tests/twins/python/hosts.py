@@ -1,5 +1,6 @@
 """Inventory of hosts. Weak: values are pasted into shell command lines, bare and in both kinds of quotes."""
 
+import os
 import re
 import subprocess
 
@@ -61,6 +62,34 @@ def mark_reboot(host, reason):
     else:
         run(f"echo {host} '{reason}' >> reboots.log")
     return "Recorded."
+
+
+@server.tool("measure_folder", "Tell how large a folder of the inventory is.",
+             {"path": string("Path of the folder", examples=[os.path.join(opts.root, "logs")])}, ["path"])
+def measure_folder(path):
+    inside = os.path.realpath(path).startswith(os.path.realpath(opts.root) + os.sep)
+    if not inside or not os.path.isdir(path):
+        raise ToolError("There is no such folder")
+    if opts.fixed:
+        run(["du", "-s", "--", path])
+    else:
+        run(f'du -s "{path}"')
+    return "Measured."
+
+
+@server.tool("drain_host", "Take a host out of rotation by hostctl.",
+             {"name": string("Name of the host", examples=["web-1"])}, ["name"])
+def drain_host(name):
+    # The tool of the inventory need not be installed.
+    tools = f"{opts.root}/bin:{os.environ['PATH']}"
+    done = subprocess.run("hostctl --version", shell=True, cwd=opts.root, env={"PATH": tools}, timeout=10,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode:
+        return f"hostctl cannot be run. {done.stderr.strip()}"
+    command = ["hostctl", "drain", "--", name] if opts.fixed else f"hostctl drain {name}"
+    subprocess.run(command, shell=not opts.fixed, cwd=opts.root, env={"PATH": tools}, timeout=10,
+                   stdin=subprocess.DEVNULL, capture_output=True)
+    return "Drained."
 
 
 @server.tool("describe_host", "Describe a host in one sentence.",

@@ -1,0 +1,195 @@
+//! Headers of a request that name where a server connects to.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::super::deeds;
+use crate::attack::{Action, Attempt, Bout, Brief, Field, Hit, HttpRequest, Listener, Tried};
+use crate::evidence::Observation;
+use crate::finding::Place;
+use crate::knowledge::words;
+use crate::probe::Step;
+use crate::surface::Surface;
+
+/// Headers that servers make addresses from.
+pub(super) const COMMON: [&str; 5] =
+    ["X-Forwarded-Host", "X-Forwarded-Server", "X-Original-Host", "X-Base-Url", "Referer"];
+/// More headers that a server speaks of itself are not tried.
+const MAX_TOLD: usize = 12;
+/// Calls that are made with these headers.
+const MAX_CALLS: usize = 12;
+/// So many names of what a server connects to are put into headers.
+const MAX_PRODUCTS: usize = 4;
+/// What such a header ends with.
+const ADDRESSES: [&str; 4] = ["Url", "Base-Url", "Host", "Endpoint"];
+/// Who takes an address from a header takes credentials for it from others, and wants them.
+const CREDENTIALS: [&str; 5] = ["Key", "Api-Key", "Token", "Api-Token", "Personal-Token"];
+/// Words of the names of servers and tools that are no names of products.
+const PLAIN: &str = "\
+    mcp server api the a an of for my local remote test add append assign ask call cancel change check \
+    close convert copy count create delete describe diff disable download edit enable execute \
+    export fetch find generate get import insert invoke join list load log look lookup make manage \
+    mark merge move open patch ping post preview process publish put query read record remove rename \
+    render reply report reset restart resolve run save scan search send set show start status stop \
+    store submit summarize sync tool tools transfer update upload validate view watch write";
+
+/// A call of each tool with all headers at once. The path names the header.
+pub(super) fn attempts(server: &str, brief: &Brief<'_>, listener: &Listener) -> Vec<Attempt> {
+    let Some(field) = brief.field else { return Vec::new() };
+    let Some((_, surface)) = field.surfaces.iter().find(|(of, _)| of == server) else {
+        return Vec::new();
+    };
+    let (names, credentials) = names(surface);
+    let mut attempts = Vec::new();
+    for (set, (tool, arguments)) in calls(field, server).into_iter().enumerate() {
+        let nonce = brief.nonce();
+        let addresses = names.iter().map(|name| {
+            let place =
+                format!("{}:{}/{nonce}/{}", listener.host, listener.port, name.to_lowercase());
+            let is_url = ["url", "uri", "referer", "endpoint"];
+            let whole = words(name).iter().any(|word| is_url.contains(&word.as_str()));
+            (name.clone(), if whole { format!("http://{place}") } else { place })
+        });
+        let secrets = credentials.iter().map(|name| (name.clone(), format!("quintain-{nonce}")));
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments}});
+        let request = HttpRequest {
+            method: "POST".to_owned(),
+            headers: addresses.chain(secrets).collect(),
+            body: body.to_string(),
+            identity: Some(0),
+            // Some servers read them when a session begins.
+            fresh: true,
+            ..HttpRequest::default()
+        };
+        attempts.push(Attempt {
+            form: format!("header, call of {tool}"),
+            set,
+            role: names.join("\n"),
+            action: Action::Http(request),
+            payload: None,
+            nonce,
+        });
+    }
+    attempts
+}
+
+/// Calls that work, and then those that might if their tools could reach what they are for.
+fn calls<'f>(field: &'f Field<'_>, server: &str) -> Vec<(&'f str, &'f Map<String, Value>)> {
+    let known = &field.knowledge;
+    let working = known.baselines.iter().filter(|one| one.server == server);
+    let working = working.filter_map(|one| match &one.step {
+        Step::Call(call) => Some((call.tool.as_str(), &call.args)),
+        Step::Request { .. } => None,
+    });
+    let drafts = known.drafts.iter().filter(|one| one.server == server);
+    let drafts = drafts.map(|one| (one.tool.as_str(), &one.args));
+    let may = |tool: &str| field.tool(server, tool).is_some_and(|it| deeds::may_call(field, it));
+    working.chain(drafts).filter(|(tool, _)| may(tool)).take(MAX_CALLS).collect()
+}
+
+/// Headers for addresses, and headers for credentials that go with them.
+fn names(surface: &Surface) -> (Vec<String>, Vec<String>) {
+    let mut names: Vec<String> = COMMON.map(str::to_owned).to_vec();
+    let told = surface.tools.iter().filter_map(|tool| tool.description());
+    for text in told.chain(surface.instructions.as_deref()) {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        for word in text.split(|c| !plain(c)) {
+            let known = names.iter().any(|name| name.eq_ignore_ascii_case(word));
+            let is_header = word.len() < 64 && word.to_lowercase().starts_with("x-");
+            if is_header && !known && names.len() < MAX_TOLD {
+                names.push(word.to_owned());
+            }
+        }
+    }
+    let mut credentials = Vec::new();
+    for product in products(surface) {
+        names.extend(ADDRESSES.map(|end| format!("X-{product}-{end}")));
+        credentials.extend(CREDENTIALS.map(|end| format!("X-{product}-{end}")));
+    }
+    (names, credentials)
+}
+
+/// What a server connects to, by its own name and by the words that its tools begin with: `Shop`,
+/// `Billing`, `Shop-Billing`.
+fn products(surface: &Surface) -> Vec<String> {
+    let plain = |word: &String| PLAIN.split_whitespace().any(|known| known == word);
+    let own = words(surface.server_name().unwrap_or_default());
+    let own: Vec<String> = own.into_iter().filter(|word| !plain(word)).take(1).collect();
+    let mut begins: BTreeMap<String, usize> = BTreeMap::new();
+    for tool in &surface.tools {
+        let first = words(tool.name().unwrap_or_default()).into_iter().next();
+        if let Some(word) = first.filter(|word| !plain(word)) {
+            *begins.entry(word).or_default() += 1;
+        }
+    }
+    let mut begins: Vec<(String, usize)> = begins.into_iter().filter(|one| one.1 > 1).collect();
+    begins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let begins: Vec<String> =
+        begins.into_iter().map(|(word, _)| word).filter(|word| !own.contains(word)).collect();
+    let pairs = own.iter().flat_map(|one| begins.iter().map(move |two| format!("{one}-{two}")));
+    let pairs: Vec<String> = pairs.take(MAX_PRODUCTS).collect();
+    let single = own.iter().chain(&begins).take(MAX_PRODUCTS).cloned();
+    single.chain(pairs).map(|name| capital(&name)).collect()
+}
+
+/// `shop-billing` as headers are written.
+fn capital(name: &str) -> String {
+    let parts = name.split('-').map(|part| {
+        let mut letters = part.chars();
+        let first = letters.next().map(|c| c.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    });
+    parts.collect::<Vec<_>>().join("-")
+}
+
+pub(super) fn hits(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
+    let nonce = tried.attempt.nonce.as_str();
+    let mut hits: Vec<Hit> = Vec::new();
+    for observation in &tried.evidence.observations {
+        let Observation::Connection { request, .. } = observation else { continue };
+        let Some((_, rest)) = request.split_once(nonce) else { continue };
+        let rest = rest.trim_start_matches('/');
+        let name = tried.attempt.role.lines().find(|name| {
+            let name = name.to_lowercase();
+            rest.strip_prefix(name.as_str()).is_some_and(|rest| {
+                !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-')
+            })
+        });
+        let Some(name) = name else { continue };
+        let server = bout.aim.place.server().to_owned();
+        let place = Place::Header { server, header: name.to_owned() };
+        let title = format!("{place} names where the server connects to");
+        let what = format!("the listener was connected to: {request}");
+        hits.push(Hit::confirmed(title, what).by(tried).fault("header").at(place));
+    }
+    hits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surface::Tool;
+
+    #[test]
+    fn headers_carry_the_names_of_what_a_server_connects_to() {
+        let tool = |name: &str| Tool(json!({"name": name}));
+        let surface = Surface {
+            server_info: json!({"name": "mcp-shop-server"}),
+            tools: ["billing_list", "billing_pay", "stock_get", "stock_set", "get_me", "get_you"]
+                .map(tool)
+                .to_vec(),
+            ..Surface::default()
+        };
+        let (names, credentials) = names(&surface);
+        for name in ["X-Shop-Url", "X-Billing-Base-Url", "X-Shop-Stock-Url"] {
+            assert!(names.iter().any(|one| one == name), "{name}: {names:?}");
+        }
+        assert!(
+            !names.iter().any(|name| name.contains("Get") || name.contains("Mcp")),
+            "{names:?}"
+        );
+        assert!(credentials.iter().any(|name| name == "X-Shop-Key"));
+    }
+}

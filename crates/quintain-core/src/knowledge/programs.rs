@@ -1,0 +1,43 @@
+//! Programs that a target would start if it had them.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+const MAX_PROGRAMS: usize = 8;
+
+/// Programs that an answer says are missing, in the words of shells and runtimes.
+pub fn missing_programs(said: &str) -> Vec<&str> {
+    static SAYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let name = r"([A-Za-z][A-Za-z0-9_.+-]{1,31})";
+        let text = format!(
+            r"(?m)\bsh: (?:line )?(?:\d+: )?{name}: (?:command )?not found\b|\b{name}: command not found\b|\bcommand not found: {name}\b|\bspawn(?:Sync)? {name} ENOENT\b|\[Errno 2\] No such file or directory: '{name}'"
+        );
+        Regex::new(&text).ok()
+    });
+    let Some(says) = &*SAYS else { return Vec::new() };
+    let found = says.captures_iter(said).take(MAX_PROGRAMS);
+    found.filter_map(|found| Some(found.iter().skip(1).flatten().next()?.as_str())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shells_and_runtimes_say_what_is_missing() {
+        for said in [
+            "/bin/sh: 1: frobn: not found",
+            "sh: line 1: frobn: command not found",
+            "bash: frobn: command not found",
+            "zsh:1: command not found: frobn",
+            "Error: spawn frobn ENOENT",
+            "[Errno 2] No such file or directory: 'frobn'",
+        ] {
+            assert_eq!(missing_programs(said), ["frobn"], "{said}");
+        }
+        for said in ["user: not found", "[Errno 2] No such file or directory: '/srv/a'", "404"] {
+            assert!(missing_programs(said).is_empty(), "{said}");
+        }
+    }
+}
