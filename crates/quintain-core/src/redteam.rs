@@ -4,14 +4,18 @@ mod insight;
 mod orders;
 mod plugins;
 mod record;
+mod regression;
 mod report;
 mod risk;
 mod suppress;
+mod written;
 
 pub use insight::{Chain, Gift, Insight};
 pub use orders::{IdentityOrder, Orders, PluginOrder};
 pub use plugins::{Unavailable, collections, known_names, unavailable};
 pub use record::{BoutKey, BoutRecord};
+pub use regression::{Ground as RegressionGround, Left, Regression, regression};
 pub use report::{AttackReport, NotRun, PhaseTime, RedteamReport, ToolCoverage};
 pub use risk::{Level, Risk, interval, risk};
 pub use suppress::{Suppression, part as part_suppressed, read as read_suppressions};
+pub use written::{written_identity, written_target};

@@ -2,7 +2,9 @@
 
 use super::http::of_role;
 use super::{nature, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Need, Tried};
+use crate::attack::{
+    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Need, Sign, Tried,
+};
 use crate::finding::{Place, Severity};
 use crate::probe::Step;
 use crate::registry::Meta;
@@ -155,7 +157,13 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
         Hit::suspected(title, what).severity(Severity::Medium)
     };
     let listed = called.attempt.form == Why::NotListed.form();
-    Some(hit.by(called).fault(if listed { "not-listed" } else { "for-admins" }))
+    let hit = hit.by(called);
+    // What is not listed for an identity cannot be called by a suite.
+    Some(if listed {
+        hit.fault("not-listed")
+    } else {
+        hit.fault("for-admins").sign(Sign::Succeeds)
+    })
 }
 
 #[cfg(test)]

@@ -47,9 +47,11 @@ mod traces;
 mod unsafe_url_scheme;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+
+pub use accepted::accepted;
 
 use crate::attack::Attack;
 

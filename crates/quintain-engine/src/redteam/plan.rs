@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use quintain_core::attack::{Aim, Field, Hit, Need};
+use quintain_core::attack::{Aim, Field, Hit, Need, listed};
 use quintain_core::redteam::{BoutKey, NotRun, Orders, PluginOrder};
 use quintain_core::surface::Surface;
 
@@ -36,7 +36,7 @@ impl Plan {
                 plan.not_run.push(NotRun { what, why });
                 continue;
             }
-            let statics = plugin.attack.inspect(field);
+            let statics = listed(&*plugin.attack, field);
             plan.statics.extend(statics.into_iter().map(|hit| (at, hit)));
             let mut aims = plugin.attack.aims(field);
             aims.retain(|aim| orders.only.as_ref().is_none_or(|only| *only == aim.place.key()));

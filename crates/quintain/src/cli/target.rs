@@ -57,6 +57,11 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
+    /// Whether a target is named at all, or left to the suite that lies around.
+    pub(super) fn is_given(&self) -> bool {
+        !self.config.is_empty() || self.url.is_some() || !self.command.is_empty()
+    }
+
     /// A started target without any options.
     pub(super) fn for_command(command: Vec<String>) -> Self {
         Self {

@@ -6,6 +6,8 @@ mod plugins;
 mod report;
 mod run;
 mod strategies;
+mod suite;
+mod writing;
 
 pub(super) use again::reproduction;
 pub(super) use run::{failed, info};
@@ -20,6 +22,7 @@ use crate::exit::Exit;
 /// Examples:
 ///   quintain redteam run -- npx -y @modelcontextprotocol/server-everything
 ///   quintain redteam run -c quintain.yaml -o report.json --fail-on high
+///   quintain redteam suite -o regression.yaml
 ///   quintain redteam plugins
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -32,6 +35,7 @@ pub(super) struct Args {
 enum Command {
     Run(Box<run::Args>),
     Report(report::Args),
+    Suite(Box<suite::Args>),
     Plugins(plugins::Args),
     Strategies(strategies::Args),
 }
@@ -47,6 +51,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     match args.command {
         Command::Run(args) => Box::pin(run::run(*args, desk)).await,
         Command::Report(args) => report::run(args, desk).await,
+        Command::Suite(args) => suite::run(*args, desk).await,
         Command::Plugins(args) => plugins::run(&args, desk),
         Command::Strategies(args) => strategies::run(&args, desk),
     }
