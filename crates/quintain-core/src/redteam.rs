@@ -1,6 +1,7 @@
 //! A red-team run: what the user orders, and what came of it.
 
 mod insight;
+mod fitting;
 mod orders;
 mod plugins;
 mod record;
@@ -11,6 +12,7 @@ mod suppress;
 mod written;
 
 pub use insight::{Chain, Gift, Insight};
+pub use fitting::{Fit, fitting};
 pub use orders::{IdentityOrder, Orders, PluginOrder};
 pub use plugins::{Unavailable, collections, known_names, unavailable};
 pub use record::{BoutKey, BoutRecord};

@@ -101,7 +101,6 @@ impl Check for NoInternals {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::assertions::testing::{Stage, compile_with};
     use crate::evidence::Outcome;
     use crate::suite::NoFiles;

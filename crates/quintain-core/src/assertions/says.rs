@@ -73,7 +73,6 @@ impl Says {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::assertions::testing::{Stage, compile, flaw, only_check};
     use crate::evidence::Outcome;
     use serde_json::json;

@@ -54,9 +54,7 @@ impl Sign {
         let Some(ground) = ground else { return Some(self) };
         match &self {
             Self::Says { text } if *text == ground.canary_text => {
-                let path =
-                    copies(ground).find(|path| sent.contains(path.trim_start_matches('/')))?;
-                Some(Self::Reads { path, text: text.clone() })
+                Some(Self::Reads { path: named(ground, sent)?, text: text.clone() })
             }
             // A value that was computed does not depend on files.
             Self::Says { .. } | Self::Reads { .. } | Self::Environment { .. } | Self::Listed => {
@@ -108,15 +106,14 @@ pub fn listed(attack: &dyn Attack, field: &Field<'_>) -> Vec<Hit> {
     hits
 }
 
-/// Where the canary stands, the longest name first.
-fn copies(ground: &Ground) -> impl Iterator<Item = String> {
-    let endings = ground.endings.iter().map(|ending| ground.canary.with_extension(ending));
-    let mut paths: Vec<String> = std::iter::once(ground.canary.clone())
-        .chain(endings)
-        .map(|path| path.display().to_string())
-        .collect();
-    paths.sort_by_key(|path| std::cmp::Reverse(path.len()));
-    paths.into_iter()
+/// The file of the ground that a request names.
+fn named(ground: &Ground, sent: &str) -> Option<String> {
+    let root = ground.root.display().to_string();
+    let (_, behind) = sent.split_once(root.trim_start_matches('/'))?;
+    let plain = |c: &char| c.is_ascii_alphanumeric() || "._-".contains(*c);
+    let name: String = behind.strip_prefix('/')?.chars().take_while(plain).collect();
+    let whole = !behind[1 + name.len()..].starts_with('/');
+    (whole && !name.is_empty()).then(|| format!("{root}/{name}"))
 }
 
 fn leaks(exchange: &Exchange, kinds: &[String]) -> bool {
@@ -142,7 +139,6 @@ mod tests {
             root: "/tmp/quintain-x".into(),
             canary: "/tmp/quintain-x/canary.txt".into(),
             canary_text: "quintain-canary-abc".into(),
-            endings: vec!["txt".into(), "md".into(), String::new()],
             ..Ground::default()
         }
     }
@@ -156,6 +152,8 @@ mod tests {
         let reads = Some(Sign::Reads { path, text });
         assert_eq!(lasting("../../tmp/quintain-x/canary.md"), reads);
         assert_eq!(lasting("..%2f..%2ftmp"), None, "the file is named in no plain way");
+        assert_eq!(lasting("/tmp/quintain-x/drop/a"), None, "it stands elsewhere");
+        assert_eq!(lasting("/tmp/quintain-x"), None, "a folder");
     }
 
     #[test]

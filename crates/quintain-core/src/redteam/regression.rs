@@ -5,12 +5,14 @@ use serde_json::{Map, Value, json};
 
 use crate::attack::Sign;
 use crate::detect::{self, Family};
-use crate::finding::{Confidence, Finding, Proof};
+use crate::finding::{Confidence, Finding, Proof, Severity};
 use crate::probe::Step;
 use crate::tool_call::ToolCall;
 
 /// Enough to leave any folder.
 const LEVELS: usize = 16;
+/// Endings that servers add.
+const ENDINGS: [&str; 5] = ["md", "json", "csv", "log", "html"];
 /// The folder of the suite, in templates.
 const FOLDER: &str = "{{env.QUINTAIN_SUITE_DIR}}";
 
@@ -30,6 +32,8 @@ pub struct Ground<'a> {
     pub no_canary: Option<&'a str>,
     /// Findings that are not certain become tests too.
     pub suspected: bool,
+    /// Lesser findings make no tests.
+    pub least: Severity,
 }
 
 /// The tests, and what did not become one.
@@ -54,37 +58,27 @@ pub struct Left {
 /// Makes tests of findings.
 pub fn regression(findings: &[Finding], ground: &Ground<'_>) -> Regression {
     let mut made = Regression::default();
-    let mut controls: Vec<Value> = Vec::new();
     for finding in findings {
-        let test = match of(finding, ground, &mut made) {
-            Ok(test) => test,
+        match of(finding, ground, &mut made) {
+            Ok(test) => made.tests.push(test),
             Err(why) => {
                 let (id, title) = (finding.id.clone(), finding.title.clone());
                 made.left.push(Left { id, title, why });
-                continue;
             }
-        };
-        // A refusal says something only if the innocent call is none.
-        if let Some(control) = test.control.filter(|control| !controls.contains(control)) {
-            controls.push(control.clone());
-            made.tests.push(control);
         }
-        made.tests.push(test.value);
     }
     made
 }
 
-struct Made {
-    value: Value,
-    control: Option<Value>,
-}
-
-fn of(finding: &Finding, ground: &Ground<'_>, made: &mut Regression) -> Result<Made, String> {
+fn of(finding: &Finding, ground: &Ground<'_>, made: &mut Regression) -> Result<Value, String> {
     if let Some(note) = &finding.note {
         return Err(format!("by design: {note}"));
     }
     if finding.confidence == Confidence::Suspected && !ground.suspected {
         return Err("suspected only; `--suspected` makes it a test".to_owned());
+    }
+    if finding.severity < ground.least {
+        return Err(format!("{} only", finding.severity.word()));
     }
     let signed = finding.proofs.iter().enumerate().find(|(_, proof)| proof.sign.is_some());
     let Some((at, proof)) = signed else {
@@ -109,8 +103,7 @@ fn of(finding: &Finding, ground: &Ground<'_>, made: &mut Regression) -> Result<M
         if let Some(why) = ground.no_canary {
             return Err(why.to_owned());
         }
-        let name = planted(path, ground.canary, &mut steps)?;
-        for name in [format!("{}.txt", ground.canary), name] {
+        for name in planted(path, ground.canary, &mut steps)? {
             if !made.files.iter().any(|(known, _)| *known == name) {
                 made.files.push((name, text.clone()));
             }
@@ -140,32 +133,7 @@ fn of(finding: &Finding, ground: &Ground<'_>, made: &mut Regression) -> Result<M
             "finding": finding.id, "fingerprint": finding.fingerprint,
         }),
     );
-    let refusal = matches!(sign, Sign::Succeeds | Sign::Leaks { .. });
-    let innocent = proof.baseline.as_ref().filter(|_| refusal && proof.identity.is_none());
-    let control = innocent.and_then(|baseline| {
-        let step = plain(baseline.last()?.step());
-        let step = if ground.several_servers { step } else { anywhere(step) };
-        let step = literal_step(&step).ok()?;
-        // To leak, the innocent call is enough.
-        (steps.last() != Some(&step)).then(|| control(&step, &target, ground))
-    });
-    Ok(Made { value: test.into(), control })
-}
-
-/// The innocent call, which has to work.
-fn control(step: &Step, target: &str, ground: &Ground<'_>) -> Value {
-    let name = match step {
-        Step::Call(call) => call.tool.as_str(),
-        Step::Request { method, .. } => method.as_str(),
-    };
-    let mut test = Map::new();
-    test.insert("description".into(), format!("control: {name} still works").into());
-    if ground.several_targets {
-        test.insert("targets".into(), json!([target]));
-    }
-    test.insert("vars".into(), json!({"prompt": prompt(std::slice::from_ref(step))}));
-    test.insert("assert".into(), json!([{"type": "not-is-error", "kind": "refusal"}]));
-    test.into()
+    Ok(test.into())
 }
 
 /// The requests that show it again.
@@ -255,11 +223,17 @@ fn prompt(steps: &[Step]) -> Value {
     }
 }
 
-/// Puts the place of a file beside the suite where the planted one was; returns its name.
-fn planted(path: &str, canary: &str, steps: &mut [Step]) -> Result<String, String> {
+/// Puts the place of a file beside the suite where the planted one was; returns the names of the files
+/// that must be there.
+fn planted(path: &str, canary: &str, steps: &mut [Step]) -> Result<Vec<String>, String> {
+    let named = |ending: &str| format!("{canary}.{ending}");
     let ending = std::path::Path::new(path).extension().and_then(|ending| ending.to_str());
-    let ending = ending.ok_or("the server adds an ending to the name of the file")?;
-    let name = format!("{canary}.{ending}");
+    let name = ending.map_or(canary.to_owned(), named);
+    // A name without an ending may be one that the server gives an ending.
+    let mut names = vec![named("txt"), name.clone()];
+    if ending.is_none() {
+        names.extend(ENDINGS.map(named));
+    }
     let there = format!("{FOLDER}/{name}");
     let relative = path.trim_start_matches('/');
     let mut found = false;
@@ -271,20 +245,19 @@ fn planted(path: &str, canary: &str, steps: &mut [Step]) -> Result<String, Strin
             Ok(format!("{}{there}{}", literal(&deeper(before))?, literal(behind)?))
         })?;
     }
-    if found { Ok(name) } else { Err("the path is written in a way of its own".to_owned()) }
+    if found { Ok(names) } else { Err("the path is written in a way of its own".to_owned()) }
 }
 
 /// `../` as often as needed wherever the folder is: more do no harm.
 fn deeper(before: &str) -> String {
-    let levels = before.matches("../").count();
-    match before.rfind("../") {
-        // Only a run of them; other forms are kept as they are.
-        Some(at) if levels > 1 && levels < LEVELS && !before.contains("....") => {
-            let more = "../".repeat(LEVELS - levels);
-            format!("{}{more}{}", &before[..at], &before[at..])
-        }
-        _ => before.to_owned(),
+    let plain = before.strip_suffix('/').unwrap_or(before);
+    // Only plain steps upwards; other forms are kept as they are.
+    if !plain.ends_with("..") || plain.contains("...") {
+        return before.to_owned();
     }
+    let more = "../".repeat(LEVELS.saturating_sub(plain.matches("..").count()));
+    let (head, last) = before.split_at(plain.len() - 2);
+    format!("{head}{more}{last}")
 }
 
 fn literal_step(step: &Step) -> Result<Step, String> {
@@ -346,7 +319,7 @@ pub(super) fn literal(text: &str) -> Result<String, String> {
 mod tests {
     use super::*;
     use crate::evidence::{Evidence, Exchange, Outcome};
-    use crate::finding::{Place, Severity};
+    use crate::finding::Place;
     use std::time::Duration;
 
     fn exchange(query: &str) -> Exchange {
@@ -363,7 +336,6 @@ mod tests {
     fn finding(sign: Option<Sign>, queries: &[&str]) -> Finding {
         let exchanges: Vec<Exchange> = queries.iter().map(|query| exchange(query)).collect();
         let steps = exchanges.last().map(Exchange::step).into_iter().collect();
-        let baseline = Evidence { exchanges: vec![exchange("ann")], ..Evidence::default() };
         Finding {
             id: "F-1".into(),
             rule: "sql-injection".into(),
@@ -380,7 +352,7 @@ mod tests {
                 form: String::new(),
                 what: String::new(),
                 payload: None,
-                baseline: Some(baseline),
+                baseline: None,
                 attempt: Evidence { exchanges, ..Evidence::default() },
                 pointer: None,
                 sign,
@@ -404,6 +376,7 @@ mod tests {
             canary: "suite.canary",
             no_canary: None,
             suspected: false,
+            least: Severity::Info,
         };
         regression(&[finding], &ground)
     }
@@ -427,12 +400,10 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_a_control() {
+    fn what_succeeds_has_to_be_refused() {
         let made = made(finding(Some(Sign::Succeeds), &["nonsense"]));
-        let [control, test] = &made.tests[..] else { panic!("{made:?}") };
-        assert_eq!(control["vars"]["prompt"]["args"]["q"], "ann");
-        assert_eq!(control["assert"][0]["type"], "not-is-error");
-        assert_eq!(test["assert"][0], json!({"type": "is-error", "kind": "refusal"}));
+        assert_eq!(made.tests[0]["vars"]["prompt"]["args"]["q"], "nonsense");
+        assert_eq!(made.tests[0]["assert"][0], json!({"type": "is-error", "kind": "refusal"}));
     }
 
     #[test]
@@ -441,8 +412,8 @@ mod tests {
         let sign = Sign::Reads { path, text: "secret".into() };
         let made = made(finding(Some(sign), &["../../tmp/quintain-x/canary.md"]));
         let sent = made.tests[0]["vars"]["prompt"]["args"]["q"].as_str().unwrap();
-        assert!(sent.starts_with("../../../../") && sent.contains(".."), "{sent}");
-        assert!(sent.ends_with("/{{env.QUINTAIN_SUITE_DIR}}/suite.canary.md"), "{sent}");
+        assert!(sent.starts_with("../../../../"), "{sent}");
+        assert!(sent.ends_with("../..{{env.QUINTAIN_SUITE_DIR}}/suite.canary.md"), "{sent}");
         assert_eq!(made.tests[0]["assert"][0]["value"], "file://suite.canary.txt");
         let names: Vec<&str> = made.files.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["suite.canary.txt", "suite.canary.md"]);

@@ -57,11 +57,6 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// Whether a target is named at all, or left to the suite that lies around.
-    pub(super) fn is_given(&self) -> bool {
-        !self.config.is_empty() || self.url.is_some() || !self.command.is_empty()
-    }
-
     /// A started target without any options.
     pub(super) fn for_command(command: Vec<String>) -> Self {
         Self {
@@ -77,6 +72,11 @@ impl TargetArgs {
             stored_auth_only: false,
             command,
         }
+    }
+
+    /// A target at an address, without any options.
+    pub(super) fn for_url(url: String) -> Self {
+        Self { url: Some(url), ..Self::for_command(Vec::new()) }
     }
 
     /// Finds the target, starts logging as it wishes, and prepares what a run knows of the world.
@@ -109,7 +109,8 @@ impl TargetArgs {
         self.prepare(found, desk, as_json)
     }
 
-    fn is_named(&self) -> bool {
+    /// Whether a target is named at all, or left to the suite that lies around.
+    pub(super) fn is_named(&self) -> bool {
         self.url.is_some() || !self.command.is_empty() || !self.config.is_empty()
     }
 

@@ -2,6 +2,7 @@
 
 mod again;
 mod choices;
+mod init;
 mod plugins;
 mod report;
 mod run;
@@ -20,6 +21,7 @@ use crate::exit::Exit;
 /// Attack a target and prove what works
 ///
 /// Examples:
+///   quintain redteam init -- python3 server.py
 ///   quintain redteam run -- npx -y @modelcontextprotocol/server-everything
 ///   quintain redteam run -c quintain.yaml -o report.json --fail-on high
 ///   quintain redteam suite -o regression.yaml
@@ -33,6 +35,7 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(Box<init::Args>),
     Run(Box<run::Args>),
     Report(report::Args),
     Suite(Box<suite::Args>),
@@ -49,6 +52,7 @@ impl Args {
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     match args.command {
+        Command::Init(args) => init::run(*args, desk).await,
         Command::Run(args) => Box::pin(run::run(*args, desk)).await,
         Command::Report(args) => report::run(args, desk).await,
         Command::Suite(args) => suite::run(*args, desk).await,

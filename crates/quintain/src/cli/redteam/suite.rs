@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use quintain_core::finding::Finding;
+use quintain_core::finding::{Finding, Severity};
 use quintain_core::redteam::{Regression, RegressionGround, regression};
 use quintain_engine::redteam::ENV_CANARY;
 use quintain_engine::store::StoreError;
@@ -36,6 +36,9 @@ pub(super) struct Args {
     /// Findings that are only suspected become tests too
     #[arg(long)]
     suspected: bool,
+    /// Findings below this severity make no tests: info, low, medium, high, critical
+    #[arg(long, value_name = "SEVERITY", default_value = "info", value_parser = ["info", "low", "medium", "high", "critical"])]
+    min_severity: String,
     /// Replace files that are there already
     #[arg(long)]
     force: bool,
@@ -63,7 +66,11 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 
 async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     let mut known = known(args, desk).await?;
-    if args.target.is_given() {
+    if known.findings.is_empty() {
+        desk.console.error(&format!("{} has no findings", known.run), None);
+        return Err(Exit::Nothing);
+    }
+    if args.target.is_named() {
         let (target, _) = args.target.resolve(desk, args.json)?;
         let name = known.findings.first().map_or("target", |finding| finding.target.as_str());
         let orders = quintain_core::redteam::Orders::default();
@@ -74,10 +81,6 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         let help = "name the target: `-- COMMAND ARG...`, `--url URL` or `-c FILE`";
         let what = format!("{} does not tell how its target was started", known.run);
         return Err(usage(&what, Some(help), desk));
-    }
-    if known.findings.is_empty() {
-        desk.console.error(&format!("{} has no findings", known.run), None);
-        return Err(Exit::Nothing);
     }
     let printed = args.output == Path::new("-");
     let made = tests(args, &known, printed, desk);
@@ -214,6 +217,7 @@ fn tests(args: &Args, known: &Known, printed: bool, desk: &Desk) -> Regression {
         canary: &format!("{stem}.canary"),
         no_canary,
         suspected: args.suspected,
+        least: Severity::find(&args.min_severity).unwrap_or(Severity::Info),
     };
     regression(&known.findings, &ground)
 }
