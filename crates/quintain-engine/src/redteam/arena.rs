@@ -127,7 +127,14 @@ impl Arena<'_> {
     }
 
     /// A hit with what a later test of it needs to know.
-    fn struck(&self, mut hit: Hit, tried: Vec<Tried>) -> Struck {
+    fn struck(&self, mut hit: Hit, mut tried: Vec<Tried>) -> Struck {
+        // What shows it comes last: others of the set are there to compare with.
+        let shows = |sign: &Sign| tried.iter().rposition(|one| sign.is_in(&one.evidence));
+        let shown = hit.sign.as_ref().filter(|sign| **sign != Sign::Differs).and_then(shows);
+        if let Some(at) = shown {
+            let one = tried.remove(at);
+            tried.push(one);
+        }
         let seen = findings::join(tried.iter().map(|one| &one.evidence));
         let sent: Vec<String> = seen.exchanges.iter().map(|one| one.sent.to_string()).collect();
         let sign = hit.sign.take().filter(|sign| sign.is_in(&seen));
