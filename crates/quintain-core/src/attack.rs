@@ -11,6 +11,7 @@ mod bout;
 mod brief;
 mod facts;
 mod field;
+mod sign;
 mod token;
 
 pub use aim::{Aim, Kind};
@@ -20,6 +21,7 @@ pub use bout::{Bout, Hit, Tried};
 pub use brief::{Brief, Ground, Listener, Nonce};
 pub use facts::{Facts, Need};
 pub use field::{Field, Identity, Powers};
+pub use sign::{Sign, listed};
 pub use token::{Given, Token};
 
 use crate::evidence::Observation;

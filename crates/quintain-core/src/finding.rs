@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use crate::attack::Sign;
 use crate::evidence::Evidence;
 use crate::probe::Step;
 use crate::result::Place as Written;
@@ -255,6 +256,12 @@ pub struct Proof {
     /// JSON pointer into the outcome of the last exchange, if the proof stands there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
+    /// What the last answer shows of it, if it is seen there; for regression suites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sign: Option<Sign>,
+    /// Whose credentials the last request was sent with, if not those of the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
 }
 
 /// A proven weakness.

@@ -58,6 +58,8 @@ pub fn finding(rule: &str, facts: Facts<'_>, target: &str, place: Place, told: T
             baseline: None,
             attempt: Evidence::default(),
             pointer: None,
+            sign: None,
+            identity: None,
         }],
         reproduce: None,
         replay: None,

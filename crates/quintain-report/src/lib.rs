@@ -23,6 +23,7 @@ use quintain_core::event::Event;
 use quintain_core::registry::Meta;
 
 pub use reporters::{Told, all, find, for_path, markdown_inline, sarif_log};
+pub use yaml_text::{block as yaml_block, string as yaml_string};
 
 /// A format that results can be written in.
 pub trait Reporter: Sync {

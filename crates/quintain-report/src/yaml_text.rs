@@ -13,6 +13,14 @@ const MAX_DEPTH: usize = 64;
 /// Longer keys have to be announced.
 const MAX_PLAIN_KEY: usize = 1_000;
 
+/// A value as it stands behind a key, with the line break before it if it is a block.
+pub fn block(of: &Value, indent: usize) -> String {
+    let mut out = Vec::new();
+    // Memory takes everything.
+    let _ = value(&mut out, of, indent);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 /// Writes what stands behind a key or a dash: `value` on the same line or a block on the next ones.
 pub(crate) fn value(out: &mut impl Write, value: &Value, indent: usize) -> io::Result<()> {
     match value {
@@ -90,7 +98,8 @@ fn flow(value: &Value) -> String {
     }
 }
 
-pub(crate) fn string(text: &str) -> Cow<'_, str> {
+/// A text as it stands behind a key.
+pub fn string(text: &str) -> Cow<'_, str> {
     if plain(text) { Cow::Borrowed(text) } else { Cow::Owned(quoted(text)) }
 }
 

@@ -1,10 +1,11 @@
 //! Errors of MCP servers: that there is one, its code, its words.
 
-use quintain_script::Pattern;
 use quintain_source::{Node, closest, wrong_type};
 use serde_json::Value;
 
+use super::words::Words;
 use crate::answer;
+use crate::attacks::accepted;
 use crate::check::{Builtin, Check, Expected, Scene, Spec, as_text};
 use crate::evidence::Outcome;
 use crate::question::Answer;
@@ -24,11 +25,13 @@ The answer must be an error. `kind` says which one:
 - `transport`: no answer at all, since the connection broke, time ran out, the answer was unreadable
   or the request was turned away
 - `any`: one of these
+- `refusal`: the server said no, in an error or in the words of a plain result (`Error: ...`)
 
 Without `kind` it is `tool` or `protocol`: the server itself said no. A server that crashed has not
 refused anything, and a tool that does not exist was never asked.
 
-`not-is-error` passes on a proper result only, whatever `kind` says.
+`not-is-error` passes on a proper result only, whatever `kind` says; with `refusal`, its words must not
+be those of a failure either.
 
 # What counts as proof
 The error in the answer.
@@ -100,7 +103,7 @@ The message, the data or the text block that says it.
         since: "0.1.0",
     },
     compile: |spec| {
-        let words = spec.expect(Words::read);
+        let words = spec.expect(|value| Words::read("error-contains", value));
         let negated = spec.negated;
         errors(move |scene| error_contains(scene, &words, negated))
     },
@@ -137,21 +140,25 @@ enum Kind {
     Any,
     /// Tool or protocol.
     Said,
+    /// Tool or protocol, or a result that says so.
+    Refusal,
 }
 
 impl Kind {
-    const WORDS: [(&'static str, Self); 4] = [
+    const WORDS: [(&'static str, Self); 5] = [
         ("tool", Self::Tool),
         ("protocol", Self::Protocol),
         ("transport", Self::Transport),
         ("any", Self::Any),
+        ("refusal", Self::Refusal),
     ];
 
     fn covers(self, outcome: &Outcome) -> bool {
+        let said = matches!(self, Self::Any | Self::Said | Self::Refusal);
         match outcome {
-            Outcome::Reply(_) => false,
-            Outcome::ToolError(_) => matches!(self, Self::Tool | Self::Any | Self::Said),
-            Outcome::RpcError { .. } => matches!(self, Self::Protocol | Self::Any | Self::Said),
+            Outcome::Reply(_) => self == Self::Refusal && !accepted(outcome),
+            Outcome::ToolError(_) => said || self == Self::Tool,
+            Outcome::RpcError { .. } => said || self == Self::Protocol,
             _ => matches!(self, Self::Transport | Self::Any),
         }
     }
@@ -163,6 +170,7 @@ impl Kind {
             Self::Transport => "a transport failure",
             Self::Any => "an error",
             Self::Said => "an error from the server",
+            Self::Refusal => "a refusal",
         }
     }
 }
@@ -171,8 +179,10 @@ fn is_error(scene: &Scene<'_>, kind: Kind, negated: bool) -> Result<Verdict, Box
     let (index, exchange) = answer::last(scene)?;
     let outcome = &exchange.outcome;
     let found = describe(outcome);
-    let verdict = match (negated, matches!(outcome, Outcome::Reply(_)), kind.covers(outcome)) {
-        (true, true, _) => Verdict::pass("the answer is no error"),
+    let is_reply = matches!(outcome, Outcome::Reply(_));
+    let verdict = match (negated, is_reply, kind.covers(outcome)) {
+        (_, true, true) => Verdict::of(!negated, "the answer says that it failed"),
+        (true, true, false) => Verdict::pass("the answer is no error"),
         (true, false, _) => Verdict::fail(format!("expected no error, but {found}")),
         (false, _, true) => Verdict::pass(found),
         (false, _, false) => Verdict::fail(format!("expected {}, but {found}", kind.words())),
@@ -264,50 +274,6 @@ fn judge_code(scene: &Scene<'_>, codes: &[i64], negated: bool) -> Result<Verdict
     Ok(verdict.proof(index, if is_rpc { "/code" } else { "" }))
 }
 
-/// What an error has to say.
-#[derive(Clone)]
-enum Words {
-    Text(String),
-    Pattern { pattern: Pattern, source: String },
-}
-
-impl Words {
-    fn read(value: Option<&Value>) -> Result<Self, String> {
-        let Some(Value::String(text)) = value else {
-            return Err("\"error-contains\" needs a text in `value`".to_owned());
-        };
-        let Some(source) = text.strip_prefix("regex:") else {
-            return match text.as_str() {
-                // It would be in every error.
-                "" => Err("\"error-contains\" needs a text that is not empty".to_owned()),
-                _ => Ok(Self::Text(text.clone())),
-            };
-        };
-        let slashed = source.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
-        let (body, flags) = slashed.unwrap_or((source, ""));
-        match Pattern::new(body, flags) {
-            Ok(pattern) => Ok(Self::Pattern { pattern, source: source.to_owned() }),
-            Err(error) => Err(format!("this is no regular expression: {error}")),
-        }
-    }
-
-    fn occur_in(&self, text: &str) -> Result<bool, Box<Verdict>> {
-        match self {
-            Self::Text(wanted) => Ok(text.contains(wanted.as_str())),
-            Self::Pattern { pattern, .. } => {
-                pattern.is_match(text).map_err(|error| Box::new(Verdict::error(error.to_string())))
-            }
-        }
-    }
-
-    fn shown(&self) -> String {
-        match self {
-            Self::Text(text) => format!("{text:?}"),
-            Self::Pattern { source, .. } => source.clone(),
-        }
-    }
-}
-
 fn error_contains(
     scene: &Scene<'_>,
     words: &Expected<Words>,
@@ -396,12 +362,18 @@ mod tests {
             ("is-error, kind: protocol", [false, true, false, false]),
             ("is-error, kind: transport", [false, false, true, false]),
             ("is-error, kind: any", [true, true, true, false]),
+            ("is-error, kind: refusal", [true, true, false, false]),
             ("not-is-error", [false, false, false, true]),
             ("not-is-error, kind: tool", [false, false, false, true]),
         ] {
             let seen = outcomes().map(|outcome| judged(assert, outcome).passed());
             assert_eq!(seen, passes, "{assert}");
         }
+        let told = || Outcome::Reply(json!({"content": [{"type": "text", "text": "Error: no"}]}));
+        assert!(judged("is-error, kind: refusal", told()).passed());
+        assert!(!judged("is-error", told()).passed());
+        assert!(judged("not-is-error", told()).passed());
+        assert!(!judged("not-is-error, kind: refusal", told()).passed());
         let timed_out = Outcome::TimedOut { after: Duration::from_secs(1) };
         let verdict = judged("is-error", timed_out);
         assert_eq!(

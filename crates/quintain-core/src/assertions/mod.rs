@@ -2,6 +2,7 @@
 //! its line in `ALL`. Most are a `Builtin`: a description, and a function that reads the options
 //! and returns `judging(...)`; those that ask questions implement `Check` themselves.
 
+mod answered;
 mod bleu;
 mod contains;
 mod contains_list;
@@ -24,6 +25,7 @@ mod levenshtein;
 mod max_score;
 mod max_tokens;
 mod meteor;
+mod no_internals;
 mod no_leak;
 mod number;
 mod perplexity;
@@ -33,6 +35,8 @@ mod references;
 mod refusal;
 mod regex;
 mod rouge;
+mod same_answer;
+mod says;
 mod script;
 mod select_best;
 mod skill_used;
@@ -40,6 +44,7 @@ mod snapshot;
 mod sql;
 mod starts_with;
 mod structured;
+mod surface_clean;
 mod surface_snapshot;
 mod tool_call_f1;
 mod trace_spans;
@@ -47,6 +52,7 @@ mod trajectory;
 mod trajectory_args;
 mod webhook;
 mod word_count;
+mod words;
 mod xml;
 
 use crate::check::Assertion;
@@ -90,16 +96,21 @@ static ALL: &[&dyn Assertion] = &[
     &script::RUBY,
     &webhook::WEBHOOK,
     // What MCP servers answer.
+    &answered::IS_ANSWERED,
+    &says::SAYS,
     &errors::IS_ERROR,
     &errors::ERROR_CODE,
     &errors::ERROR_CONTAINS,
     &input_schema::INPUT_SCHEMA_ENFORCED,
     &idempotent::IDEMPOTENT,
+    &same_answer::SAME_ANSWER,
     &progress::PROGRESS_REPORTED,
     &snapshot::SNAPSHOT,
     &surface_snapshot::SURFACE_SNAPSHOT,
+    &surface_clean::SURFACE_CLEAN,
     &no_leak::NO_PII,
     &no_leak::NO_SECRETS,
+    &no_internals::NO_INTERNALS,
     // Recorded exchanges.
     &trace_spans::TRACE_SPAN_COUNT,
     &trace_spans::TRACE_SPAN_DURATION,

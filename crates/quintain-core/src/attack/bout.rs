@@ -3,6 +3,7 @@
 use super::aim::Aim;
 use super::attempt::Attempt;
 use super::field::Field;
+use super::sign::Sign;
 use crate::evidence::{Evidence, Exchange};
 use crate::finding::{Confidence, Place, Severity};
 
@@ -69,6 +70,8 @@ pub struct Hit {
     pub fault: &'static str,
     /// JSON pointer into the outcome of the last exchange.
     pub pointer: Option<String>,
+    /// What the last answer shows of it, if it is seen there.
+    pub sign: Option<Sign>,
 }
 
 impl Hit {
@@ -83,6 +86,7 @@ impl Hit {
             note: None,
             fault: "",
             pointer: None,
+            sign: None,
         }
     }
 
@@ -121,6 +125,23 @@ impl Hit {
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
+        self
+    }
+
+    /// What the last answer shows of it.
+    #[must_use]
+    pub fn sign(mut self, sign: Sign) -> Self {
+        self.sign = Some(sign);
+        self
+    }
+
+    /// The answer to an attempt holds this text, if it does and is no repetition.
+    #[must_use]
+    pub fn said(mut self, tried: &Tried, text: &str) -> Self {
+        let sent = tried.attempt.payload.as_ref().map(ToString::to_string).unwrap_or_default();
+        if !text.is_empty() && !sent.contains(text) && tried.said().contains(text) {
+            self.sign = Some(Sign::says(text));
+        }
         self
     }
 }

@@ -1,5 +1,6 @@
 //! What is known of an attack before anything is sent.
 
+use super::field::Field;
 use crate::finding::Severity;
 
 /// How bad a weakness of this kind is, and what others call it.
@@ -12,6 +13,23 @@ pub struct Facts<'a> {
     pub frameworks: &'a [&'a str],
     /// What it cannot do without.
     pub needs: &'a [Need],
+}
+
+impl Facts<'_> {
+    /// What is missing for the attack, in words.
+    pub fn missing(&self, field: &Field<'_>) -> Option<String> {
+        let has = |need: &Need| match need {
+            Need::SameHost => field.powers.same_host,
+            Need::TwoIdentities => field.powers.identities.len() > 1,
+            Need::Credentials => field.powers.credentials,
+            Need::Http => field.powers.http,
+            Need::SeveralServers => field.surfaces.len() > 1,
+            Need::Model => false,
+        };
+        let missing: Vec<&str> =
+            self.needs.iter().filter(|need| !has(need)).map(|need| need.words()).collect();
+        (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")))
+    }
 }
 
 /// What an attack cannot do without.

@@ -31,7 +31,7 @@ const FAILURES: [&str; 22] = [
 const LOOK: usize = 160;
 
 /// Whether an outcome is a success: no error by its form, and none by its words.
-pub(crate) fn accepted(outcome: &Outcome) -> bool {
+pub fn accepted(outcome: &Outcome) -> bool {
     let Outcome::Reply(result) = outcome else { return false };
     let text = outcome.texts().first().copied().unwrap_or_default().trim_start();
     let end = text.floor_char_boundary(LOOK.min(text.len()));

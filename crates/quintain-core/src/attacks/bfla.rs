@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::http::of_role;
 use super::{nature, reach};
 use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Kind, Need, Tried,
+    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Kind, Need, Sign, Tried,
 };
 use crate::finding::{Place, Severity};
 use crate::knowledge::{Baseline, is_destructive, put};
@@ -238,7 +238,13 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
         Hit::suspected(title, what).severity(Severity::Medium)
     };
     let listed = called.attempt.form == Why::NotListed.form();
-    Some(hit.by(called).fault(if listed { "not-listed" } else { "for-admins" }))
+    let hit = hit.by(called);
+    // What is not listed for an identity cannot be called by a suite.
+    Some(if listed {
+        hit.fault("not-listed")
+    } else {
+        hit.fault("for-admins").sign(Sign::Succeeds)
+    })
 }
 
 /// Whether somebody who should be refused is told what the greater one is told of an object that does

@@ -176,6 +176,7 @@ fn yaml(aim: &Aim, brief: &Brief<'_>, set: usize) -> Option<Attempt> {
 fn hit(bout: &Bout<'_>, tried: &Tried, what: String) -> Hit {
     let title = format!("{} is evaluated as code ({})", bout.aim.place, tried.attempt.form);
     let hit = Hit::confirmed(title, what).by(tried).fault("code");
+    let hit = hit.said(tried, &tried.attempt.role);
     match &bout.aim.by_design {
         Some(note) => hit.note(note).severity(Severity::Low),
         None => hit,

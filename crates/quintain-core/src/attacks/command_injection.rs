@@ -276,6 +276,7 @@ const WAITS: [u64; 4] = [0, 2, 0, 4];
 fn hit(bout: &Bout<'_>, tried: &Tried, what: String) -> Hit {
     let title = format!("{} is run by a shell ({})", bout.aim.place, tried.attempt.form);
     let hit = Hit::confirmed(title, what).by(tried).fault("shell");
+    let hit = if is_sum(tried) { hit.said(tried, &tried.attempt.role) } else { hit };
     match &bout.aim.by_design {
         Some(note) => hit.note(note).severity(Severity::Low),
         None => hit,
@@ -285,10 +286,15 @@ fn hit(bout: &Bout<'_>, tried: &Tried, what: String) -> Hit {
 fn proof(tried: &Tried) -> Option<String> {
     traces::seen(tried).or_else(|| {
         let sum = &tried.attempt.role;
-        let is_number = !sum.is_empty() && sum.bytes().all(|byte| byte.is_ascii_digit());
-        (is_number && tried.said().contains(sum.as_str()))
+        (is_sum(tried) && tried.said().contains(sum.as_str()))
             .then(|| format!("the answer holds {sum}, the sum of two random numbers"))
     })
+}
+
+/// Whether the attempt is one that adds; those that wait have smaller numbers.
+fn is_sum(tried: &Tried) -> bool {
+    let sum = &tried.attempt.role;
+    sum.len() > 2 && sum.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Every answer took as long as its command was told to wait, and no longer than a second more.

@@ -6,7 +6,9 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use super::deeds;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried,
+};
 use crate::finding::{Place, Severity};
 use crate::knowledge::words;
 use crate::probe::Step;
@@ -262,6 +264,16 @@ fn inside(said: &str, canary: Option<&str>) -> Option<String> {
 }
 
 fn hit(bout: &Bout<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit {
+    let hit = placed(bout, tried, tool, what);
+    match &bout.field.powers.env_canary {
+        Some(text) if !text.is_empty() && tried.said().contains(text.as_str()) => {
+            hit.sign(Sign::Environment { text: text.clone() })
+        }
+        _ => hit,
+    }
+}
+
+fn placed(bout: &Bout<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit {
     let form = &tried.attempt.form;
     let payload = tried.attempt.payload.as_ref().and_then(Value::as_str);
     if let (Place::Uri { server }, Some(uri)) = (&bout.aim.place, payload) {

@@ -1,18 +1,19 @@
 //! Errors that tell what only the operator should know.
 
 use std::path::Path;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use super::accepted::accepted;
-use super::deeds;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use super::{deeds, leaks};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried,
+};
 use crate::detect::{self, Family};
 use crate::evidence::Outcome;
 use crate::finding::{Place, Severity};
-use crate::knowledge::{paths_in, put, words};
+use crate::internals;
+use crate::knowledge::{put, words};
 use crate::probe::Step;
 use crate::registry::Meta;
 use crate::tool_call::ToolCall;
@@ -54,54 +55,6 @@ static FACTS: Facts =
 const MAX_LEAVES: usize = 4;
 /// What is read of one answer.
 const MAX_SAID: usize = 65_536;
-
-/// Lines of stack traces, by the language that writes them.
-static TRACES: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
-    let known = [
-        ("Python", r#"Traceback \(most recent call last\)|File "[^"\n]+", line \d+, in "#),
-        ("Node.js", r"(?m)^\s+at [^\n]*(?:/|\\|node:)[^\n]*:\d+:\d+\)?\s*$"),
-        ("Java", r"(?m)^\s+at [\w$.<>]+\([\w$]+\.(?:java|kt|scala):\d+\)"),
-        (".NET", r"(?m)^\s+at [^\n]+\) in [^\n]+:line \d+"),
-        ("Go", r"goroutine \d+ \[[a-z ,0-9]+\]:"),
-        ("Rust", r"panicked at [^\n]*\.rs:\d+:\d+"),
-        ("Ruby", r"\.rb:\d+:in [`'][^'`\n]+'"),
-        ("PHP", r"\.php(?: on line |:|\()\d+"),
-    ];
-    known.into_iter().filter_map(|(of, regex)| Some((of, Regex::new(regex).ok()?))).collect()
-});
-
-/// Keywords in capital letters: prose has none.
-static STATEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let kinds = [
-        r"\bSELECT\s[^;]{1,200}?\sFROM\s+[\w\x22`\[]+",
-        r"\bINSERT\s+INTO\s+[\w\x22`\[]+",
-        r"\bUPDATE\s+[\w\x22`\[.\]]+\s+SET\s+\w+",
-        r"\bDELETE\s+FROM\s+[\w\x22`\[]+",
-    ];
-    Regex::new(&kinds.join("|")).ok()
-});
-
-static WINDOWS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"\b[A-Z]:\\(?:[^\s"'\\<>|]+\\)+[^\s"'\\<>|]*"#).ok());
-
-/// Where files of servers lie; other things that begin with a slash may be routes of an API.
-const FOLDERS: [&str; 15] = [
-    "/home/",
-    "/root/",
-    "/usr/",
-    "/opt/",
-    "/var/",
-    "/srv/",
-    "/app/",
-    "/tmp/",
-    "/Users/",
-    "/private/",
-    "/mnt/",
-    "/workspace/",
-    "/code/",
-    "/build/",
-    "/nix/",
-];
 
 /// Words of arguments that are paths.
 const PATHS: [&str; 14] = [
@@ -258,16 +211,14 @@ fn leaks(bout: &Bout<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
     let is_news =
         |found: &str| !normally.contains(found) && !sent.iter().any(|text| text.contains(found));
     let mut found = Vec::new();
-    let trace = TRACES.iter().find_map(|(of, regex)| {
-        let seen = regex.find(&said)?.as_str();
-        is_news(seen).then(|| (*of, seen.trim().to_owned()))
-    });
+    let trace = internals::traces(&said)
+        .find(|(_, seen)| is_news(seen))
+        .map(|(of, seen)| (of, seen.trim().to_owned()));
     if let Some((of, line)) = &trace {
         found.push(("trace", format!("the error holds a stack trace of {of}: {}", short(line))));
     }
-    let statement = STATEMENT.as_ref().and_then(|regex| regex.find(&said));
-    if let Some(seen) = statement.filter(|seen| is_news(seen.as_str())) {
-        found.push(("statement", format!("the error holds a statement: {}", short(seen.as_str()))));
+    if let Some(seen) = internals::statement(&said).filter(|seen| is_news(seen)) {
+        found.push(("statement", format!("the error holds a statement: {}", short(seen))));
     }
     // A trace is full of paths; they are no second leak.
     if trace.is_none()
@@ -312,13 +263,8 @@ fn path(bout: &Bout<'_>, tried: &Tried, said: &str) -> Option<String> {
     if words(&tried.attempt.role).iter().any(|word| PATHS.contains(&word.as_str())) {
         return None;
     }
-    let found = paths_in(said).into_iter().find(|path| {
-        let text = path.display().to_string();
-        FOLDERS.iter().any(|folder| text.starts_with(folder))
-            && !told.iter().any(|root| path.starts_with(root))
-    });
-    let windows = || Some(WINDOWS.as_ref()?.find(said)?.as_str().to_owned());
-    found.map(|path| path.display().to_string()).or_else(windows)
+    let mut found = internals::paths(said).into_iter();
+    found.find(|path| !told.iter().any(|root| Path::new(path).starts_with(root)))
 }
 
 /// All texts that were sent.
@@ -367,7 +313,13 @@ fn hit(bout: &Bout<'_>, tried: &Tried, fault: &'static str, what: String) -> Hit
     };
     let title = format!("an error of {place} tells {words} ({})", tried.attempt.form);
     let hit = Hit::confirmed(title, what).by(tried).fault(fault).at(place);
-    if fault == "secret" { hit.severity(Severity::High) } else { hit }
+    if fault == "secret" {
+        let kinds =
+            leaks::detectors(Family::Secret).into_iter().map(|one| one.meta().id.to_owned());
+        hit.severity(Severity::High).sign(Sign::leaks(kinds.collect()))
+    } else {
+        hit.sign(Sign::Tells { kinds: vec![fault.to_owned()] })
+    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use accepted::accepted;
+
 use crate::attack::Attack;
 
 static ALL: &[&dyn Attack] = &[

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::pairs::{self, Ordered};
 use super::{purpose, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
 use crate::finding::Severity;
 use crate::registry::Meta;
 
@@ -120,9 +120,10 @@ impl Attack for NosqlInjection {
             let place = &bout.aim.place;
             let title = format!("{place} becomes part of a query ({})", first.attempt.form);
             if let Some(what) = pairs::differ(&set) {
-                hits.push(Hit::confirmed(title, what).by(first).fault("query"));
+                let hit = Hit::confirmed(title, what).by(first).fault("query");
+                hits.push(hit.sign(Sign::Differs));
             } else if let Some(what) = error_pair(bout, &set) {
-                let hit = Hit::suspected(title, what).by(first).fault("query");
+                let hit = Hit::suspected(title, what).by(first).fault("query").sign(Sign::Differs);
                 hits.push(hit.severity(Severity::Medium));
             }
         }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::reach;
 use crate::attack::{Aim, Attempt, Brief, Tried};
+use crate::echo;
 
 /// Roles of the attempts of a set.
 const TRUE: &str = "true";
@@ -74,27 +75,11 @@ fn answer(tried: &Tried) -> Option<String> {
     if !outcome.is_answer() {
         return None;
     }
-    let mut said = outcome.said();
     let plain = match tried.attempt.payload.as_ref()? {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let quoted = |text: &str| {
-        let text = Value::from(text).to_string();
-        text[1..text.len() - 1].to_owned()
-    };
-    let once = quoted(&plain);
-    for way in [quoted(&once), once, html(&plain), plain.trim().to_owned()] {
-        said = said.replace(way.as_str(), "");
-    }
-    // Cases are made alike last: they would spoil the search for what is quoted.
-    let lower = plain.trim().to_lowercase();
-    Some(said.to_lowercase().replace(&lower, ""))
-}
-
-fn html(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.replace('"', "&quot;").replace('\'', "&#39;")
+    Some(echo::without(&outcome.said(), &plain))
 }
 
 #[cfg(test)]
@@ -130,6 +115,7 @@ mod tests {
     fn repetition_statistics_and_whims_make_none() {
         assert!(!judge(|attempt| format!("nobody is called {}", text(attempt))));
         assert!(!judge(|attempt| format!("NOBODY IS CALLED {}", text(attempt).to_uppercase())));
+        let html = |text: &str| text.replace('\'', "&#39;").replace('<', "&lt;");
         assert!(!judge(|attempt| html(&text(attempt))));
         assert!(!judge(|attempt| format!("{} letters", text(attempt).len())));
         assert!(!judge(|attempt| {

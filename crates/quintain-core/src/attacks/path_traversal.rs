@@ -392,6 +392,7 @@ fn hit(bout: &Bout<'_>, tried: &Tried, what: String, free: bool) -> Hit {
         return Hit::confirmed(title, what)
             .by(tried)
             .fault("unrestricted")
+            .said(tried, tried.attempt.role.lines().next().unwrap_or_default())
             .severity(Severity::Low)
             .note("the server declares no folder that it is confined to: unrestricted by design");
     }
@@ -404,7 +405,8 @@ fn hit(bout: &Bout<'_>, tried: &Tried, what: String, free: bool) -> Hit {
     let later = form.contains("second item").then(|| second_item(bout.aim)).flatten();
     let place = later.map_or(bout.aim.place.clone(), |aim| aim.place);
     let title = format!("{place} reads outside of the folder that it is confined to ({form})");
-    Hit::confirmed(title, what).by(tried).fault(fault).at(place)
+    let canary = tried.attempt.role.lines().next().unwrap_or_default();
+    Hit::confirmed(title, what).by(tried).fault(fault).at(place).said(tried, canary)
 }
 
 /// A file that exists is answered in another way than one that does not.

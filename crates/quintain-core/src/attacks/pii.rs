@@ -1,7 +1,7 @@
 //! Personal data of others in answers.
 
 use super::leaks::{self, Known, Leak};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Sign};
 use crate::detect::{Confidence, Family};
 use crate::finding::Severity;
 use crate::registry::Meta;
@@ -120,7 +120,8 @@ impl Attack for Pii {
                 let severity = if examples { severity.min(Severity::Medium) } else { severity };
                 let mut hit = new(title, told).by(tried).severity(severity);
                 hit.pointer = Some(first.pointer.clone());
-                hits.push(hit.fault(fault));
+                let kinds = of.iter().map(|leak| leak.kind.to_owned()).collect();
+                hits.push(hit.fault(fault).sign(Sign::leaks(kinds)));
             }
         }
         hits

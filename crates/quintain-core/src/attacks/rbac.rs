@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::http::of_role;
 use super::{nature, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Sign, Tried};
 use crate::finding::{Place, Severity};
 use crate::knowledge::{Hints, Tries, words};
 use crate::probe::Step;
@@ -226,7 +226,7 @@ fn believed(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
     );
     let payload = claim.attempt.payload.as_ref().map(ToString::to_string).unwrap_or_default();
     let what = format!("the plain call was refused, and the same call with {payload} succeeded");
-    Some(Hit::confirmed(title, what).by(claim).fault("claim"))
+    Some(Hit::confirmed(title, what).by(claim).fault("claim").sign(Sign::Succeeds))
 }
 
 fn not_looked_at(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
@@ -243,7 +243,13 @@ fn not_looked_at(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
     }
     let title = format!("{} lets a {role} change something", bout.aim.place);
     let what = format!("the call of {} succeeded, whose role is to look only", who.name);
-    Some(Hit::suspected(title, what).by(tried).severity(Severity::Medium).fault("role"))
+    Some(
+        Hit::suspected(title, what)
+            .by(tried)
+            .severity(Severity::Medium)
+            .fault("role")
+            .sign(Sign::Succeeds),
+    )
 }
 
 #[cfg(test)]

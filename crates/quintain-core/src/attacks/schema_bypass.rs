@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::accepted::accepted;
 use super::deeds;
 use crate::arguments::violations::{Rule, Violation, violations};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign};
 use crate::finding::{Place, Severity};
 use crate::probe::Step;
 use crate::registry::Meta;
@@ -112,7 +112,7 @@ impl Attack for SchemaBypass {
                 let form = &tried.attempt.form;
                 let title = format!("{} accepts what its schema forbids ({form})", bout.aim.place);
                 let what = "the call succeeded with arguments that the schema forbids";
-                Hit::confirmed(title, what).by(tried).fault("unchecked")
+                Hit::confirmed(title, what).by(tried).fault("unchecked").sign(Sign::Succeeds)
             })
             .collect()
     }

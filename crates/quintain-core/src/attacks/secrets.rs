@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::leaks::{self, Known, Leak};
 use super::{listed, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Sign};
 use crate::detect::{Confidence, Family};
 use crate::finding::{Place, Severity};
 use crate::knowledge::{put, words};
@@ -146,6 +146,7 @@ impl Attack for Secrets {
             let title = format!("{place} gives away {} ({})", name(&all), tried.attempt.form);
             let mut hit = judged(&all, title, leaks::told(&all)).by(tried).at(place);
             hit.pointer = Some(first.pointer.clone());
+            hit = hit.sign(Sign::leaks(all.iter().map(|leak| leak.kind.to_owned()).collect()));
             if let Some(design) = &bout.aim.by_design {
                 hit = hit.severity(Severity::Info).note(design.clone());
             }

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::pairs::{self, Ordered};
 use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
 use crate::finding::Severity;
 use crate::knowledge::words;
 use crate::registry::Meta;
@@ -137,7 +137,12 @@ impl Attack for SqlInjection {
             hits.extend(what.map(|what| {
                 let form = &first.attempt.form;
                 let title = format!("{} becomes part of an SQL statement ({form})", bout.aim.place);
-                Hit::confirmed(title, what).by(first).fault("statement")
+                let hit = Hit::confirmed(title, what).by(first).fault("statement");
+                match set.as_slice() {
+                    [only] if only.attempt.role != WAITS => hit.said(only, &only.attempt.role),
+                    [_] => hit,
+                    _ => hit.sign(Sign::Differs),
+                }
             }));
         }
         hits

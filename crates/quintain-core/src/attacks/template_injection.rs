@@ -209,7 +209,7 @@ fn hit(bout: &Bout<'_>, tried: &Tried, note: Option<&str>) -> Hit {
     let (form, shown) = (&tried.attempt.form, &tried.attempt.role);
     let title = format!("{} is filled in as a template ({form})", bout.aim.place);
     let what = format!("the answer holds {shown}, which only the template amounts to");
-    let hit = Hit::confirmed(title, what).by(tried).fault("template");
+    let hit = Hit::confirmed(title, what).by(tried).fault("template").said(tried, shown);
     match note {
         Some(note) => hit.note(note).severity(Severity::Info),
         None => hit,

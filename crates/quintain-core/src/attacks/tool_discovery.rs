@@ -159,7 +159,7 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
             let title = format!("an error of {place} names {name}, which {who} is not shown");
             let what = format!("the error names {}, listed for others only", told.join(", "));
             let hit = Hit::confirmed(title, what).by(tried).severity(Severity::Medium);
-            return Some(hit.fault("error"));
+            return Some(hit.fault("error").said(tried, name));
         }
     }
     let shown = names::listed(bout.field);
@@ -177,7 +177,7 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
     }
     let title = format!("an error of {place} names {}, which is not listed", unlisted[0]);
     let what = format!("the error lists tools, among them {}", unlisted.join(", "));
-    Some(Hit::suspected(title, what).by(tried).fault("error"))
+    Some(Hit::suspected(title, what).by(tried).fault("error").said(tried, &unlisted[0]))
 }
 
 #[cfg(test)]

@@ -139,7 +139,8 @@ fn judge(bout: &Bout<'_>, set: &[&Tried]) -> Option<Hit> {
         let is_file = form.starts_with("file:");
         let (severity, fault) =
             if is_file { (Severity::High, "file") } else { (Severity::Low, "data") };
-        return confirmed(format!("the answer holds {mark}"), severity, fault);
+        let hit = confirmed(format!("the answer holds {mark}"), severity, fault);
+        return hit.map(|hit| hit.said(tried, mark));
     }
     let nonce = tried.attempt.nonce.as_str();
     for observation in &tried.evidence.observations {

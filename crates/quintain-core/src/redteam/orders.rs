@@ -1,7 +1,7 @@
 //! `redteam` of a suite: which attacks, how many, as whom.
 
-use std::sync::Arc;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use quintain_source::{Diagnostics, Fields, Node, Severity as Weight, closest, wrong_type};

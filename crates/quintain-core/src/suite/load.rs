@@ -20,6 +20,9 @@ pub(super) const OTHER_KEYS: [&str; 3] = ["redteam", "metrics", "judge"];
 /// Filled in as they are read, with the environment of each target.
 const TARGET_KEYS: [&str; 3] = ["targets", "providers", "env"];
 
+/// The variable that holds the folder of the suite.
+const SUITE_DIR: &str = "QUINTAIN_SUITE_DIR";
+
 /// A file of a suite, already read from wherever it is.
 #[derive(Clone)]
 pub struct SuiteFile {
@@ -72,7 +75,12 @@ pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: Arc<dyn
         included::include(&mut node, &place, &*files, &mut sources, &mut dx);
         documents.push(Document { node, base_dir, shown_dir, strictness });
     }
-    let env = merged_env(&documents, env, &*files, &mut dx);
+    let mut env = merged_env(&documents, env, &*files, &mut dx);
+    if let Some(first) = documents.first() {
+        // So that a suite can name its own files to a server.
+        let folder = first.base_dir.display().to_string();
+        env.entry(SUITE_DIR.to_owned()).or_insert(folder);
+    }
     let templates = Templates::new(env.clone());
     for document in &mut documents {
         fill(&mut document.node, &templates, &mut dx);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, HttpRequest, Tried};
+use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, HttpRequest, Sign, Tried};
 use quintain_core::attacks::reach;
 use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_core::finding::Confidence;
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::budget::Budget;
 use super::clock::Meter;
 use super::drill::Drill;
+use super::findings;
 use super::learn::ping;
 use super::party::{Party, send};
 use super::raw::Doors;
@@ -70,6 +71,8 @@ pub(super) struct Struck {
     pub(super) hit: Hit,
     /// The attempts of its set.
     pub(super) tried: Vec<Tried>,
+    /// Who made the last of them, if not the first identity.
+    pub(super) identity: Option<String>,
 }
 
 impl Arena<'_> {
@@ -119,10 +122,32 @@ impl Arena<'_> {
             } else {
                 set
             };
-            fought.struck.push(Struck { hit, tried: set });
+            fought.struck.push(self.struck(hit, set));
         }
         fought.last = tried.into_iter().next_back();
         fought
+    }
+
+    /// A hit with what a later test of it needs to know.
+    fn struck(&self, mut hit: Hit, mut tried: Vec<Tried>) -> Struck {
+        // What shows it comes last: others of the set are there to compare with.
+        let shows = |sign: &Sign| tried.iter().rposition(|one| sign.is_in(&one.evidence));
+        let shown = hit.sign.as_ref().filter(|sign| **sign != Sign::Differs).and_then(shows);
+        if let Some(at) = shown {
+            let one = tried.remove(at);
+            tried.push(one);
+        }
+        let seen = findings::join(tried.iter().map(|one| &one.evidence));
+        let sent: Vec<String> = seen.exchanges.iter().map(|one| one.sent.to_string()).collect();
+        let sign = hit.sign.take().filter(|sign| sign.is_in(&seen));
+        hit.sign = sign.and_then(|sign| sign.lasting(self.drill.ground.as_ref(), &sent.join("\n")));
+        let who = match tried.last().map(|one| &one.attempt.action) {
+            Some(Action::Steps { identity, .. } | Action::Alone { identity, .. }) => *identity,
+            _ => 0,
+        };
+        let identity = self.parties.get(who).filter(|_| who > 0);
+        let identity = identity.map(|party| party.identity.name.clone());
+        Struck { hit, tried, identity }
     }
 
     fn remember(&self, at: usize, aim: &Arc<Aim>, attempts: &[Attempt]) {
@@ -166,7 +191,7 @@ impl Arena<'_> {
                 hit.confidence = Confidence::Suspected;
             }
             let attempts = tried.len();
-            let struck = vec![Struck { hit, tried }];
+            let struck = vec![self.struck(hit, tried)];
             late.push(Fought { plugin: at, aim, attempts, struck, last: None, deadly: None });
         }
         late
@@ -212,11 +237,12 @@ impl Arena<'_> {
                         .collect()
                 };
                 match self.still(plugin, aim, hit, &set[0].attempt, &shorter).await {
-                    Some((again, what)) => {
+                    Some((again, what, sign)) => {
                         best = shorter;
                         set = vec![again];
                         // A smaller attempt may prove it in another way.
                         hit.what = what;
+                        hit.sign = sign;
                         cut = true;
                     }
                     None => start += size,
@@ -237,7 +263,7 @@ impl Arena<'_> {
         hit: &Hit,
         attempt: &Attempt,
         payload: &str,
-    ) -> Option<(Tried, String)> {
+    ) -> Option<(Tried, String, Option<Sign>)> {
         let step = reach::step(aim, payload.into())?;
         self.witness.with_ground(|planted| planted.forget(attempt.nonce.as_str()));
         let action = match &attempt.action {
@@ -254,8 +280,10 @@ impl Arena<'_> {
             found.fault == hit.fault
                 && found.confidence == hit.confidence
                 && found.title == hit.title
+                // What an answer shows can be tested later.
+                && (found.sign.is_some() || hit.sign.is_none())
         })?;
-        Some((tried.into_iter().next()?, same.what))
+        Some((tried.into_iter().next()?, same.what, same.sign))
     }
 
     async fn all(&self, attempts: Vec<Attempt>, deadly: &mut Option<Tried>) -> Vec<Tried> {

@@ -80,7 +80,8 @@ impl<'a> Clerk<'a> {
             .collect();
         if let Some(deadly) = fought.deadly {
             let malformed = plugins.iter().find(|one| one.attack.meta().id == "dos-malformed");
-            let struck = Struck { hit: death(&deadly, place), tried: vec![deadly] };
+            let hit = death(&deadly, place);
+            let struck = Struck { hit, tried: vec![deadly], identity: None };
             findings.push(self.finding(malformed.unwrap_or(plugin), place, baseline, struck));
         }
         BoutRecord { key, place: place.clone(), attempts: fought.attempts, hit, findings }
@@ -96,7 +97,7 @@ impl<'a> Clerk<'a> {
     /// What the surface alone shows.
     pub(super) fn listed(&self, plugin: &PluginOrder, hit: Hit) -> Finding {
         let place = Place::Server { server: String::new() };
-        self.finding(plugin, &place, None, Struck { hit, tried: Vec::new() })
+        self.finding(plugin, &place, None, Struck { hit, tried: Vec::new(), identity: None })
     }
 
     fn finding(
@@ -106,7 +107,7 @@ impl<'a> Clerk<'a> {
         baseline: Option<Evidence>,
         struck: Struck,
     ) -> Finding {
-        let Struck { hit, tried } = struck;
+        let Struck { hit, tried, identity } = struck;
         let place = hit.place.clone().unwrap_or_else(|| place.clone());
         let (rule, facts) = (plugin.attack.rule(), plugin.attack.facts());
         let last = tried.last();
@@ -118,6 +119,8 @@ impl<'a> Clerk<'a> {
             baseline,
             attempt: join(tried.iter().map(|one| &one.evidence)),
             pointer: hit.pointer.clone(),
+            sign: hit.sign.clone(),
+            identity,
         };
         let several = self.campaign.target.servers.len() > 1;
         let whose = if several { place.server() } else { "" };
@@ -179,7 +182,7 @@ pub(super) fn steps_of(action: &Action) -> Vec<Step> {
     }
 }
 
-fn join<'e>(all: impl Iterator<Item = &'e Evidence>) -> Evidence {
+pub(super) fn join<'e>(all: impl Iterator<Item = &'e Evidence>) -> Evidence {
     let mut joined = Evidence::default();
     for evidence in all {
         joined.exchanges.extend(evidence.exchanges.iter().cloned());

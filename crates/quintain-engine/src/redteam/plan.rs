@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use quintain_core::attack::{Aim, Field, Hit, Need};
+use quintain_core::attack::{Aim, Field, Hit, listed};
 use quintain_core::redteam::{BoutKey, NotRun, Orders, PluginOrder};
 use quintain_core::surface::Surface;
 
@@ -32,11 +32,11 @@ impl Plan {
         let mut plan = Self::default();
         for (at, plugin) in orders.plugins.iter().enumerate() {
             let what = plugin.attack.meta().id.to_owned();
-            if let Some(why) = missing(plugin.attack.facts().needs, field) {
+            if let Some(why) = plugin.attack.facts().missing(field) {
                 plan.not_run.push(NotRun { what, why });
                 continue;
             }
-            let statics = plugin.attack.inspect(field);
+            let statics = listed(&*plugin.attack, field);
             plan.statics.extend(statics.into_iter().map(|hit| (at, hit)));
             let mut aims = plugin.attack.aims(field);
             aims.retain(|aim| orders.only.as_ref().is_none_or(|only| *only == aim.place.key()));
@@ -68,22 +68,7 @@ impl Plan {
 
 /// Whether everything that an attack needs is there.
 pub(super) fn is_able(plugin: &PluginOrder, field: &Field<'_>) -> bool {
-    missing(plugin.attack.facts().needs, field).is_none()
-}
-
-/// What is missing for an attack, in words.
-fn missing(needs: &[Need], field: &Field<'_>) -> Option<String> {
-    let has = |need: &Need| match need {
-        Need::SameHost => field.powers.same_host,
-        Need::TwoIdentities => field.powers.identities.len() > 1,
-        Need::Credentials => field.powers.credentials,
-        Need::Http => field.powers.http,
-        Need::SeveralServers => field.surfaces.len() > 1,
-        Need::Model => false,
-    };
-    let missing: Vec<&str> =
-        needs.iter().filter(|need| !has(need)).map(|need| need.words()).collect();
-    (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")))
+    plugin.attack.facts().missing(field).is_none()
 }
 
 /// Tools that are left alone unless the user says otherwise.

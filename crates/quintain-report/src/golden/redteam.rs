@@ -67,6 +67,8 @@ fn proof(form: &str, what: &str, payload: &str, observations: Vec<Observation>) 
         }),
         attempt: Evidence { exchanges: vec![call], observations, ..Evidence::default() },
         pointer: None,
+        sign: None,
+        identity: None,
     }
 }
 
@@ -193,6 +195,8 @@ fn findings() -> Vec<Finding> {
                 baseline: None,
                 attempt: Evidence::default(),
                 pointer: Some("/instructions".into()),
+                sign: None,
+                identity: None,
             }],
         )
     };

@@ -74,6 +74,11 @@ impl TargetArgs {
         }
     }
 
+    /// A target at an address, without any options.
+    pub(super) fn for_url(url: String) -> Self {
+        Self { url: Some(url), ..Self::for_command(Vec::new()) }
+    }
+
     /// Finds the target, starts logging as it wishes, and prepares what a run knows of the world.
     /// What is wrong is said here, with `as_json` also where a script looks for it.
     pub(super) fn resolve(&self, desk: &Desk, as_json: bool) -> Result<(McpTarget, World), Exit> {
@@ -104,7 +109,8 @@ impl TargetArgs {
         self.prepare(found, desk, as_json)
     }
 
-    fn is_named(&self) -> bool {
+    /// Whether a target is named at all, or left to the suite that lies around.
+    pub(super) fn is_named(&self) -> bool {
         self.url.is_some() || !self.command.is_empty() || !self.config.is_empty()
     }
 

@@ -10,7 +10,6 @@ use quintain_core::suite::{Launch, McpTarget, SuiteFile};
 use quintain_demo::{Auth, DemoConfig, Running, Twin, serve_http};
 use quintain_engine::World;
 use quintain_engine::redteam::{Campaign, execute};
-use quintain_source::{Diagnostics, Severity};
 
 use crate::cli::reports::Feed;
 use crate::cli::{Desk, redteam, suite};
@@ -129,13 +128,13 @@ impl Raid {
         let file = SuiteFile { name, text: self.suite.into(), base_dir };
         let opened = suite::understand(vec![file], &desk.context.env, desk)
             .map_err(|wrong| wrong.report(desk))?;
-        let mut dx = Diagnostics::new();
-        let node = opened.suite.tests.redteam.as_ref();
-        let mut orders = Orders::read(node, Severity::Error, &mut dx);
-        orders.destructive = self.destructive;
+        let orders = redteam::of_suite(Some(&opened), desk);
         let target = opened.suite.targets.iter().find_map(|target| target.as_mcp());
-        match target {
-            Some(target) if dx.is_empty() => Ok((target.clone(), orders)),
+        match (target, orders) {
+            (Some(target), Ok(mut orders)) => {
+                orders.destructive = self.destructive;
+                Ok((target.clone(), orders))
+            }
             _ => Err(format!("the suite {} is not understood", self.name)),
         }
     }

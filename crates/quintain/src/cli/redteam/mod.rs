@@ -2,15 +2,18 @@
 
 mod again;
 mod choices;
+mod init;
 mod orders;
 mod plugins;
 mod report;
 mod run;
 mod strategies;
+mod suite;
+mod writing;
 
 pub(super) use again::reproduction;
-pub(super) use run::{failed, info};
 pub(super) use orders::of_suite;
+pub(super) use run::{failed, info};
 
 use clap::Subcommand;
 
@@ -20,8 +23,10 @@ use crate::exit::Exit;
 /// Attack a target and prove what works
 ///
 /// Examples:
+///   quintain redteam init -- python3 server.py
 ///   quintain redteam run -- npx -y @modelcontextprotocol/server-everything
 ///   quintain redteam run -c quintain.yaml -o report.json --fail-on high
+///   quintain redteam suite -o regression.yaml
 ///   quintain redteam plugins
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -32,8 +37,10 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(Box<init::Args>),
     Run(Box<run::Args>),
     Report(report::Args),
+    Suite(Box<suite::Args>),
     Plugins(plugins::Args),
     Strategies(strategies::Args),
 }
@@ -47,8 +54,10 @@ impl Args {
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     match args.command {
+        Command::Init(args) => init::run(*args, desk).await,
         Command::Run(args) => Box::pin(run::run(*args, desk)).await,
         Command::Report(args) => report::run(args, desk).await,
+        Command::Suite(args) => suite::run(*args, desk).await,
         Command::Plugins(args) => plugins::run(&args, desk),
         Command::Strategies(args) => strategies::run(&args, desk),
     }

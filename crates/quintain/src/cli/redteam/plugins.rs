@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use quintain_core::attack::{AnyAttack, Attack};
+use quintain_core::attack::AnyAttack;
 use quintain_core::attacks;
 use serde_json::{Value, json};
 

@@ -14,7 +14,7 @@ use quintain_engine::redteam::{Campaign, Past, RedteamError, execute};
 use quintain_engine::store::{Run, RunState};
 use serde_json::Value;
 
-use super::{again, choices, orders};
+use super::{again, choices, orders, writing};
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
 use crate::cli::suite::{self, Opened};
@@ -149,13 +149,14 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         past,
     };
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
+    let config = writing::config(&name, &target, &orders, desk);
     let texts = match &opened {
         Some(opened) => suite::texts(&opened.files, &desk.redactor),
         None => suite::texts(args.target.as_suite(desk).as_slice(), &desk.redactor),
     };
     let info = |planned| match &begun {
         Some(begun) => RunInfo { planned, ..begun.info.clone() },
-        None => info(&name, &orders, planned, desk),
+        None => RunInfo { config, ..info(&name, &orders, planned, desk) },
     };
     let outcome = execute(
         &campaign,

@@ -1,0 +1,181 @@
+//! What a target lists holds nothing that deceives.
+
+use quintain_source::unknown_word;
+
+use crate::attack::{Attack, Field, Hit, Powers};
+use crate::attacks;
+use crate::check::{Builtin, Check, Scene, Spec};
+use crate::finding::{Place, fingerprint};
+use crate::knowledge::Knowledge;
+use crate::question::Answer;
+use crate::registry::Meta;
+use crate::verdict::Verdict;
+
+pub(super) static SURFACE_CLEAN: Builtin = Builtin {
+    meta: &Meta {
+        id: "surface-clean",
+        aliases: &[],
+        summary: "What the target lists holds no hidden orders, secrets or confusing names",
+        docs: r"# What it does
+Looks at names, descriptions and schemas of tools, prompts and resources as the attacks do that need no
+call: `tool-poisoning`, `tool-shadowing`, `toxic-flow`, `tool-discovery` and `secrets`. `attacks` limits it to
+some of them. `only` lists findings, by id or fingerprint: everything else is let pass. `allow` lists
+findings that are accepted.
+
+`not-surface-clean` demands that there is something.
+
+# Why it matters
+Models read descriptions as instructions, and nobody else reads them.
+
+# What counts as proof
+The text and where it stands.
+
+# Example
+```yaml
+- type: surface-clean
+  attacks: [tool-poisoning, secrets]
+  allow: [F-1a2b3c4d]
+```
+",
+        since: "0.1.0",
+    },
+    compile,
+};
+
+/// Findings that a reason names.
+const SHOWN: usize = 5;
+
+struct SurfaceClean {
+    attacks: Vec<&'static dyn Attack>,
+    /// Beginnings of fingerprints.
+    only: Option<Vec<String>>,
+    allowed: Vec<String>,
+    negated: bool,
+}
+
+fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+    let known = || attacks::all().iter().copied().filter(|attack| attack.inspects());
+    let attacks = match spec.fields.scalars("attacks", spec.dx) {
+        None => known().collect(),
+        Some(nodes) => {
+            let mut named = Vec::new();
+            for node in nodes {
+                let word = node.raw().unwrap_or_default();
+                if let Some(attack) = known().find(|attack| attack.meta().answers_to(word)) {
+                    named.push(attack);
+                } else {
+                    let words = known().map(|attack| attack.meta().id);
+                    spec.dx.push(unknown_word("attacks", node, words));
+                }
+            }
+            named
+        }
+    };
+    let mut marks = |name: &'static str| -> Option<Vec<String>> {
+        let nodes = spec.fields.scalars(name, spec.dx)?;
+        let mark = |text: &str| text.strip_prefix("F-").unwrap_or(text).to_owned();
+        Some(nodes.iter().filter_map(|node| node.raw().map(mark)).collect())
+    };
+    let (only, allowed) = (marks("only"), marks("allow").unwrap_or_default());
+    Some(Box::new(SurfaceClean { attacks, only, allowed, negated: spec.negated }))
+}
+
+impl SurfaceClean {
+    fn counts(&self, rule: &str, hit: &Hit, several: bool) -> bool {
+        let place = hit.place.clone().unwrap_or_else(|| server(""));
+        let whose = if several { place.server() } else { "" };
+        let mark = fingerprint(rule, whose, &place, hit.fault);
+        let listed = |marks: &[String]| marks.iter().any(|known| mark.starts_with(known.as_str()));
+        hit.note.is_none() && self.only.as_deref().is_none_or(listed) && !listed(&self.allowed)
+    }
+}
+
+fn server(name: &str) -> Place {
+    Place::Server { server: name.to_owned() }
+}
+
+impl Check for SurfaceClean {
+    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
+        if scene.surfaces.is_empty() {
+            return Verdict::error("nothing is known of what the target offers");
+        }
+        for (server, surface) in scene.surfaces {
+            if let Some(problem) = surface.problems.first() {
+                return Verdict::error(format!(
+                    "`{server}` could not be listed in full: {problem}"
+                ));
+            }
+        }
+        let (knowledge, powers) = (Knowledge::default(), Powers::default());
+        let field = Field {
+            surfaces: scene.surfaces,
+            knowledge: &knowledge,
+            powers: &powers,
+            purpose: None,
+        };
+        let mut told = Vec::new();
+        for attack in &self.attacks {
+            let hits = attack.inspect(&field).into_iter();
+            let hits = hits.filter(|hit| self.counts(attack.rule(), hit, scene.surfaces.len() > 1));
+            told.extend(hits.map(|hit| format!("{}: {}", hit.title, hit.what)));
+        }
+        if told.is_empty() {
+            return Verdict::of(!self.negated, "nothing that deceives is listed");
+        }
+        let more = match told.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!("\nand {more} more"),
+        };
+        told.truncate(SHOWN);
+        Verdict::of(self.negated, format!("{}{more}", told.join("\n")))
+    }
+
+    fn wants_errors(&self) -> bool {
+        true
+    }
+
+    fn wants_survey(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assertions::testing::{Stage, compile_with};
+    use crate::suite::NoFiles;
+    use crate::surface::{Surface, Tool};
+    use crate::verdict::Status;
+    use serde_json::json;
+
+    fn stage(description: &str) -> Stage {
+        let tools = vec![Tool(json!({"name": "add", "description": description}))];
+        let surface = Surface { tools, ..Surface::default() };
+        Stage { surfaces: vec![("s".into(), surface)], ..Stage::default() }
+    }
+
+    fn passes(options: &str, description: &str) -> bool {
+        stage(description).judge(&format!("[{{type: surface-clean{options}}}]")).passed()
+    }
+
+    #[test]
+    fn hidden_letters_are_seen() {
+        let hidden = "Adds.\u{e0041}\u{e0042}";
+        assert!(passes("", "Adds two numbers"));
+        assert!(!passes("", hidden));
+        assert!(!passes(", attacks: tool-poisoning", hidden));
+        assert!(passes(", attacks: toxic-flow", hidden));
+        let mark = fingerprint(&["tool-poisoning", "tool:add", "hidden"]);
+        assert!(passes(&format!(", allow: [F-{}]", &mark[..8]), hidden));
+        assert!(!passes(&format!(", only: [{mark}]"), hidden));
+        assert!(passes(", only: [ffff]", hidden));
+    }
+
+    #[test]
+    fn without_a_list_nothing_is_clean() {
+        let verdict = Stage::default().judge("[{type: not-surface-clean}]");
+        assert_eq!(verdict.status, Status::Error);
+        let (_, complaints) = compile_with("[{type: surface-clean, attacks: [bola]}]", &NoFiles);
+        assert!(complaints.contains("bola"), "{complaints}");
+    }
+}

@@ -1,0 +1,103 @@
+//! What an answer says of its own, without what it repeats of the request.
+
+use serde_json::Value;
+
+use crate::evidence::Exchange;
+
+/// Whether two calls are answered in different ways; not if one of them is not answered at all.
+pub fn differ(first: &Exchange, second: &Exchange) -> bool {
+    match (own_words(first), own_words(second)) {
+        (Some(first), Some(second)) => first != second,
+        _ => false,
+    }
+}
+
+/// What an answer says, without what it was given; none if there is no answer.
+pub fn own_words(exchange: &Exchange) -> Option<String> {
+    if !exchange.outcome.is_answer() {
+        return None;
+    }
+    let mut given = Vec::new();
+    texts(exchange.sent.get("arguments").unwrap_or(&exchange.sent), &mut given);
+    // Whatever contains another one has to go first.
+    given.sort_by_key(|text| std::cmp::Reverse(text.len()));
+    let said = exchange.outcome.said();
+    Some(given.iter().fold(said, |said, text| without(&said, text)).to_lowercase())
+}
+
+/// A text in small letters without another one, in whatever way that is written.
+pub fn without(said: &str, plain: &str) -> String {
+    let quoted = |text: &str| {
+        let text = Value::from(text).to_string();
+        text[1..text.len() - 1].to_owned()
+    };
+    let once = quoted(plain);
+    let mut said = said.to_owned();
+    for way in [quoted(&once), once, html(plain), plain.trim().to_owned()] {
+        said = cut(&said, &way);
+    }
+    // Cases are made alike last: they would spoil the search for what is quoted.
+    cut(&said.to_lowercase(), &plain.trim().to_lowercase())
+}
+
+fn cut(text: &str, part: &str) -> String {
+    if part.is_empty() { text.to_owned() } else { text.replace(part, "") }
+}
+
+fn html(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
+}
+
+/// Texts of some length: a single letter is everywhere.
+fn texts(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.trim().chars().count() > 1 => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Object(entries) => entries.values().for_each(|entry| texts(entry, found)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Outcome;
+    use serde_json::json;
+    use std::time::Duration;
+
+    fn answered(given: &str, outcome: Outcome) -> Exchange {
+        Exchange {
+            server: String::new(),
+            method: "tools/call".into(),
+            sent: json!({"name": "find", "arguments": {"query": given, "page": 1}}),
+            outcome,
+            took: Duration::ZERO,
+            notices: Vec::new(),
+        }
+    }
+
+    fn text(given: &str, text: &str) -> Exchange {
+        let content = json!({"content": [{"type": "text", "text": text}]});
+        answered(given, Outcome::Reply(content))
+    }
+
+    #[test]
+    fn repetitions_make_no_difference() {
+        let (one, two) = ("zq' OR 'a'<'b", "zq' OR 'b'<'a");
+        for way in ["no {}", "No {}!", "{\"error\": \"no {}\"}"] {
+            let said = |given: &str| text(given, &way.replace("{}", given));
+            assert!(!differ(&said(one), &said(two)), "{way}");
+        }
+        assert!(!differ(&text(one, &html(one)), &text(two, &html(two))));
+        assert!(!differ(&text(one, &one.to_uppercase()), &text(two, &two.to_uppercase())));
+        assert!(differ(&text(one, "ann, bob"), &text(two, "nobody")));
+    }
+
+    #[test]
+    fn no_answer_is_no_other_answer() {
+        let closed = answered("x", Outcome::Closed { why: "it ended".into() });
+        assert!(!differ(&closed, &text("y", "fine")));
+        assert_eq!(own_words(&closed), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! Which attacks have something to attack, going by what a target lists.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::attack::{Attack, Field, Powers};
+use crate::attacks;
+use crate::evidence::{Exchange, Outcome};
+use crate::knowledge::{Baseline, Hints, Knowledge, Tries, aims};
+use crate::surface::Surface;
+
+/// How an attack suits a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fit {
+    /// It has places to attack, or looks at what is listed.
+    Suits,
+    /// It cannot do without something, in words.
+    Lacks(String),
+    /// Nothing that is listed is of its kind.
+    NoPlace,
+}
+
+/// All attacks, and how they suit a target of which nothing but its lists is known.
+pub fn fitting(surfaces: &[(String, Surface)], powers: &Powers) -> Vec<(&'static dyn Attack, Fit)> {
+    let mut knowledge = Knowledge { baselines: likely(surfaces), ..Knowledge::default() };
+    knowledge.aims = aims(surfaces, &knowledge);
+    let field = Field { surfaces, knowledge: &knowledge, powers, purpose: None };
+    let fit = |attack: &dyn Attack| {
+        if let Some(lack) = attack.facts().missing(&field) {
+            Fit::Lacks(lack)
+        } else if attack.inspects() || !attack.aims(&field).is_empty() {
+            Fit::Suits
+        } else {
+            Fit::NoPlace
+        }
+    };
+    attacks::all().iter().map(|attack| (*attack, fit(*attack))).collect()
+}
+
+/// For every tool a call that may work, as if it did.
+fn likely(surfaces: &[(String, Surface)]) -> Vec<Baseline> {
+    let mut baselines = Vec::new();
+    for (server, surface) in surfaces {
+        for tool in &surface.tools {
+            let Some(name) = tool.name() else { continue };
+            let schema = tool.input_schema().cloned().unwrap_or_default();
+            let args = Tries::new(name, &schema, &[], &Hints::default()).next(None);
+            let args = args.unwrap_or_default();
+            let exchange = Exchange {
+                server: server.clone(),
+                method: "tools/call".to_owned(),
+                sent: json!({"name": name, "arguments": args}),
+                outcome: Outcome::Reply(json!({"content": []})),
+                took: Duration::ZERO,
+                notices: Vec::new(),
+            };
+            baselines.push(Baseline { server: server.clone(), step: exchange.step(), exchange });
+        }
+    }
+    baselines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surface::Tool;
+
+    #[test]
+    fn attacks_suit_what_is_listed() {
+        let tool = json!({"name": "read_file", "inputSchema": {"type": "object",
+            "properties": {"path": {"type": "string"}}, "required": ["path"]}});
+        let surface = Surface { tools: vec![Tool(tool)], ..Surface::default() };
+        let powers = Powers { same_host: true, ..Powers::default() };
+        let fits = fitting(&[("s".into(), surface)], &powers);
+        let of =
+            |id: &str| fits.iter().find(|(attack, _)| attack.meta().id == id).unwrap().1.clone();
+        assert_eq!(of("path-traversal"), Fit::Suits);
+        assert_eq!(of("tool-poisoning"), Fit::Suits);
+        assert_eq!(of("schema-bypass"), Fit::Suits);
+        assert_eq!(of("unsafe-url-scheme"), Fit::NoPlace);
+        assert!(matches!(of("bfla"), Fit::Lacks(why) if why.contains("two identities")));
+    }
+}

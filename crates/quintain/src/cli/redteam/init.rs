@@ -1,0 +1,261 @@
+//! `quintain redteam init`: a suite to attack a target with.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use quintain_core::attack::{Attack, Powers};
+use quintain_core::attacks;
+use quintain_core::redteam::{Fit, Orders, fitting};
+use quintain_core::suite::{Launch, McpTarget};
+use quintain_engine::World;
+use quintain_report::{yaml_block, yaml_string};
+
+use super::writing;
+use crate::cli::Desk;
+use crate::cli::target::{self, TargetArgs};
+use crate::exit::Exit;
+
+/// Write a suite that attacks a target
+///
+/// The target is asked what it offers, and attacks that have something to do there are chosen; nothing is
+/// called. Without a target, the practice target stands in for it. At a terminal, what is not given is
+/// asked for.
+///
+/// Examples:
+///   quintain redteam init -- python3 server.py
+///   quintain redteam init attacks --purpose 'Books rooms for employees' --url http://127.0.0.1:3000/mcp
+///   quintain redteam run -c attacks/quintain.yaml
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// Where to write it
+    #[arg(value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
+    /// What the target is for, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    purpose: Option<String>,
+    /// Attacks and collections, separated by commas [default: those that suit the target]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    plugins: Vec<String>,
+    /// Places that each attack is tried on at most
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    num_tests: usize,
+    /// Do not start or reach the target
+    #[arg(long)]
+    offline: bool,
+    /// Replace a suite that is there already
+    #[arg(long)]
+    force: bool,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
+    // Last, since its heading would cover the options after it.
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+const FILE: &str = "quintain.yaml";
+
+pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    match attempt(args, desk).await {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+async fn attempt(mut args: Args, desk: &Desk) -> Result<Exit, Exit> {
+    let here = args.dir == Path::new(".");
+    let path = if here { PathBuf::from(FILE) } else { args.dir.join(FILE) };
+    if desk.context.cwd.join(&path).exists() && !args.force {
+        let help = "name another folder, or replace it with `--force`";
+        desk.console.error(&format!("`{}` is there already", path.display()), Some(help));
+        return Err(Exit::Usage);
+    }
+    if let Some(name) = unknown(&args.plugins) {
+        let help = "`quintain redteam plugins` shows all of them";
+        desk.console.error(&format!("there is no attack `{name}`"), Some(help));
+        return Err(Exit::Usage);
+    }
+    if !args.target.is_named() && desk.context.answers {
+        ask(&mut args, desk).await;
+    }
+    let practice = !args.target.is_named();
+    if practice {
+        let words = ["quintain", "demo", "--stdio", "--vulnerable"];
+        args.target = TargetArgs::for_command(words.map(str::to_owned).to_vec());
+        // The program may have another name than the one that is written.
+        args.offline = true;
+    }
+    let (target, world) = args.target.resolve(desk, args.json)?;
+    let chosen = if args.offline || !args.plugins.is_empty() {
+        None
+    } else {
+        suited(&target, &world, desk).await
+    };
+    let text = text(&args, &target, chosen.as_deref(), practice, desk);
+    writing::write(&path, &text, args.force, desk).map_err(|what| {
+        desk.console.error(&what, None);
+        Exit::Usage
+    })?;
+    let next = if here {
+        "quintain redteam run".to_owned()
+    } else {
+        format!("quintain redteam run -c {}", path.display())
+    };
+    if args.json {
+        let file = path.display().to_string();
+        desk.console.json(&serde_json::json!({"files": [file], "next": next}));
+    } else {
+        desk.console.out(&path.display().to_string());
+        desk.console.note(&format!("next: {next}"));
+    }
+    Ok(Exit::Passed)
+}
+
+/// A name that nothing has.
+fn unknown(plugins: &[String]) -> Option<&String> {
+    let mut orders = Orders::default();
+    plugins.iter().find(|name| orders.add(name.trim(), None, None).is_err())
+}
+
+/// Asks for what was not given.
+async fn ask(args: &mut Args, desk: &Desk) {
+    let how = "How is the server started, or at which URL is it? [the practice target]";
+    let line = question(how, desk).await;
+    if line.starts_with("http://") || line.starts_with("https://") {
+        args.target = TargetArgs::for_url(line);
+    } else if !line.is_empty() {
+        let words = line.split_whitespace().map(str::to_owned).collect();
+        args.target = TargetArgs::for_command(words);
+    }
+    if args.purpose.is_none() {
+        let line = question("What is it for, in a sentence? [nothing said]", desk).await;
+        args.purpose = Some(line).filter(|line| !line.is_empty());
+    }
+}
+
+async fn question(text: &str, desk: &Desk) -> String {
+    desk.console.err(text);
+    let read = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).map(|_| line)
+    });
+    let line = read.await.ok().and_then(Result::ok).unwrap_or_default();
+    line.trim().to_owned()
+}
+
+type Fits = Vec<(&'static dyn Attack, Fit)>;
+
+/// The attacks that suit a target; none if it cannot be asked.
+async fn suited(target: &McpTarget, world: &World, desk: &Desk) -> Option<Fits> {
+    let sessions = match target::open(target, world, desk).await {
+        Ok(sessions) => sessions,
+        Err(error) => {
+            let what = format!("{error}; all attacks are written, whether they suit or not");
+            desk.console.warn(&what);
+            return None;
+        }
+    };
+    let listed = sessions.survey().await.into_iter();
+    let surfaces: Vec<_> = listed.map(|(server, surface, _)| (server, surface)).collect();
+    sessions.close().await;
+    let started = |launch: &Launch| !matches!(launch, Launch::Url { .. });
+    let here = target.servers.iter().all(|server| match &server.launch {
+        Launch::Url { url, .. } => {
+            ["//127.", "//localhost", "//[::1]"].iter().any(|host| url.contains(host))
+        }
+        _ => true,
+    });
+    let powers = Powers {
+        same_host: here,
+        http: !target.servers.iter().all(|server| started(&server.launch)),
+        loopback: here,
+        ..Powers::default()
+    };
+    Some(fitting(&surfaces, &powers))
+}
+
+fn text(
+    args: &Args,
+    target: &McpTarget,
+    fits: Option<&[(&'static dyn Attack, Fit)]>,
+    practice: bool,
+    desk: &Desk,
+) -> String {
+    let name = target.servers.first().map_or("mcp", |server| server.name.as_str());
+    let config = writing::config(name, target, &Orders::default(), desk);
+    let mut text = String::from(
+        "# yaml-language-server: $schema=quintain.schema.json\n\
+         # (`quintain schema > quintain.schema.json` makes editors complete and check this file.)\n\
+         #\n\
+         # `quintain redteam run` attacks the target as this says; `quintain redteam generate` writes the attempts\n\
+         # as tests. `quintain explain NAME` tells what an attack does, and what counts as its proof.\n\n",
+    );
+    let _ = writeln!(text, "description: {}", yaml_string(&format!("Attacks on {name}")));
+    if practice {
+        text += "# The practice target; put your own server in its place.\n";
+    }
+    let _ = writeln!(text, "targets:{}\n", yaml_block(&config["targets"], 2));
+    text += "redteam:\n  # What the target is for. Attacks on access are judged by it.\n";
+    match &args.purpose {
+        Some(purpose) => {
+            let _ = writeln!(text, "  purpose: {}", yaml_string(purpose));
+        }
+        None => text += "  # purpose: Manages the payments of customers.\n",
+    }
+    let _ = writeln!(
+        text,
+        "\n  # Places that each attack is tried on at most.\n  numTests: {}\n",
+        args.num_tests
+    );
+    text += "  plugins:\n";
+    text += &plugins(args, fits);
+    text += "\n  # How attempts are rewritten, beside the plain form; `quintain redteam strategies` lists them.\n  \
+             strategies:\n    - basic\n    # - base64\n    # - leetspeak\n";
+    text += identities(target);
+    text
+}
+
+fn plugins(args: &Args, fits: Option<&[(&'static dyn Attack, Fit)]>) -> String {
+    if !args.plugins.is_empty() {
+        let lines = args.plugins.iter().map(|name| format!("    - {}\n", yaml_string(name.trim())));
+        return lines.collect();
+    }
+    let width = attacks::all().iter().map(|attack| attack.meta().id.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    let mut line = |off: &str, id: &str, why: &str| {
+        let _ = writeln!(text, "    {off}- {id:width$}  # {why}");
+    };
+    let Some(fits) = fits else {
+        for attack in attacks::all() {
+            line("", attack.meta().id, attack.meta().summary);
+        }
+        return text;
+    };
+    for (attack, _) in fits.iter().filter(|(_, fit)| *fit == Fit::Suits) {
+        line("", attack.meta().id, attack.meta().summary);
+    }
+    for (attack, fit) in fits {
+        match fit {
+            Fit::Suits => {}
+            Fit::Lacks(why) => line("# ", attack.meta().id, why),
+            Fit::NoPlace => line("# ", attack.meta().id, "nothing of its kind is listed"),
+        }
+    }
+    text
+}
+
+/// How two people would be told apart.
+fn identities(target: &McpTarget) -> &'static str {
+    let http = matches!(target.servers.first().map(|one| &one.launch), Some(Launch::Url { .. }));
+    if http {
+        "\n  # With two people, what belongs to the first is asked for by the second.\n  \
+         # identities:\n  \
+         #   - {name: alice, role: admin, auth: {type: bearer, token: '{{env.ALICE_TOKEN}}'}}\n  \
+         #   - {name: bob, role: user, auth: {type: bearer, token: '{{env.BOB_TOKEN}}'}}\n"
+    } else {
+        "\n  # With two people, what belongs to the first is asked for by the second.\n  \
+         # identities:\n  \
+         #   - {name: alice, role: admin, env: {API_TOKEN: '{{env.ALICE_TOKEN}}'}}\n  \
+         #   - {name: bob, role: user, env: {API_TOKEN: '{{env.BOB_TOKEN}}'}}\n"
+    }
+}

@@ -1,0 +1,293 @@
+//! `quintain redteam suite`: findings as tests.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use quintain_core::finding::{Finding, Severity};
+use quintain_core::redteam::{Regression, RegressionGround, regression};
+use quintain_engine::redteam::ENV_CANARY;
+use quintain_engine::store::StoreError;
+use quintain_report::yaml_block;
+use serde_json::{Value, json};
+
+use super::writing::{self, comment, label};
+use crate::cli::target::TargetArgs;
+use crate::cli::{Desk, runs, store};
+use crate::exit::Exit;
+
+/// Write the findings of a run as a suite of tests
+///
+/// The tests fail as long as a weakness is there and pass once it is mended. Findings whose proof is in no
+/// answer (connections, files, times) are named in the suite with the command that tries them again.
+///
+/// Examples:
+///   quintain redteam suite
+///   quintain redteam suite findings.json -o tests/regression.yaml -- python3 server.py
+///   quintain eval -c regression.yaml
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// Which run: an id, `latest`, or a JSON report
+    #[arg(value_name = "RUN", default_value = "latest")]
+    run: String,
+    /// Where to write the suite; `-` prints it
+    #[arg(short, long, value_name = "FILE", default_value = "regression.yaml")]
+    output: PathBuf,
+    /// Findings that are only suspected become tests too
+    #[arg(long)]
+    suspected: bool,
+    /// Findings below this severity make no tests: info, low, medium, high, critical
+    #[arg(long, value_name = "SEVERITY", default_value = "info", value_parser = ["info", "low", "medium", "high", "critical"])]
+    min_severity: String,
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
+    // Last, since its heading would cover the options after it.
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+/// What is known of a run.
+struct Known {
+    run: String,
+    findings: Vec<Finding>,
+    tools: Vec<String>,
+    targets: Vec<Value>,
+}
+
+pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    match attempt(&args, desk).await {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
+    let mut known = known(args, desk).await?;
+    if known.findings.is_empty() {
+        desk.console.error(&format!("{} has no findings", known.run), None);
+        return Err(Exit::Nothing);
+    }
+    if args.target.is_named() {
+        let (target, _) = args.target.resolve(desk, args.json)?;
+        let name = known.findings.first().map_or("target", |finding| finding.target.as_str());
+        let orders = quintain_core::redteam::Orders::default();
+        let config = writing::config(name, &target, &orders, desk);
+        known.targets = config["targets"].as_array().cloned().unwrap_or_default();
+    }
+    if known.targets.is_empty() {
+        let help = "name the target: `-- COMMAND ARG...`, `--url URL` or `-c FILE`";
+        let what = format!("{} does not tell how its target was started", known.run);
+        return Err(usage(&what, Some(help), desk));
+    }
+    let printed = args.output == Path::new("-");
+    let made = tests(args, &known, printed, desk);
+    let text = text(args, &mut known, &made);
+    if made.tests.is_empty() && !args.json {
+        let help = "`quintain replay FINDING` tries each of them again";
+        let what = format!("no finding of {} can be told from an answer", known.run);
+        desk.console.error(&what, Some(help));
+        return Err(Exit::Nothing);
+    }
+    if printed {
+        desk.console.out(text.trim_end());
+        return Ok(Exit::Passed);
+    }
+    let folder = args.output.parent().unwrap_or(Path::new("")).to_owned();
+    let mut files = vec![(args.output.clone(), text)];
+    files.extend(made.files.iter().map(|(name, text)| (folder.join(name), text.clone())));
+    if let Some((there, _)) =
+        files.iter().find(|(path, _)| !args.force && desk.context.cwd.join(path).exists())
+    {
+        let what = format!("`{}` is there already", there.display());
+        return Err(usage(
+            &what,
+            Some("name another with `-o`, or replace it with `--force`"),
+            desk,
+        ));
+    }
+    for (path, text) in &files {
+        writing::write(path, text, true, desk).map_err(|what| usage(&what, None, desk))?;
+    }
+    if args.json {
+        let left: Vec<Value> = made
+            .left
+            .iter()
+            .map(|left| json!({"finding": left.id, "title": left.title, "why": left.why}))
+            .collect();
+        let files: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
+        desk.console.json(&json!({"run": known.run, "files": files,
+            "tests": made.tests.len(), "left": left}));
+    } else {
+        for (path, _) in &files {
+            desk.console.out(&path.display().to_string());
+        }
+        let left = match made.left.len() {
+            0 => String::new(),
+            left => format!("; {left} left, see the end of the file"),
+        };
+        let tests = if made.tests.len() == 1 { "test" } else { "tests" };
+        desk.console.note(&format!("{} {tests}{left}", made.tests.len()));
+        desk.console.note(&format!("next: quintain eval -c {}", args.output.display()));
+    }
+    Ok(Exit::Passed)
+}
+
+fn usage(what: &str, help: Option<&str>, desk: &Desk) -> Exit {
+    desk.console.error(what, help);
+    Exit::Usage
+}
+
+/// Looks the run up: in the store, or in a report.
+async fn known(args: &Args, desk: &Desk) -> Result<Known, Exit> {
+    let path = desk.context.cwd.join(&args.run);
+    if path.extension().is_some_and(|ending| ending == "json") || path.is_file() {
+        return of_file(&path, &args.run, desk);
+    }
+    let found = async {
+        let store = store::open(desk).await?;
+        let run = store.find(&args.run).await?;
+        let info = store.info(&run).await?;
+        Ok::<_, StoreError>((run, info))
+    };
+    let (run, info) = found.await.map_err(|error| runs::failed(&error, desk))?;
+    let Some(report) = run.summary.and_then(|summary| summary.redteam) else {
+        let help = "`quintain runs list` shows all runs; those of attacks begin with `redteam-`";
+        desk.console.error(&format!("{} holds no attacks", run.id), Some(help));
+        return Err(Exit::Nothing);
+    };
+    Ok(Known {
+        run: run.id,
+        findings: report.findings,
+        tools: report.tools.into_iter().map(|tool| tool.tool).collect(),
+        targets: info.config["targets"].as_array().cloned().unwrap_or_default(),
+    })
+}
+
+fn of_file(path: &Path, name: &str, desk: &Desk) -> Result<Known, Exit> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| usage(&format!("cannot read `{name}`: {error}"), None, desk))?;
+    let report: Value = serde_json::from_str(&text)
+        .map_err(|error| usage(&format!("`{name}` is no JSON: {error}"), None, desk))?;
+    let findings = report.get("findings").cloned().ok_or_else(|| {
+        let help = "`quintain redteam run -o findings.json` writes one";
+        usage(&format!("`{name}` is no report of a red-team run"), Some(help), desk)
+    })?;
+    let findings = serde_json::from_value(findings).map_err(|error| {
+        usage(&format!("the findings of `{name}` cannot be read: {error}"), None, desk)
+    })?;
+    let tools = report.pointer("/coverage/tools").and_then(Value::as_array);
+    let tools = tools.into_iter().flatten().filter_map(|tool| tool["tool"].as_str());
+    Ok(Known {
+        run: name.to_owned(),
+        findings,
+        tools: tools.map(str::to_owned).collect(),
+        targets: report["config"]["targets"].as_array().cloned().unwrap_or_default(),
+    })
+}
+
+fn tests(args: &Args, known: &Known, printed: bool, desk: &Desk) -> Regression {
+    let labels: Vec<&str> =
+        known.targets.iter().filter_map(|target| target["label"].as_str()).collect();
+    let target_of = |identity: Option<&str>| match identity {
+        None => labels.first().map(|label| (*label).to_owned()),
+        Some(name) => {
+            let wanted = label(labels.first()?, name);
+            labels.contains(&wanted.as_str()).then_some(wanted)
+        }
+    };
+    let stem = args.output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("regression");
+    let folder = desk.context.cwd.join(&args.output);
+    let folder = folder.parent().unwrap_or(&desk.context.cwd);
+    let no_canary = if printed {
+        Some("it needs a file beside the suite; `-o FILE` writes both")
+    } else if confines(&known.targets, folder, desk) {
+        Some("the suite lies in a folder that the server may read; `-o` writes it elsewhere")
+    } else {
+        None
+    };
+    let first = known.targets.first();
+    let ground = RegressionGround {
+        listed: &known.tools,
+        target_of: &target_of,
+        several_targets: known.targets.len() > 1,
+        several_servers: first.is_some_and(|target| target["config"].get("servers").is_some()),
+        canary: &format!("{stem}.canary"),
+        no_canary,
+        suspected: args.suspected,
+        least: Severity::find(&args.min_severity).unwrap_or(Severity::Info),
+    };
+    regression(&known.findings, &ground)
+}
+
+/// Whether a folder is inside of one that the command line of a target names.
+fn confines(targets: &[Value], folder: &Path, desk: &Desk) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let servers = targets.iter().flat_map(|target| {
+        let config = &target["config"];
+        let several = config["servers"].as_array().map(Vec::as_slice).unwrap_or_default();
+        config.get("server").into_iter().chain(several)
+    });
+    let args = servers.flat_map(|server| server["args"].as_array().into_iter().flatten());
+    let mut folders = args
+        .filter_map(|arg| desk.context.cwd.join(arg.as_str()?).canonicalize().ok())
+        .filter(|path| path.is_dir());
+    folders.any(|root| folder.starts_with(root))
+}
+
+fn text(args: &Args, known: &mut Known, made: &Regression) -> String {
+    if let Some(value) = &made.environment {
+        known.targets.iter_mut().for_each(|target| with_canary(target, value));
+    }
+    let name = known.findings.first().map_or("", |finding| finding.target.as_str());
+    let file = args.output.display();
+    let mut text = comment(&format!(
+        "Tests for what {} found in {name}. They fail as long as a weakness is there.\n\
+         Written by `quintain redteam suite`; run by `quintain eval -c {file}`.",
+        known.run
+    ));
+    if !made.files.is_empty() {
+        let names: Vec<&str> = made.files.iter().map(|(name, _)| name.as_str()).collect();
+        text += &comment(&format!(
+            "{} must lie beside this file: servers are asked to read what they must not.",
+            names.join(" and ")
+        ));
+    }
+    if made.environment.is_some() {
+        text += &comment(&format!(
+            "{ENV_CANARY} stands in the environment of the server, where nobody should see it."
+        ));
+    }
+    let head = json!({"description": format!("Weaknesses of {name}"), "targets": known.targets,
+        "prompts": ["{{prompt}}"]});
+    let _ = write!(text, "{}\ntests:", yaml_block(&head, 0));
+    let _ = write!(text, "{}", yaml_block(&Value::from(made.tests.clone()), 2));
+    text.push('\n');
+    if !made.left.is_empty() {
+        text.push('\n');
+        text += &comment("Not tested here; the command tries it again:");
+        for left in &made.left {
+            text += &comment(&format!(
+                "  quintain replay {} -c {file}\n    {}\n    {}",
+                left.id, left.title, left.why
+            ));
+        }
+    }
+    text
+}
+
+/// What stands in the environment of every server that is started.
+fn with_canary(target: &mut Value, value: &str) {
+    let config = &mut target["config"];
+    let servers: Vec<&mut Value> = match config.get_mut("servers").and_then(Value::as_array_mut) {
+        Some(servers) => servers.iter_mut().collect(),
+        None => config.get_mut("server").into_iter().collect(),
+    };
+    for server in servers.into_iter().filter(|server| server.get("url").is_none()) {
+        let mut env = server["env"].as_object().cloned().unwrap_or_default();
+        env.insert(ENV_CANARY.to_owned(), value.into());
+        server["env"] = env.into();
+    }
+}

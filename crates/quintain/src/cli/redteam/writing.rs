@@ -1,0 +1,63 @@
+//! What the commands that write suites share: how a target is written, and files that are not replaced.
+
+use std::path::Path;
+
+use quintain_core::redteam::{Orders, written_identity, written_target};
+use quintain_core::suite::McpTarget;
+use quintain_source::visible;
+use serde_json::{Value, json};
+
+use crate::cli::Desk;
+
+/// How a run was started, kept with it: its targets as a suite writes them, one per identity.
+pub(super) fn config(name: &str, target: &McpTarget, orders: &Orders, desk: &Desk) -> Value {
+    let is_secret = |text: &str| holds_secret(text, desk);
+    let mut targets = Vec::new();
+    match &orders.identities[..] {
+        [] => targets.push(written_target(name, target, &is_secret)),
+        identities => {
+            for (at, identity) in identities.iter().enumerate() {
+                let label = if at == 0 { name.to_owned() } else { label(name, &identity.name) };
+                targets.push(written_identity(&label, target, identity, &is_secret));
+            }
+        }
+    }
+    json!({"targets": targets})
+}
+
+/// What the target of another identity is called.
+pub(super) fn label(name: &str, identity: &str) -> String {
+    format!("{name} as {identity}")
+}
+
+/// Whether a text is known as a secret, or looks like one.
+fn holds_secret(text: &str, desk: &Desk) -> bool {
+    use quintain_core::detect;
+    let detectors: Vec<_> = detect::all()
+        .iter()
+        .copied()
+        .filter(|detector| detector.family() == detect::Family::Secret)
+        .collect();
+    desk.redactor.text(text) != text
+        || detect::scan(text, &detectors)
+            .iter()
+            .any(|hit| hit.confidence >= detect::Confidence::Medium)
+}
+
+/// Lines of a comment; what a target said is made visible.
+pub(super) fn comment(text: &str) -> String {
+    let lines = text.lines().map(|line| format!("# {}", visible(line)).trim_end().to_owned());
+    lines.map(|line| line + "\n").collect()
+}
+
+/// Writes a file that must not be there yet, unless it may be replaced.
+pub(super) fn write(path: &Path, text: &str, force: bool, desk: &Desk) -> Result<(), String> {
+    let full = desk.context.cwd.join(path);
+    if full.exists() && !force {
+        return Err(format!("`{}` is there already", path.display()));
+    }
+    let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let text = desk.redactor.text(text);
+    made.and_then(|()| std::fs::write(&full, text.as_bytes()))
+        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}
