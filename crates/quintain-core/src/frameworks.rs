@@ -198,6 +198,12 @@ fn covered(
             Some(why) => covered.not_run.push(NotRun { what: what.to_owned(), why }),
         }
     }
+    // Attacks of the suite say themselves what they are about.
+    let defined = report.attacks.iter().filter(|one| {
+        let about = one.about.as_ref().filter(|_| one.bouts > 0);
+        about.is_some_and(|about| about.frameworks.iter().any(|known| known == id))
+    });
+    covered.attacks.extend(defined.map(|one| one.attack.clone()));
     covered.state = match &covered {
         Covered { confirmed: 1.., .. } => State::Confirmed,
         Covered { suspected: 1.., .. } => State::Suspected,

@@ -160,12 +160,13 @@ mod tests {
 
     #[test]
     fn hidden_letters_are_seen() {
+        let add = Place::Tool { server: String::new(), tool: "add".into() };
         let hidden = "Adds.\u{e0041}\u{e0042}";
         assert!(passes("", "Adds two numbers"));
         assert!(!passes("", hidden));
         assert!(!passes(", attacks: tool-poisoning", hidden));
         assert!(passes(", attacks: toxic-flow", hidden));
-        let mark = fingerprint(&["tool-poisoning", "tool:add", "hidden"]);
+        let mark = fingerprint("tool-poisoning", "", &add, "hidden");
         assert!(passes(&format!(", allow: [F-{}]", &mark[..8]), hidden));
         assert!(!passes(&format!(", only: [{mark}]"), hidden));
         assert!(passes(", only: [ffff]", hidden));

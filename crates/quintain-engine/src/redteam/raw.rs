@@ -75,7 +75,7 @@ impl Door {
 
 /// Sends raw requests for all identities.
 pub(super) struct Doors {
-    doors: Vec<Option<Door>>,
+    all: Vec<Option<Door>>,
     /// What the user gave to be refused.
     tokens: Vec<(Given, SecretString)>,
     web: Web,
@@ -90,7 +90,7 @@ pub(super) struct Pieces {
 
 impl Doors {
     pub(super) fn new(doors: Vec<Option<Door>>, tokens: &[(Given, SecretString)]) -> Self {
-        Self { doors, tokens: tokens.to_vec(), web: Web::new(MAX_BODY) }
+        Self { all: doors, tokens: tokens.to_vec(), web: Web::new(MAX_BODY) }
     }
 
     /// The value of a header with another token in it.
@@ -111,7 +111,7 @@ impl Doors {
 
     async fn attempt(&self, request: &HttpRequest) -> Result<Outcome, String> {
         let door = |at: usize| {
-            let door = self.doors.get(at).and_then(Option::as_ref);
+            let door = self.all.get(at).and_then(Option::as_ref);
             door.ok_or("there is no such identity over HTTP, or its credentials are not known")
         };
         let who = request.identity.or(request.session_of).unwrap_or(0);

@@ -66,12 +66,11 @@ pub(super) fn about(tried: &Tried, id: &str) -> Vec<String> {
             continue;
         }
         for text in exchange.outcome.texts() {
-            match serde_json::from_str::<Value>(text) {
-                Ok(value @ (Value::Object(_) | Value::Array(_))) => records(&value, id, &mut found),
-                _ => {
-                    let lines = text.lines().filter(|line| line.contains(id));
-                    found.extend(lines.map(str::to_owned));
-                }
+            if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
+                records(&value, id, &mut found);
+            } else {
+                let lines = text.lines().filter(|line| line.contains(id));
+                found.extend(lines.map(str::to_owned));
             }
         }
     }

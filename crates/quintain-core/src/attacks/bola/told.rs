@@ -57,16 +57,14 @@ fn is_broad(field: &Field<'_>, name: &str) -> bool {
         let tool = nature::tool_of(field, known)?;
         (tool.name() == Some(name)).then(|| (tool, nature::arguments(known)))
     });
-    match baseline {
-        Some((tool, args)) => args.keys().all(|argument| chooses_little(tool, argument)),
-        None => {
-            let mut tools = field.surfaces.iter().flat_map(|(_, surface)| &surface.tools);
-            let tool = tools.find(|tool| tool.name() == Some(name));
-            tool.is_some_and(|tool| {
-                tool.required_args().iter().all(|argument| chooses_little(tool, argument))
-            })
-        }
+    if let Some((tool, args)) = baseline {
+        return args.keys().all(|argument| chooses_little(tool, argument));
     }
+    let mut tools = field.surfaces.iter().flat_map(|(_, surface)| &surface.tools);
+    let tool = tools.find(|tool| tool.name() == Some(name));
+    tool.is_some_and(|tool| {
+        tool.required_args().iter().all(|argument| chooses_little(tool, argument))
+    })
 }
 
 fn chooses_little(tool: &Tool, argument: &str) -> bool {
