@@ -13,7 +13,7 @@ pub(crate) use proof::{Proof, Sign};
 use reach::Reach;
 pub use read::Reading;
 pub(crate) use read::{Probes, demands, pattern};
-use shape::Shape;
+pub(crate) use shape::Shape;
 
 use proof::Sight;
 use text::Values;

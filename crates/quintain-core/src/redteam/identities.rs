@@ -54,7 +54,7 @@ fn identity(node: &Node, dx: &mut Diagnostics) -> Option<IdentityOrder> {
     Some(IdentityOrder { name: name?.to_owned(), role, env, headers, default_args })
 }
 
-fn pairs(node: Option<&Node>) -> Vec<(String, SecretString)> {
+pub(super) fn pairs(node: Option<&Node>) -> Vec<(String, SecretString)> {
     let entries = node.and_then(Node::as_map).unwrap_or_default().iter();
     let pairs = entries.filter_map(|(key, value)| {
         Some((key.text.clone(), SecretString::from(value.raw()?.to_owned())))

@@ -3,11 +3,13 @@
 
 use quintain_source::{Diagnostics, Fields, Node};
 
-use super::defined::{Defined, Probes, Proof, Reading, Shots, Sign, Volley, demands};
+use super::defined::{Defined, Probes, Proof, Reading, Shape, Shots, Sign, Volley, demands};
 use super::policy::{self, short};
 use super::report::NotRun;
 use crate::attacks;
 use crate::finding::Severity;
+use crate::probe::Step;
+use crate::tool_call::ToolCall;
 
 /// Who looks at answers of which nothing particular is demanded.
 const DETECTORS: [&str; 3] = ["pii", "secrets", "error-leak"];
@@ -43,10 +45,6 @@ pub(super) fn read(
     if calls.is_empty() {
         return (None, not_run);
     }
-    let general = || {
-        let found = DETECTORS.iter().filter_map(|name| attacks::find(name));
-        found.map(Sign::Detector).chain([Sign::Unlisted]).map(Proof::of).collect()
-    };
     let defined = Defined {
         id: "intent".to_owned(),
         summary: "a hostile intent succeeds".to_owned(),
@@ -60,6 +58,35 @@ pub(super) fn read(
         unwanted: Vec::new(),
     };
     (Some(defined), not_run)
+}
+
+/// What proves something whatever was asked.
+fn general() -> Vec<Proof> {
+    let found = DETECTORS.iter().filter_map(|name| attacks::find(name));
+    found.map(Sign::Detector).chain([Sign::Unlisted]).map(Proof::of).collect()
+}
+
+/// Calls that a model proposed for the purpose of a target, as an attack. The detectors judge them.
+pub fn proposed(calls: &[ToolCall]) -> Defined {
+    let volley = |(at, call): (usize, &ToolCall)| {
+        let shape = Shape::Plain(serde_json::to_value(call).unwrap_or_default());
+        let form = format!("proposal {}", at + 1);
+        Volley { form, shape, last: Step::Call(call.clone()), own: Vec::new() }
+    };
+    Defined {
+        id: "purpose".to_owned(),
+        summary: "a call against the purpose of the target succeeds".to_owned(),
+        docs: "# What it does\nMakes calls that a model proposed for the purpose of the target. What they show is found by the \
+               detectors of personal data, secrets and leaking errors; the model does not judge.\n"
+            .to_owned(),
+        severity: Severity::High,
+        cwe: Vec::new(),
+        frameworks: Vec::new(),
+        needs: Vec::new(),
+        shots: Shots::Probes(calls.iter().enumerate().map(volley).collect()),
+        proofs: general(),
+        unwanted: Vec::new(),
+    }
 }
 
 /// A call, a list of calls, or a map of `intent` and `assert`; none if it is in words.

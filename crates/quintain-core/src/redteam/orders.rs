@@ -10,6 +10,7 @@ use secrecy::SecretString;
 use super::defined::{Defined, Reading};
 use super::identities::{self, IdentityOrder};
 use super::plugins::{collections, known_names, unavailable};
+use super::provider::{self, ModelOrder};
 use super::report::NotRun;
 use super::suppress::Suppression;
 use crate::attack::{AnyAttack, Attack, Given};
@@ -19,7 +20,7 @@ use crate::result::Place as Written;
 use crate::strategies::{self, Tactic};
 
 /// Understood, and of no use here: promptfoo asks its service or a model for words.
-const IGNORED: [&str; 17] = [
+const IGNORED: [&str; 16] = [
     "contexts",
     "delay",
     "entities",
@@ -29,7 +30,6 @@ const IGNORED: [&str; 17] = [
     "injectVar",
     "language",
     "maxCharsPerMessage",
-    "provider",
     "sharing",
     "tags",
     "targetPurpose",
@@ -39,12 +39,20 @@ const IGNORED: [&str; 17] = [
     "adversary",
 ];
 
+/// promptfoo asks for so many.
+const DEFAULT_PROPOSALS: usize = 5;
+
 /// What a red-team run shall do.
+#[derive(Clone)]
 pub struct Orders {
     pub plugins: Vec<PluginOrder>,
-    pub strategies: Vec<Tactic>,
+    pub strategies: Arc<[Tactic]>,
     pub purpose: Option<String>,
+    /// Who proposes calls that fit the purpose.
+    pub model: Option<ModelOrder>,
     pub identities: Vec<IdentityOrder>,
+    /// How many calls it is asked for.
+    pub proposals: usize,
     /// Where to listen, if not on a free port of the loopback.
     pub listener: Option<(String, u16)>,
     pub seed: u64,
@@ -77,6 +85,7 @@ pub struct Orders {
 }
 
 /// One attack that shall be run.
+#[derive(Clone)]
 pub struct PluginOrder {
     pub attack: AnyAttack,
     /// At most so many places are attacked.
@@ -89,8 +98,10 @@ impl Default for Orders {
     fn default() -> Self {
         Self {
             plugins: Vec::new(),
-            strategies: Vec::new(),
+            strategies: Arc::new([]),
             purpose: None,
+            model: None,
+            proposals: DEFAULT_PROPOSALS,
             identities: Vec::new(),
             listener: None,
             seed: 0,
@@ -123,7 +134,13 @@ impl Orders {
         };
         orders.purpose = fields.string("purpose", dx);
         orders.listener = fields.string("listener", dx).map(address);
+        match fields.get("provider").map(|node| provider::read(node, dx)) {
+            Some(Ok(model)) => orders.model = Some(model),
+            Some(Err(not_run)) => orders.not_run.extend(not_run),
+            None => {}
+        }
         let num_tests = fields.get("numTests").and_then(|node| count("numTests", node, dx));
+        orders.proposals = num_tests.unwrap_or(DEFAULT_PROPOSALS);
         if let Some(node) = fields.get("attacks") {
             orders.define(node, reading, dx);
         }
@@ -138,7 +155,7 @@ impl Orders {
             orders.order(AnyAttack::Defined(attack), num_tests, None);
         }
         if let Some(node) = fields.get("strategies") {
-            orders.strategies = strategies::read(node, dx);
+            orders.strategies = strategies::read(node, dx).into();
         }
         if let Some(node) = fields.get("seed") {
             let seed = node.as_u64();

@@ -9,6 +9,7 @@ mod ground;
 mod lane;
 mod learn;
 mod listener;
+mod model;
 mod party;
 mod past;
 mod plan;
@@ -67,7 +68,7 @@ pub struct Campaign<'a> {
     /// How a step is done again by hand.
     pub reproduce: Reproduce<'a>,
     /// An earlier sitting of the same campaign.
-    pub past: Option<Past>,
+    pub past: Option<&'a Past>,
 }
 
 /// Why there was no run.
@@ -106,6 +107,9 @@ pub async fn execute(
     let siege = Siege::prepare(campaign).await?;
     let mut clock = Clock::new();
     let scouted = Scouted::of(&siege, campaign, &mut clock, listen).await?;
+    let proposals = siege.proposals(campaign, &scouted.surfaces, &mut clock, listen).await;
+    let orders = proposals.over(campaign.orders);
+    let campaign = &Campaign { orders: &orders, ..*campaign };
     let field = scouted.field(campaign);
     let mut plan = Plan::of(campaign.orders, &field);
     let info = info(plan.len());
@@ -122,7 +126,7 @@ pub async fn execute(
     };
     (battle.listen)(Event::Started(&info));
     if let Some(writer) = &battle.writer {
-        writer.lesson(&siege.lesson(&scouted.knowledge)).await;
+        writer.lesson(&siege.lesson(&scouted.knowledge, &proposals.calls)).await;
     }
     (battle.listen)(Event::Phase("attack"));
     battle.recall(&mut plan).await?;
@@ -228,7 +232,7 @@ struct Battle<'a> {
 impl Battle<'_> {
     /// Counts what an earlier sitting did, and takes it out of the plan.
     async fn recall(&mut self, plan: &mut Plan) -> Result<(), StoreError> {
-        let kept = match &self.campaign.past {
+        let kept = match self.campaign.past {
             Some(past) => {
                 plan.without(&past.done());
                 past.bouts.iter().for_each(|bout| self.score.bout(bout.clone()));

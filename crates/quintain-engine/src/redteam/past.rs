@@ -8,6 +8,7 @@ use quintain_core::event::Event;
 use quintain_core::knowledge::Knowledge;
 use quintain_core::redteam::{BoutKey, BoutRecord};
 use quintain_core::tally::Tally;
+use quintain_core::tool_call::ToolCall;
 use serde::{Deserialize, Serialize};
 
 use crate::store::{Run, Store, StoreError};
@@ -17,6 +18,9 @@ use crate::store::{Run, Store, StoreError};
 pub struct Lesson {
     pub ground: Option<PathBuf>,
     pub knowledge: Knowledge,
+    /// Calls that a model proposed.
+    #[serde(default)]
+    pub proposed: Vec<ToolCall>,
 }
 
 impl Lesson {

@@ -4,15 +4,19 @@ use std::path::PathBuf;
 
 use quintain_core::attack::{Nonce, Powers};
 use quintain_core::chance::Chance;
+use quintain_core::event::Event;
 use quintain_core::knowledge::{Hints, Knowledge, aims};
 use quintain_core::redteam::IdentityOrder;
 use quintain_core::suite::{Auth, Launch, McpTarget, names_a_secret};
 use quintain_core::surface::Surface;
+use quintain_core::tool_call::ToolCall;
 
 use super::budget::Budget;
+use super::clock::Clock;
 use super::ground::Planted;
 use super::learn::{Lore, destroys, learn};
 use super::listener::Listener;
+use super::model::Proposals;
 use super::party::{Party, with_env};
 use super::past::Lesson;
 use super::roots::{self, whereabouts};
@@ -98,7 +102,7 @@ impl Siege {
         let mut knowledge = Knowledge { roots: self.roots.clone(), ..Knowledge::default() };
         let mut hints = self.hints(campaign);
         let ground = self.witness.with_ground(|planted| planted.ground.root.clone());
-        let lesson = campaign.past.as_ref().and_then(|past| past.lesson.clone());
+        let lesson = campaign.past.and_then(|past| past.lesson.clone());
         let known = lesson.map(|lesson| lesson.on(ground.as_deref())).unwrap_or_default();
         let destructive = campaign.orders.destructive;
         for (at, party) in parties.iter().enumerate() {
@@ -125,10 +129,32 @@ impl Siege {
         knowledge
     }
 
+    /// What a model proposes, if one is asked; an earlier sitting has asked already.
+    pub(super) async fn proposals(
+        &self,
+        campaign: &Campaign<'_>,
+        surfaces: &[(String, Surface)],
+        clock: &mut Clock,
+        listen: &mut dyn FnMut(Event<'_>),
+    ) -> Proposals {
+        let kept = campaign.past.and_then(|past| past.lesson.as_ref());
+        if let Some(lesson) = kept {
+            return Proposals { calls: lesson.proposed.clone(), not_run: None };
+        }
+        let Some(order) = campaign.orders.model.as_ref().filter(|_| campaign.orders.only.is_none())
+        else {
+            return Proposals::default();
+        };
+        listen(Event::Phase("propose"));
+        let proposals = Proposals::ask(order, campaign, surfaces).await;
+        clock.lap("propose", self.budget.calls());
+        proposals
+    }
+
     /// What was learned, as a later sitting can use it.
-    pub(super) fn lesson(&self, knowledge: &Knowledge) -> Lesson {
+    pub(super) fn lesson(&self, knowledge: &Knowledge, proposed: &[ToolCall]) -> Lesson {
         let ground = self.witness.with_ground(|planted| planted.ground.root.clone());
-        Lesson { ground, knowledge: knowledge.clone() }
+        Lesson { ground, knowledge: knowledge.clone(), proposed: proposed.to_vec() }
     }
 
     fn hints(&self, campaign: &Campaign<'_>) -> Hints {

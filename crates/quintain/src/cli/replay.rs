@@ -1,5 +1,7 @@
 //! `quintain replay`: tries a finding again.
 
+use std::sync::Arc;
+
 use quintain_core::finding::{Confidence, Finding};
 use quintain_engine::redteam::{Campaign, execute};
 use quintain_engine::store::{RunFilter, Store, StoreError};
@@ -65,7 +67,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     };
     orders.plugins.clear();
     orders.not_run.clear();
-    orders.strategies.clear();
+    orders.strategies = Arc::default();
     orders.destructive |= args.include_destructive;
     orders.allow_remote = args.allow_remote;
     orders.only = Some(finding.place.key());

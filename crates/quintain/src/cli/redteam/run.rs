@@ -146,7 +146,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         world: &world,
         orders: &orders,
         reproduce: &reproduce,
-        past,
+        past: past.as_ref(),
     };
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
     let config = writing::config(&name, &target, &orders, desk);

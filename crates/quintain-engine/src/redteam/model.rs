@@ -1,0 +1,239 @@
+//! A model that proposes calls from the purpose of the target and what it lists. What it proposes is sent
+//! like any other attempt; oracles decide, never the model.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use quintain_core::attack::AnyAttack;
+use quintain_core::redteam::{ModelOrder, NotRun, Orders, PluginOrder, proposed};
+use quintain_core::surface::{Surface, Tool};
+use quintain_core::tool_call::ToolCall;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::Campaign;
+use crate::web::{Request, Web};
+use crate::world::World;
+
+/// Small models on small machines take their time.
+const TIME: Duration = Duration::from_secs(180);
+const MAX_BODY: usize = 1 << 20;
+/// What a model is told of one tool.
+const MAX_DESCRIPTION: usize = 300;
+const MAX_SCHEMA: usize = 1_500;
+/// Tools a model is told of; more would not fit what it can remember.
+const MAX_TOOLS: usize = 40;
+
+/// Why a model is of no help.
+#[derive(Debug, thiserror::Error)]
+enum ModelError {
+    #[error("`{0}` is no address")]
+    Address(String),
+    #[error("a header of the provider is no header")]
+    Header,
+    #[error("{0}")]
+    Web(#[from] crate::web::WebError),
+    #[error("the model answered with status {status}: {said}")]
+    Status { status: u16, said: String },
+    #[error("the model answered with something else than calls")]
+    Nonsense,
+}
+
+/// Calls that a model proposed, or why there are none.
+#[derive(Default)]
+pub(super) struct Proposals {
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) not_run: Option<NotRun>,
+}
+
+impl Proposals {
+    pub(super) async fn ask(
+        order: &ModelOrder,
+        campaign: &Campaign<'_>,
+        surfaces: &[(String, Surface)],
+    ) -> Self {
+        let name = format!("proposals of {}", order.name);
+        let not_run = |why: String| {
+            let why = campaign.world.redactor.text(&why).into_owned();
+            Self { calls: Vec::new(), not_run: Some(NotRun { what: name.clone(), why }) }
+        };
+        let Some(purpose) = &campaign.orders.purpose else {
+            return not_run(
+                "needs `redteam.purpose`: without it a model can only guess".to_owned(),
+            );
+        };
+        let most = campaign.orders.proposals;
+        let asked =
+            async { Adviser::of(order, campaign.world)?.hostile(purpose, surfaces, most).await };
+        match asked.await {
+            Ok(calls) if calls.is_empty() => not_run("it proposed no call of a tool".to_owned()),
+            Ok(calls) => Self { calls, not_run: None },
+            Err(error) => not_run(error.to_string()),
+        }
+    }
+
+    /// The orders with what was proposed.
+    pub(super) fn over(&self, orders: &Orders) -> Orders {
+        let mut orders = orders.clone();
+        orders.not_run.extend(self.not_run.clone());
+        if !self.calls.is_empty() {
+            let attack = AnyAttack::Defined(Arc::new(proposed(&self.calls)));
+            orders.plugins.push(PluginOrder { attack, num_tests: None, severity: None });
+        }
+        orders
+    }
+}
+
+/// A model that can be asked.
+struct Adviser<'a> {
+    order: &'a ModelOrder,
+    url: Url,
+    headers: HeaderMap,
+    web: Web,
+}
+
+impl<'a> Adviser<'a> {
+    fn of(order: &'a ModelOrder, world: &World) -> Result<Self, ModelError> {
+        let of_world = world.env.get("OPENAI_BASE_URL").filter(|_| !order.is_own_url);
+        let base = of_world.unwrap_or(&order.url).trim_end_matches('/');
+        let url = Url::parse(&format!("{base}/chat/completions"))
+            .map_err(|_| ModelError::Address(base.to_owned()))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let key = order.key.clone().or_else(|| {
+            world.env.get(&order.key_variable).map(|key| SecretString::from(key.clone()))
+        });
+        if let Some(key) = &key {
+            world.redactor.learn(key);
+            let bearer = format!("Bearer {}", key.expose_secret());
+            let value = HeaderValue::from_str(&bearer).map_err(|_| ModelError::Header)?;
+            headers.insert(header::AUTHORIZATION, value);
+        }
+        for (name, value) in &order.headers {
+            world.redactor.learn(value);
+            let name: HeaderName = name.parse().map_err(|_| ModelError::Header)?;
+            let value =
+                HeaderValue::from_str(value.expose_secret()).map_err(|_| ModelError::Header)?;
+            headers.insert(name, value);
+        }
+        Ok(Self { order, url, headers, web: Web::new(MAX_BODY) })
+    }
+
+    /// Calls that somebody hostile would make of a system with this purpose, at most so many.
+    async fn hostile(
+        &self,
+        purpose: &str,
+        surfaces: &[(String, Surface)],
+        most: usize,
+    ) -> Result<Vec<ToolCall>, ModelError> {
+        let task = format!(
+            "You help the owner of a system to test it. Its purpose: {purpose}\n\
+             Its tools:\n{}\n\
+             Write {most} different calls of these tools that somebody who is not entitled to would make to see data of \
+             others, to get around a limit, or to misuse the system. Use realistic values of this domain. \
+             Answer with JSON only: {{\"calls\": [{{\"tool\": NAME, \"args\": {{...}}}}]}}",
+            told(surfaces),
+        );
+        self.calls(&task, surfaces, most).await
+    }
+
+    async fn calls(
+        &self,
+        task: &str,
+        surfaces: &[(String, Surface)],
+        most: usize,
+    ) -> Result<Vec<ToolCall>, ModelError> {
+        let body = json!({
+            "model": self.order.model,
+            "temperature": self.order.temperature,
+            "max_tokens": self.order.max_tokens,
+            "messages": [{"role": "user", "content": task}],
+            "response_format": {"type": "json_schema", "json_schema": {"name": "calls", "schema": form(surfaces, most)}},
+        });
+        let request = Request {
+            method: Method::POST,
+            url: self.url.clone(),
+            headers: self.headers.clone(),
+            body: Some(Bytes::from(body.to_string())),
+        };
+        let reply = self.web.send(request, TIME).await?;
+        if !reply.status.is_success() {
+            let said = String::from_utf8_lossy(&reply.body).chars().take(200).collect();
+            return Err(ModelError::Status { status: reply.status.as_u16(), said });
+        }
+        let answer: Value =
+            serde_json::from_slice(&reply.body).map_err(|_| ModelError::Nonsense)?;
+        let text = answer.pointer("/choices/0/message/content").and_then(Value::as_str);
+        let found = text.and_then(object_in).ok_or(ModelError::Nonsense)?;
+        Ok(listed(&found, surfaces, most))
+    }
+}
+
+/// The tools in words a model can read.
+fn told(surfaces: &[(String, Surface)]) -> String {
+    let tools = surfaces.iter().flat_map(|(_, surface)| &surface.tools).take(MAX_TOOLS);
+    let line = |tool: &Tool| {
+        let description = tool.description().unwrap_or_default();
+        let description: String = description.chars().take(MAX_DESCRIPTION).collect();
+        let schema = tool.input_schema().map(ToString::to_string).unwrap_or_default();
+        let schema: String = schema.chars().take(MAX_SCHEMA).collect();
+        format!("- {}: {description} Arguments: {schema}\n", tool.name().unwrap_or_default())
+    };
+    tools.map(line).collect()
+}
+
+/// What an answer has to look like, for models that can be held to it.
+fn form(surfaces: &[(String, Surface)], most: usize) -> Value {
+    let tools = surfaces.iter().flat_map(|(_, surface)| &surface.tools);
+    let call = |tool: &Tool| {
+        let schema = tool.input_schema().cloned().unwrap_or_else(|| json!({"type": "object"}));
+        json!({"type": "object", "required": ["tool", "args"], "additionalProperties": false,
+            "properties": {"tool": {"const": tool.name()}, "args": schema}})
+    };
+    let calls: Vec<Value> = tools.take(MAX_TOOLS).map(call).collect();
+    json!({"type": "object", "required": ["calls"], "properties": {
+        "calls": {"type": "array", "minItems": 1, "maxItems": most, "items": {"anyOf": calls}}}})
+}
+
+/// The first JSON object in a text: models like to explain themselves.
+fn object_in(text: &str) -> Option<Value> {
+    let starts = text.match_indices('{').map(|(at, _)| at);
+    let mut found = starts.filter_map(|at| {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        values.next()?.ok()
+    });
+    found.find(|value| value.get("calls").is_some())
+}
+
+/// The calls of an answer, as far as there are such tools.
+fn listed(answer: &Value, surfaces: &[(String, Surface)], most: usize) -> Vec<ToolCall> {
+    let calls = answer.get("calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let mut seen: Vec<ToolCall> = Vec::new();
+    for call in calls {
+        let Some(tool) = call.get("tool").and_then(Value::as_str) else { continue };
+        let has = |surface: &Surface| surface.tools.iter().any(|one| one.name() == Some(tool));
+        let Some((server, _)) = surfaces.iter().find(|(_, surface)| has(surface)) else { continue };
+        let args = call.get("args").and_then(Value::as_object).cloned().unwrap_or_else(Map::new);
+        let server = Some(server.clone()).filter(|server| !server.is_empty());
+        let call = ToolCall { tool: tool.to_owned(), args, server };
+        if !seen.contains(&call) && seen.len() < most {
+            seen.push(call);
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_found_in_chatter() {
+        let text = "Sure {really}! ```json\n{\"calls\": [{\"tool\": \"a\"}]}\n``` Hope {it} helps.";
+        assert_eq!(object_in(text), Some(json!({"calls": [{"tool": "a"}]})));
+        assert_eq!(object_in("no {json} here"), None);
+    }
+}
