@@ -140,7 +140,7 @@ mod tests {
     fn short_names_are_read() {
         let order = order("openai:chat:gpt-4o").0.unwrap();
         assert_eq!((order.url.as_str(), order.model.as_str()), (OPENAI, "gpt-4o"));
-        let order = super::named("ollama:chat:llama3.2:1b").unwrap();
+        let order = named("ollama:chat:llama3.2:1b").unwrap();
         assert_eq!((order.url.as_str(), order.model.as_str()), (OLLAMA, "llama3.2:1b"));
     }
 

@@ -19,7 +19,7 @@ use crate::web::{Request, Web};
 use crate::world::World;
 
 /// Small models on small machines take their time.
-const TIME: Duration = Duration::from_secs(180);
+const TIME: Duration = Duration::from_mins(3);
 const MAX_BODY: usize = 1 << 20;
 /// What a model is told of one tool.
 const MAX_DESCRIPTION: usize = 300;
