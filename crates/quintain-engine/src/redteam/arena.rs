@@ -29,6 +29,8 @@ const SETTLE_LATE: Duration = Duration::from_millis(600);
 const MAX_SILENCE: usize = 3;
 /// So many forms of one fault are confirmed; the others add nothing.
 const MAX_FORMS: usize = 4;
+/// So many forms are tried before the next look at what they did.
+const WAVE: usize = 4;
 /// So many places are told of by late traces.
 const MAX_LATE: usize = 32;
 const MAX_SHRINKS: usize = 32;
@@ -89,7 +91,7 @@ impl Arena<'_> {
         let attempts = self.drill.attempts(plugin, &aim, 0);
         self.remember(at, &aim, &attempts);
         let mut deadly = None;
-        let tried = self.all(attempts, &mut deadly).await;
+        let tried = self.waves(plugin, &aim, attempts, &mut deadly).await;
         let mut fought = Fought {
             plugin: at,
             aim,
@@ -286,8 +288,36 @@ impl Arena<'_> {
         Some((tried.into_iter().next()?, same.what, same.sign))
     }
 
-    async fn all(&self, attempts: Vec<Attempt>, deadly: &mut Option<Tried>) -> Vec<Tried> {
-        self.settled(attempts, SETTLE, deadly).await
+    /// Makes the attempts, a few forms at a time where the first that proves something is enough.
+    async fn waves(
+        &self,
+        plugin: &PluginOrder,
+        aim: &Aim,
+        attempts: Vec<Attempt>,
+        deadly: &mut Option<Tried>,
+    ) -> Vec<Tried> {
+        if !plugin.attack.has_one_fault() {
+            return self.settled(attempts, SETTLE, deadly).await;
+        }
+        let mut sets: Vec<usize> = attempts.iter().map(|attempt| attempt.set).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let mut tried: Vec<Tried> = Vec::new();
+        for wave in sets.chunks(WAVE) {
+            let some = attempts.iter().filter(|attempt| wave.contains(&attempt.set)).cloned();
+            tried.extend(self.settled(some.collect(), SETTLE, deadly).await);
+            let silent = |one: &&Tried| {
+                matches!(one.last(), Some(Exchange { outcome: Outcome::TimedOut { .. }, .. }))
+            };
+            let bout = Bout { field: self.field, aim, tried: &tried };
+            let mut hits = plugin.attack.detect(&bout).into_iter();
+            if hits.any(|hit| hit.confidence == Confidence::Confirmed)
+                || tried.iter().filter(silent).count() >= MAX_SILENCE
+            {
+                break;
+            }
+        }
+        tried
     }
 
     /// Makes the attempts one after the other, then looks around.
