@@ -33,7 +33,7 @@ const MAX_FORMS: usize = 4;
 const WAVE: usize = 4;
 /// So many places are told of by late traces.
 const MAX_LATE: usize = 32;
-const MAX_SHRINKS: usize = 32;
+const MAX_SHRINKS: usize = 40;
 /// A server that was sent nonsense has so long to answer a ping.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -225,20 +225,17 @@ impl Arena<'_> {
     ) -> Vec<Tried> {
         let [tried] = &set[..] else { return set };
         let Some(Value::String(payload)) = tried.attempt.payload.clone() else { return set };
-        let (mut best, mut left) = (payload, MAX_SHRINKS);
-        let mut size = best.chars().count() / 2;
+        let (mut best, mut left) = (pieces(&payload), MAX_SHRINKS);
+        let mut size = best.len() / 2;
         while size > 0 && left > 0 {
             let mut start = 0;
             let mut cut = false;
-            while start < best.chars().count() && left > 0 {
+            while start < best.len() && left > 0 {
                 left -= 1;
-                let shorter: String = {
-                    let kept = best.chars().enumerate();
-                    kept.filter(|(at, _)| !(start..start + size).contains(at))
-                        .map(|(_, c)| c)
-                        .collect()
-                };
-                match self.still(plugin, aim, hit, &set[0].attempt, &shorter).await {
+                let mut shorter = best.clone();
+                shorter.drain(start..(start + size).min(best.len()));
+                let text = shorter.concat();
+                match self.still(plugin, aim, hit, &set[0].attempt, &text).await {
                     Some((again, what, sign)) => {
                         best = shorter;
                         set = vec![again];
@@ -458,6 +455,20 @@ impl Arena<'_> {
     }
 }
 
+/// Words, and signs one by one: whoever reads what is left knows what it says.
+fn pieces(text: &str) -> Vec<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        let (piece, more) = rest.split_at(if word == 0 { first.len_utf8() } else { word });
+        pieces.push(piece);
+        rest = more;
+    }
+    pieces
+}
+
 fn exchange(method: &str, sent: Value, outcome: Outcome) -> Exchange {
     Exchange {
         server: String::new(),
@@ -466,5 +477,19 @@ fn exchange(method: &str, sent: Value, outcome: Outcome) -> Exchange {
         outcome,
         took: Duration::ZERO,
         notices: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payloads_fall_apart_into_words_and_signs() {
+        assert_eq!(
+            pieces("a$(touch /x-1/é)"),
+            ["a", "$", "(", "touch", " ", "/", "x-1", "/", "é", ")"]
+        );
+        assert!(pieces("").is_empty());
     }
 }
