@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, HttpRequest, Sign, Tried};
-use quintain_core::attacks::reach;
 use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_core::finding::Confidence;
 use quintain_core::probe::Step;
@@ -23,7 +22,7 @@ use super::witness::Witness;
 use crate::world::World;
 
 /// Side effects come a little later than answers.
-const SETTLE: Duration = Duration::from_millis(30);
+pub(super) const SETTLE: Duration = Duration::from_millis(30);
 const SETTLE_LATE: Duration = Duration::from_millis(600);
 /// A place that does not answer so often is left alone.
 const MAX_SILENCE: usize = 3;
@@ -33,7 +32,6 @@ const MAX_FORMS: usize = 4;
 const WAVE: usize = 4;
 /// So many places are told of by late traces.
 const MAX_LATE: usize = 32;
-const MAX_SHRINKS: usize = 40;
 /// A server that was sent nonsense has so long to answer a ping.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -215,76 +213,6 @@ impl Arena<'_> {
         true
     }
 
-    /// The smallest payload that still hits.
-    async fn shrunk(
-        &self,
-        plugin: &PluginOrder,
-        aim: &Aim,
-        hit: &mut Hit,
-        mut set: Vec<Tried>,
-    ) -> Vec<Tried> {
-        let [tried] = &set[..] else { return set };
-        let Some(Value::String(payload)) = tried.attempt.payload.clone() else { return set };
-        let (mut best, mut left) = (pieces(&payload), MAX_SHRINKS);
-        let mut size = best.len() / 2;
-        while size > 0 && left > 0 {
-            let mut start = 0;
-            let mut cut = false;
-            while start < best.len() && left > 0 {
-                left -= 1;
-                let mut shorter = best.clone();
-                shorter.drain(start..(start + size).min(best.len()));
-                let text = shorter.concat();
-                match self.still(plugin, aim, hit, &set[0].attempt, &text).await {
-                    Some((again, what, sign)) => {
-                        best = shorter;
-                        set = vec![again];
-                        // A smaller attempt may prove it in another way.
-                        hit.what = what;
-                        hit.sign = sign;
-                        cut = true;
-                    }
-                    None => start += size,
-                }
-            }
-            if !cut {
-                size /= 2;
-            }
-        }
-        set
-    }
-
-    /// The same attempt with another payload, if it still hits.
-    async fn still(
-        &self,
-        plugin: &PluginOrder,
-        aim: &Aim,
-        hit: &Hit,
-        attempt: &Attempt,
-        payload: &str,
-    ) -> Option<(Tried, String, Option<Sign>)> {
-        let step = reach::step(aim, payload.into())?;
-        self.witness.with_ground(|planted| planted.forget(attempt.nonce.as_str()));
-        let action = match &attempt.action {
-            Action::Steps { steps, identity } if steps.len() == 1 => {
-                Action::Steps { steps: vec![step], identity: *identity }
-            }
-            _ => return None,
-        };
-        let attempt = Attempt { action, payload: Some(payload.into()), ..attempt.clone() };
-        let tried = self.settled(vec![attempt], SETTLE, &mut None).await;
-        self.meter.called(tried.len());
-        let hits = plugin.attack.detect(&Bout { field: self.field, aim, tried: &tried });
-        let same = hits.into_iter().find(|found| {
-            found.fault == hit.fault
-                && found.confidence == hit.confidence
-                && found.title == hit.title
-                // What an answer shows can be tested later.
-                && (found.sign.is_some() || hit.sign.is_none())
-        })?;
-        Some((tried.into_iter().next()?, same.what, same.sign))
-    }
-
     /// Makes the attempts, a few forms at a time where the first that proves something is enough.
     async fn waves(
         &self,
@@ -318,7 +246,7 @@ impl Arena<'_> {
     }
 
     /// Makes the attempts one after the other, then looks around.
-    async fn settled(
+    pub(super) async fn settled(
         &self,
         attempts: Vec<Attempt>,
         settle: Duration,
@@ -455,20 +383,6 @@ impl Arena<'_> {
     }
 }
 
-/// Words, and signs one by one: whoever reads what is left knows what it says.
-fn pieces(text: &str) -> Vec<&str> {
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-        let (piece, more) = rest.split_at(if word == 0 { first.len_utf8() } else { word });
-        pieces.push(piece);
-        rest = more;
-    }
-    pieces
-}
-
 fn exchange(method: &str, sent: Value, outcome: Outcome) -> Exchange {
     Exchange {
         server: String::new(),
@@ -477,19 +391,5 @@ fn exchange(method: &str, sent: Value, outcome: Outcome) -> Exchange {
         outcome,
         took: Duration::ZERO,
         notices: Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn payloads_fall_apart_into_words_and_signs() {
-        assert_eq!(
-            pieces("a$(touch /x-1/é)"),
-            ["a", "$", "(", "touch", " ", "/", "x-1", "/", "é", ")"]
-        );
-        assert!(pieces("").is_empty());
     }
 }
