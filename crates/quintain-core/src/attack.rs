@@ -46,6 +46,11 @@ pub trait Attack: Send + Sync {
         false
     }
 
+    /// Whether everything it finds at one place is one fault. Then no more is sent once it is proved.
+    fn has_one_fault(&self) -> bool {
+        false
+    }
+
     /// Whether an observation that comes late can mean something to it. Every program that is given a
     /// text is started with it; only who looks at their arguments wants to know.
     fn reads(&self, observation: &Observation) -> bool {

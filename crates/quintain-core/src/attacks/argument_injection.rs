@@ -152,6 +152,10 @@ impl Attack for ArgumentInjection {
         META
     }
 
+    fn has_one_fault(&self) -> bool {
+        true
+    }
+
     fn facts(&self) -> Facts<'static> {
         FACTS
     }

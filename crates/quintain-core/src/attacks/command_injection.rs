@@ -137,6 +137,10 @@ impl Attack for CommandInjection {
         META
     }
 
+    fn has_one_fault(&self) -> bool {
+        true
+    }
+
     fn facts(&self) -> Facts<'static> {
         FACTS
     }

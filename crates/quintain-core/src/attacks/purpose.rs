@@ -1,7 +1,9 @@
 //! What a tool exists for, by its own words: to run what it is given may be the contract.
 
 use crate::attack::{Aim, Field, Kind};
+use crate::finding::Place;
 use crate::knowledge::words;
+use crate::surface::Prompt;
 
 /// Words with which a tool promises not to run everything.
 const LIMITS: [&str; 20] = [
@@ -112,14 +114,23 @@ struct Told {
 
 impl Told {
     fn of(field: &Field<'_>, aim: &Aim) -> Option<Self> {
-        let tool = field.tool_of(aim)?;
+        let (name, description) = match &aim.place {
+            Place::PromptArgument { server, prompt, .. } => {
+                let (_, surface) = field.surfaces.iter().find(|(of, _)| of == server)?;
+                (prompt.as_str(), surface.prompt(prompt).and_then(Prompt::description))
+            }
+            _ => {
+                let tool = field.tool_of(aim)?;
+                (tool.name()?, tool.description())
+            }
+        };
         let argument = aim.place.argument()?;
         // The name of a list is that of its items.
         let mut parts = argument.rsplit('/').filter(|part| part.parse::<usize>().is_err());
         let described = aim.schema.get("description").and_then(|text| text.as_str());
         Some(Self {
-            name: words(tool.name()?),
-            description: words(tool.description().unwrap_or_default()),
+            name: words(name),
+            description: words(description.unwrap_or_default()),
             argument: words(parts.next().unwrap_or_default()),
             argument_text: words(described.unwrap_or_default()),
         })
@@ -167,6 +178,16 @@ mod tests {
         assert!(asked(&limited, of_commands).is_none());
         let ping = room("ping", "Ping a host", "host", "");
         assert!(asked(&ping, of_commands).is_none());
+    }
+
+    #[test]
+    fn a_prompt_says_what_it_is_for_as_a_tool_does() {
+        let mut room = Room::of_tools(&[]);
+        let arguments = json!([{"name": "command"}]);
+        let prompt = json!({"name": "run_command", "arguments": arguments});
+        room.surfaces[0].1.prompts = vec![Prompt(prompt)];
+        room.knowledge.aims = crate::knowledge::aims(&room.surfaces, &room.knowledge);
+        assert!(asked(&room, of_commands).is_some());
     }
 
     #[test]

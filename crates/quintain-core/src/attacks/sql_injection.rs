@@ -78,6 +78,10 @@ impl Attack for SqlInjection {
         META
     }
 
+    fn has_one_fault(&self) -> bool {
+        true
+    }
+
     fn facts(&self) -> Facts<'static> {
         FACTS
     }

@@ -177,7 +177,7 @@ fn judge(bout: &Bout<'_>, set: &[&Tried]) -> Option<Hit> {
 /// Whether a program makes something of such an address. Those that fetch know no scripts, and those that
 /// search take it for words.
 fn opens(program: &str, form: &str) -> bool {
-    const FETCH: [&str; 3] = ["curl", "wget", "git"];
+    const FETCH: [&str; 5] = ["curl", "ffmpeg", "git", "wget", "yt-dlp"];
     const SEARCH: [&str; 6] = ["awk", "find", "grep", "rg", "sed", "sort"];
     let fetched = ["file:", "gopher:", "dict:"].iter().any(|scheme| form.starts_with(scheme));
     !SEARCH.contains(&program) && (fetched || !FETCH.contains(&program))

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, HttpRequest, Sign, Tried};
-use quintain_core::attacks::reach;
 use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_core::finding::Confidence;
 use quintain_core::probe::Step;
@@ -23,15 +22,16 @@ use super::witness::Witness;
 use crate::world::World;
 
 /// Side effects come a little later than answers.
-const SETTLE: Duration = Duration::from_millis(30);
+pub(super) const SETTLE: Duration = Duration::from_millis(30);
 const SETTLE_LATE: Duration = Duration::from_millis(600);
 /// A place that does not answer so often is left alone.
 const MAX_SILENCE: usize = 3;
 /// So many forms of one fault are confirmed; the others add nothing.
 const MAX_FORMS: usize = 4;
+/// So many forms are tried before the next look at what they did.
+const WAVE: usize = 4;
 /// So many places are told of by late traces.
 const MAX_LATE: usize = 32;
-const MAX_SHRINKS: usize = 32;
 /// A server that was sent nonsense has so long to answer a ping.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -89,7 +89,7 @@ impl Arena<'_> {
         let attempts = self.drill.attempts(plugin, &aim, 0);
         self.remember(at, &aim, &attempts);
         let mut deadly = None;
-        let tried = self.all(attempts, &mut deadly).await;
+        let tried = self.waves(plugin, &aim, attempts, &mut deadly).await;
         let mut fought = Fought {
             plugin: at,
             aim,
@@ -213,85 +213,40 @@ impl Arena<'_> {
         true
     }
 
-    /// The smallest payload that still hits.
-    async fn shrunk(
+    /// Makes the attempts, a few forms at a time where the first that proves something is enough.
+    async fn waves(
         &self,
         plugin: &PluginOrder,
         aim: &Aim,
-        hit: &mut Hit,
-        mut set: Vec<Tried>,
+        attempts: Vec<Attempt>,
+        deadly: &mut Option<Tried>,
     ) -> Vec<Tried> {
-        let [tried] = &set[..] else { return set };
-        let Some(Value::String(payload)) = tried.attempt.payload.clone() else { return set };
-        let (mut best, mut left) = (payload, MAX_SHRINKS);
-        let mut size = best.chars().count() / 2;
-        while size > 0 && left > 0 {
-            let mut start = 0;
-            let mut cut = false;
-            while start < best.chars().count() && left > 0 {
-                left -= 1;
-                let shorter: String = {
-                    let kept = best.chars().enumerate();
-                    kept.filter(|(at, _)| !(start..start + size).contains(at))
-                        .map(|(_, c)| c)
-                        .collect()
-                };
-                match self.still(plugin, aim, hit, &set[0].attempt, &shorter).await {
-                    Some((again, what, sign)) => {
-                        best = shorter;
-                        set = vec![again];
-                        // A smaller attempt may prove it in another way.
-                        hit.what = what;
-                        hit.sign = sign;
-                        cut = true;
-                    }
-                    None => start += size,
-                }
-            }
-            if !cut {
-                size /= 2;
+        if !plugin.attack.has_one_fault() {
+            return self.settled(attempts, SETTLE, deadly).await;
+        }
+        let mut sets: Vec<usize> = attempts.iter().map(|attempt| attempt.set).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        let mut tried: Vec<Tried> = Vec::new();
+        for wave in sets.chunks(WAVE) {
+            let some = attempts.iter().filter(|attempt| wave.contains(&attempt.set)).cloned();
+            tried.extend(self.settled(some.collect(), SETTLE, deadly).await);
+            let silent = |one: &&Tried| {
+                matches!(one.last(), Some(Exchange { outcome: Outcome::TimedOut { .. }, .. }))
+            };
+            let bout = Bout { field: self.field, aim, tried: &tried };
+            let mut hits = plugin.attack.detect(&bout).into_iter();
+            if hits.any(|hit| hit.confidence == Confidence::Confirmed)
+                || tried.iter().filter(silent).count() >= MAX_SILENCE
+            {
+                break;
             }
         }
-        set
-    }
-
-    /// The same attempt with another payload, if it still hits.
-    async fn still(
-        &self,
-        plugin: &PluginOrder,
-        aim: &Aim,
-        hit: &Hit,
-        attempt: &Attempt,
-        payload: &str,
-    ) -> Option<(Tried, String, Option<Sign>)> {
-        let step = reach::step(aim, payload.into())?;
-        self.witness.with_ground(|planted| planted.forget(attempt.nonce.as_str()));
-        let action = match &attempt.action {
-            Action::Steps { steps, identity } if steps.len() == 1 => {
-                Action::Steps { steps: vec![step], identity: *identity }
-            }
-            _ => return None,
-        };
-        let attempt = Attempt { action, payload: Some(payload.into()), ..attempt.clone() };
-        let tried = self.settled(vec![attempt], SETTLE, &mut None).await;
-        self.meter.called(tried.len());
-        let hits = plugin.attack.detect(&Bout { field: self.field, aim, tried: &tried });
-        let same = hits.into_iter().find(|found| {
-            found.fault == hit.fault
-                && found.confidence == hit.confidence
-                && found.title == hit.title
-                // What an answer shows can be tested later.
-                && (found.sign.is_some() || hit.sign.is_none())
-        })?;
-        Some((tried.into_iter().next()?, same.what, same.sign))
-    }
-
-    async fn all(&self, attempts: Vec<Attempt>, deadly: &mut Option<Tried>) -> Vec<Tried> {
-        self.settled(attempts, SETTLE, deadly).await
+        tried
     }
 
     /// Makes the attempts one after the other, then looks around.
-    async fn settled(
+    pub(super) async fn settled(
         &self,
         attempts: Vec<Attempt>,
         settle: Duration,

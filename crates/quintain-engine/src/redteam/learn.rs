@@ -243,7 +243,9 @@ pub(super) fn ping() -> Step {
 }
 
 fn first_line(text: &str) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    // `text` is the type of the block that holds the message.
+    let says = |line: &&str| !matches!(line.trim(), "" | "text");
+    let line = text.lines().find(says).unwrap_or_default();
     line.chars().take(200).collect()
 }
 

@@ -18,6 +18,7 @@ mod roots;
 mod rows;
 mod score;
 mod shims;
+mod shrink;
 mod siege;
 mod witness;
 

@@ -1,0 +1,111 @@
+//! Makes payloads that hit as small as they can be.
+
+use quintain_core::attack::{Action, Aim, Attempt, Bout, Hit, Sign, Tried};
+use quintain_core::attacks::reach;
+use quintain_core::redteam::PluginOrder;
+use serde_json::Value;
+
+use super::arena::{Arena, SETTLE};
+
+/// So many smaller payloads are tried.
+const MAX_SHRINKS: usize = 40;
+
+impl Arena<'_> {
+    /// The smallest payload that still hits.
+    pub(super) async fn shrunk(
+        &self,
+        plugin: &PluginOrder,
+        aim: &Aim,
+        hit: &mut Hit,
+        mut set: Vec<Tried>,
+    ) -> Vec<Tried> {
+        let [tried] = &set[..] else { return set };
+        let Some(Value::String(payload)) = tried.attempt.payload.clone() else { return set };
+        let (mut best, mut left) = (pieces(&payload), MAX_SHRINKS);
+        let mut size = best.len() / 2;
+        while size > 0 && left > 0 {
+            let mut start = 0;
+            let mut cut = false;
+            while start < best.len() && left > 0 {
+                left -= 1;
+                let mut shorter = best.clone();
+                shorter.drain(start..(start + size).min(best.len()));
+                let text = shorter.concat();
+                match self.still(plugin, aim, hit, &set[0].attempt, &text).await {
+                    Some((again, what, sign)) => {
+                        best = shorter;
+                        set = vec![again];
+                        // A smaller attempt may prove it in another way.
+                        hit.what = what;
+                        hit.sign = sign;
+                        cut = true;
+                    }
+                    None => start += size,
+                }
+            }
+            if !cut {
+                size /= 2;
+            }
+        }
+        set
+    }
+
+    /// The same attempt with another payload, if it still hits.
+    async fn still(
+        &self,
+        plugin: &PluginOrder,
+        aim: &Aim,
+        hit: &Hit,
+        attempt: &Attempt,
+        payload: &str,
+    ) -> Option<(Tried, String, Option<Sign>)> {
+        let step = reach::step(aim, payload.into())?;
+        self.witness.with_ground(|planted| planted.forget(attempt.nonce.as_str()));
+        let action = match &attempt.action {
+            Action::Steps { steps, identity } if steps.len() == 1 => {
+                Action::Steps { steps: vec![step], identity: *identity }
+            }
+            _ => return None,
+        };
+        let attempt = Attempt { action, payload: Some(payload.into()), ..attempt.clone() };
+        let tried = self.settled(vec![attempt], SETTLE, &mut None).await;
+        self.meter.called(tried.len());
+        let hits = plugin.attack.detect(&Bout { field: self.field, aim, tried: &tried });
+        let same = hits.into_iter().find(|found| {
+            found.fault == hit.fault
+                && found.confidence == hit.confidence
+                && found.title == hit.title
+                // What an answer shows can be tested later.
+                && (found.sign.is_some() || hit.sign.is_none())
+        })?;
+        Some((tried.into_iter().next()?, same.what, same.sign))
+    }
+}
+
+/// Words, and signs one by one: whoever reads what is left knows what it says.
+fn pieces(text: &str) -> Vec<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        let (piece, more) = rest.split_at(if word == 0 { first.len_utf8() } else { word });
+        pieces.push(piece);
+        rest = more;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payloads_fall_apart_into_words_and_signs() {
+        assert_eq!(
+            pieces("a$(touch /x-1/é)"),
+            ["a", "$", "(", "touch", " ", "/", "x-1", "/", "é", ")"]
+        );
+        assert!(pieces("").is_empty());
+    }
+}
