@@ -3,7 +3,7 @@
 use quintain_source::Node;
 
 use super::section::looks_like_one;
-use super::{Client, Location, Section, claude_code, continue_dev, registry, vs_code};
+use super::{Client, Location, Section, bundle, claude_code, continue_dev, registry, vs_code};
 
 pub(super) static GENERIC: Client = Client {
     id: "generic",
@@ -14,7 +14,8 @@ pub(super) static GENERIC: Client = Client {
 
 /// The first form that the content has.
 fn sections(root: &Node) -> Vec<Section<'_>> {
-    let forms: [fn(&Node) -> Vec<Section<'_>>; 7] = [
+    let forms: [fn(&Node) -> Vec<Section<'_>>; 8] = [
+        bundle::sections,
         claude_code::sections,
         continue_dev::sections,
         vs_code::sections,

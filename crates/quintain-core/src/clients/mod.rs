@@ -5,6 +5,7 @@
 //! hostile, and one bad entry never sinks its siblings.
 
 mod amazon_q;
+mod bundle;
 mod claude_code;
 mod claude_desktop;
 mod cline;
@@ -12,6 +13,7 @@ mod codex;
 mod continue_dev;
 mod copilot_cli;
 mod cursor;
+mod disabled;
 mod entry;
 mod gemini;
 mod generic;
@@ -38,6 +40,7 @@ use quintain_source::{Diagnostics, Node, SourceFile, Sources, Span, read_setting
 use crate::result::Place as Written;
 use crate::suite::Launch;
 
+pub use disabled::{Rule as DisableRule, apply as apply_disabled};
 pub use entry::words;
 pub use locations::{Candidate, Dirs, candidates};
 pub use section::Section;
@@ -129,6 +132,8 @@ pub struct Config {
     pub scope: Scope,
     pub path: PathBuf,
     pub entries: Vec<Entry>,
+    /// Lists of names that say which servers are not used; [`apply_disabled`] heeds them.
+    pub rules: Vec<DisableRule>,
     /// What is wrong with the file as a whole.
     pub problems: Vec<Problem>,
 }
@@ -159,6 +164,7 @@ impl Entry {
 /// All of them, by the order of reports.
 static ALL: &[&Client] = &[
     &claude_desktop::CLAUDE_DESKTOP,
+    &bundle::BUNDLE,
     &claude_code::CLAUDE_CODE,
     &cursor::CURSOR,
     &vs_code::VS_CODE,
@@ -193,6 +199,7 @@ pub fn read(client: &'static Client, scope: Scope, path: &Path, text: &str) -> C
         scope,
         path: path.to_owned(),
         entries: Vec::new(),
+        rules: disabled::rules(&document.root),
         problems: document.problems(),
     };
     for section in (client.sections)(&document.root) {

@@ -11,11 +11,18 @@ pub struct Section<'n> {
     pub servers: &'n Node,
     /// The folder it counts for.
     pub project: Option<&'n str>,
+    /// If it is one server rather than a list, its name.
+    pub name: Option<&'n str>,
 }
 
 impl<'n> Section<'n> {
     pub(super) fn new(servers: &'n Node) -> Self {
-        Self { servers, project: None }
+        Self { servers, project: None, name: None }
+    }
+
+    /// A server that stands alone.
+    pub(super) fn one(name: &'n str, server: &'n Node) -> Self {
+        Self { name: Some(name), ..Self::new(server) }
     }
 
     /// The section at a way of keys, if it is there. An editor may also write the way as one key.
@@ -33,7 +40,9 @@ impl<'n> Section<'n> {
     }
 
     pub(super) fn read(&self, document: &Document, config: &mut Config) {
-        if let Some(entries) = self.servers.as_map() {
+        if let Some(name) = self.name {
+            config.entries.push(self.entry(name, self.servers.span, self.servers, document));
+        } else if let Some(entries) = self.servers.as_map() {
             for (key, node) in entries {
                 config.entries.push(self.entry(&key.text, key.span, node, document));
             }

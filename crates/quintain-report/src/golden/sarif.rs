@@ -1,10 +1,13 @@
 //! What readers of SARIF rely on.
 
+use std::collections::HashSet;
+
+use quintain_core::result::Place as Written;
 use serde_json::Value;
 
 use super::redteam::{attack, redteam};
 use super::{fixture, report, told};
-use crate::{Options, find};
+use crate::{Options, Told, find, sarif_log};
 
 /// What built-ins say about themselves is no part of the format.
 pub(super) fn without_docs(text: &str) -> String {
@@ -19,19 +22,28 @@ pub(super) fn without_docs(text: &str) -> String {
     })
 }
 
+/// What the specification and code scanning want of a log, as far as we write it. The whole schema is
+/// asked, too, where it is at hand: `QUINTAIN_SARIF_SCHEMA` names the file.
 fn log(text: &str) -> Value {
     let log: Value = serde_json::from_str(text).unwrap();
+    by_schema(&log);
     assert_eq!(log["version"], "2.1.0");
     assert_eq!(log["runs"].as_array().map(Vec::len), Some(1));
     let run = &log["runs"][0];
     assert!(run["tool"]["driver"]["name"].is_string());
     assert!(run["invocations"][0]["executionSuccessful"].is_boolean());
+    let taxa = taxa(run);
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    let ids: HashSet<&str> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), rules.len(), "a rule is described once");
     for rule in rules {
         assert!(rule["shortDescription"]["text"].is_string(), "{rule}");
         assert!(rule["properties"]["tags"].is_array(), "{rule}");
         let address = rule.get("helpUri").and_then(Value::as_str);
         assert!(address.is_none_or(|address| address.starts_with("https://")), "{rule}");
+        for relation in rule["relationships"].as_array().into_iter().flatten() {
+            assert!(taxa.contains(&reference(&relation["target"])), "{relation}");
+        }
     }
     for result in run["results"].as_array().unwrap() {
         let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
@@ -39,6 +51,15 @@ fn log(text: &str) -> Value {
         assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
         assert!(!result["message"]["text"].as_str().unwrap().is_empty());
         assert!(result["partialFingerprints"]["quintainFingerprint/v1"].is_string());
+        for taxon in result["taxa"].as_array().into_iter().flatten() {
+            assert!(taxa.contains(&reference(taxon)), "{taxon}");
+        }
+        for suppression in result["suppressions"].as_array().into_iter().flatten() {
+            assert_eq!(
+                (&suppression["kind"], &suppression["status"]),
+                (&"external".into(), &"accepted".into())
+            );
+        }
         let location = &result["locations"][0];
         assert!(location["logicalLocations"][0]["fullyQualifiedName"].is_string());
         let physical = &location["physicalLocation"];
@@ -47,6 +68,54 @@ fn log(text: &str) -> Value {
         assert!(uri.is_ascii() && !uri.contains([' ', ':', '<', '\\']), "{uri}");
     }
     log
+}
+
+fn by_schema(log: &Value) {
+    let Some(file) = std::env::var_os("QUINTAIN_SARIF_SCHEMA") else { return };
+    let mut schema: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    // Its patterns for languages, which we do not write, are no regular expressions.
+    for part in ["run", "toolComponent"] {
+        schema["definitions"][part]["properties"]["language"] = Value::Bool(true);
+    }
+    let schema = jsonschema::draft7::new(&schema).unwrap();
+    let wrong: Vec<String> = schema
+        .iter_errors(log)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Every entry of every taxonomy, by its names.
+fn taxa(run: &Value) -> HashSet<(&str, &str)> {
+    let taxonomies = run["taxonomies"].as_array().unwrap();
+    let named = taxonomies.iter().flat_map(|taxonomy| {
+        let taxa = taxonomy["taxa"].as_array().unwrap().iter();
+        taxa.map(|taxon| (taxonomy["name"].as_str().unwrap(), taxon["id"].as_str().unwrap()))
+    });
+    named.collect()
+}
+
+fn reference(value: &Value) -> (&str, &str) {
+    (value["toolComponent"]["name"].as_str().unwrap(), value["id"].as_str().unwrap())
+}
+
+#[test]
+fn findings_of_a_scan_are_a_log_of_their_own() {
+    let report = redteam();
+    let mut finding = report.findings[0].clone();
+    finding.rule = "unpinned-package".into();
+    finding.written = Some(Written { file: ".cursor/mcp.json".into(), line: 4, column: 5 });
+    let told = Told { complete: false, remarks: vec!["a server was not started".into()] };
+    let findings = [&finding, &report.findings[1]];
+    let log = log(&sarif_log("1.0.0", &findings, &report.suppressed, &told).to_string());
+    let run = &log["runs"][0];
+    let first = &run["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(first["artifactLocation"]["uri"], ".cursor/mcp.json");
+    assert_eq!(first["region"]["startLine"], 4);
+    assert_eq!(run["results"].as_array().map(Vec::len), Some(3));
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+    let rule = &run["tool"]["driver"]["rules"][0];
+    assert!(rule["help"]["markdown"].as_str().unwrap().contains("# Why it matters"));
 }
 
 #[test]

@@ -34,9 +34,8 @@ const META: Meta = Meta {
 Writes a page with the totals, charts of pass rate and latency, and a table of all cases that can be
 searched and filtered. A case unfolds to its prompt, output, assertions with their lines in the suite
 and the exchanges. A red-team run opens with its risk, the findings with innocent call and attempt side
-by side, tools against attacks, success rates, and frameworks with what was not run. The file needs no
-network and forbids itself any; without scripts it shows a plain
-table.
+by side, tools against attacks, success rates, what was learned, and frameworks with what was not run.
+The file needs no network and forbids itself any; without scripts it shows a plain table.
 
 # Example
 ```sh

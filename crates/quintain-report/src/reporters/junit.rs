@@ -29,8 +29,9 @@ const META: Meta = Meta {
 # What it does
 Writes a `testsuite` per prompt and target and a `testcase` per case: `failure` and `error` carry the
 reason of every assertion that failed with its place in the suite, `system-out` the exchange (cut to
-size). A bout of a red-team run that failed tells its finding and the proofs. Characters that XML does
-not allow are written out.
+size). A bout of a red-team run that failed tells its finding and the proofs; attacks that were not run
+are skipped tests, and the suite has properties for risk, rates, phases and frameworks. Characters that
+XML does not allow are written out.
 
 # Example
 ```sh

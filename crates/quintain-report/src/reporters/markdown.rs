@@ -24,8 +24,8 @@ const META: Meta = Meta {
 # What it does
 Writes GitHub's Markdown for a job summary or a comment: the counts, the failures with their line in
 the suite and their exchanges to unfold, a table per prompt and target, the passed cases last. Of a
-red-team run it has the findings with their proofs, and what was not run. What targets said cannot
-break out of it: markup, pipes, backticks and HTML are escaped.
+red-team run it has the findings with their proofs, what was not run, what was tried on each argument,
+what was learned, and the coverage of frameworks. What targets said cannot break out of it: markup, pipes, backticks and HTML are escaped.
 
 # Example
 ```sh

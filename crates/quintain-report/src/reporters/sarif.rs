@@ -27,10 +27,11 @@ const META: Meta = Meta {
     docs: "\
 # What it does
 Writes the findings of a red-team run as results of SARIF 2.1.0: the attack as rule with its
-explanation, the severity as level, the tool and argument as logical location, a fingerprint that
-stays the same from run to run, the proofs and the command that shows it again. Findings that a
-baseline excuses are marked as suppressed. What was not run is listed as a notification, since it is
-not clean.
+explanation, the severity as level, the line of the suite where the server is written, the tool and
+argument as logical location, a fingerprint that stays the same from run to run, the weaknesses as
+taxonomies (OWASP, ATLAS, CWE), the proofs and the commands that show it again. Findings that a
+baseline excuses are marked as suppressed, with the reason. What was not run is listed as a
+notification, since it is not clean. `quintain scan` writes the same format.
 
 Of the run of a suite, the failed cases become results that point at the line of the suite.
 

@@ -11,6 +11,8 @@ use crate::context::Context;
 
 /// No configuration is that large; some clients keep their history beside the servers.
 const MAX_BYTES: u64 = 64 << 20;
+/// How a ZIP begins; bundles of servers (`.mcpb`, `.dxt`) are such.
+const ARCHIVE: &[u8] = b"PK\x03\x04";
 /// Folders below a `**`.
 const MAX_FOLDERS: usize = 5_000;
 const MAX_DEPTH: usize = 8;
@@ -51,6 +53,7 @@ pub(super) fn discover(desk: &Desk) -> Found {
             }
         }
     }
+    clients::apply_disabled(&mut configs);
     Found { configs, saved: Vec::new() }
 }
 
@@ -89,6 +92,7 @@ pub(super) fn named(paths: &[PathBuf], desk: &Desk) -> Result<Found, String> {
             ));
         }
     }
+    clients::apply_disabled(&mut found.configs);
     Ok(found)
 }
 
@@ -101,6 +105,9 @@ fn read(path: &Path) -> Result<String, String> {
         return Err(format!("it is larger than {} MiB", MAX_BYTES >> 20));
     }
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    if bytes.starts_with(ARCHIVE) {
+        return Err("it is an archive; unpack it, and name its `manifest.json`".to_owned());
+    }
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
