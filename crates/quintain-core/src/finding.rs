@@ -318,13 +318,6 @@ pub struct Finding {
 pub const ATTACK_SUMMARY: &str = "attack";
 
 impl Finding {
-    /// What the attack is about, if it is none of the registry.
-    pub fn attack_summary(&self) -> Option<&str> {
-        self.metadata.get(ATTACK_SUMMARY)?.as_str()
-    }
-}
-
-impl Finding {
     /// Writes down how to see it again, for a target that a command line names so: `-- python3 server.py`.
     /// What needed no call is seen by looking at what the target lists.
     pub fn seen_again_at(&mut self, target: &str) {
@@ -339,6 +332,11 @@ impl Finding {
         };
         self.reproduce.get_or_insert(how);
         self.replay = Some(replay);
+    }
+
+    /// What the attack is about, if it is none of the registry.
+    pub fn attack_summary(&self) -> Option<&str> {
+        self.metadata.get(ATTACK_SUMMARY)?.as_str()
     }
 }
 

@@ -191,6 +191,13 @@ fn covered(
         attacks: Vec::new(),
         not_run: Vec::new(),
     };
+    // Attacks of the suite say themselves what they are about.
+    for one in report.attacks.iter().filter(|one| one.bouts > 0) {
+        let about = one.about.iter().flat_map(|about| &about.frameworks);
+        if about.into_iter().any(|known| belongs(known, id)) {
+            covered.attacks.push(one.attack.clone());
+        }
+    }
     for attack in attacks.iter().filter(|attack| is_about(**attack, id)) {
         let what = attack.meta().id;
         match why_not(what, report) {

@@ -88,6 +88,11 @@ impl Attack for Defined {
         }
     }
 
+    fn may_end_target(&self) -> bool {
+        let fatal = |proof: &Proof| proof.signs.iter().any(|sign| matches!(sign, Sign::Exit));
+        self.proofs.iter().any(fatal)
+    }
+
     fn inspects(&self) -> bool {
         !self.unwanted.is_empty()
     }

@@ -174,7 +174,8 @@ fn weaknesses(node: &Node, dx: &mut Diagnostics) -> Vec<u32> {
 
 /// Ids of all entries of all frameworks.
 pub(crate) fn framework_ids() -> impl Iterator<Item = &'static str> + Clone {
-    FRAMEWORKS.iter().flat_map(|framework| framework.entries.iter().map(|entry| entry.id))
+    let named = FRAMEWORKS.iter().filter(|framework| framework.id != "cwe");
+    named.flat_map(|framework| framework.entries.iter().map(|entry| entry.id))
 }
 
 fn framework(node: &Node, dx: &mut Diagnostics) -> Option<&'static str> {
@@ -361,6 +362,7 @@ fn proof(node: &Node, reading: &Reading<'_>, dx: &mut Diagnostics) -> Option<Pro
         return Some(Proof { signs: vec![sign?], doubtful: false });
     }
     let mut fields = Fields::of(node, "a proof", dx)?;
+    let before = dx.len();
     let mut signs = Vec::new();
     signs.extend(fields.get("answer").map(|node| Sign::Answer(shape::text(node, dx))));
     signs.extend(fields.get("matches").and_then(|node| pattern(node, dx)).map(Sign::Matches));
@@ -391,7 +393,7 @@ fn proof(node: &Node, reading: &Reading<'_>, dx: &mut Diagnostics) -> Option<Pro
         .extend(fields.get("assert").and_then(|node| demands(node, reading, dx)).map(Sign::Assert));
     let doubtful = fields.choice("confidence", &[("confirmed", false), ("suspected", true)], dx);
     fields.finish(Weight::Error, dx);
-    if signs.is_empty() && !dx.has_errors() {
+    if signs.is_empty() && dx.len() == before {
         let title = "this proof says nothing";
         let diagnostic = Diagnostic::error("config::empty-value", title).at(node.span, "");
         dx.push(

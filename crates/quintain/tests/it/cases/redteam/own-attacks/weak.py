@@ -14,7 +14,7 @@ def text(name):
 TOOLS = {
     "quote": ("expression", "Quotes a price"),
     "note": ("text", "Keeps a note"),
-    "order": ("sku", "Shows an order"),
+    "get_order": ("sku", "Shows an order"),
 }
 if not FIXED:
     TOOLS["purge"] = ("table", "Purges")
@@ -29,7 +29,7 @@ def call(name, arguments):
         return f"no price for {value}"
     if name == "note":
         return f"noted: {value}"
-    if name == "order":
+    if name == "get_order":
         return "order for Ann, margin 40 %" if not FIXED else "order for Ann"
     if name == "backdoor" and not FIXED:
         return "welcome"
