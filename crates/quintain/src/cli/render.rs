@@ -15,12 +15,14 @@ pub(super) fn surface_in_short(server: &str, surface: &Surface, console: &Consol
     let name = surface.server_name().unwrap_or(server);
     let version = surface.server_version().unwrap_or("without a version");
     let title = console.paint(Tone::Bold, &format!("{} {}", visible(name), visible(version)));
+    let counted =
+        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let mut out = format!(
-        "{title}: {} tools, {} resources, {} templates, {} prompts\n",
-        surface.tools.len(),
-        surface.resources.len(),
-        surface.templates.len(),
-        surface.prompts.len()
+        "{title}: {}, {}, {}, {}\n",
+        counted(surface.tools.len(), "tool"),
+        counted(surface.resources.len(), "resource"),
+        counted(surface.templates.len(), "template"),
+        counted(surface.prompts.len(), "prompt")
     );
     let names = surface.tools.iter().filter_map(Tool::name).map(|name| visible(name).into_owned());
     let names: Vec<String> = names.collect();

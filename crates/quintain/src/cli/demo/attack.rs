@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Instant;
 
-use futures_util::future::join_all;
+use futures_util::future::join;
 use quintain_core::finding::{Finding, Severity};
 use quintain_demo::Twin;
 use quintain_source::visible;
@@ -15,22 +15,23 @@ use crate::cli::Desk;
 use crate::console::Tone;
 use crate::exit::Exit;
 
-/// Attacks, prints, and says how it went.
-pub(super) async fn run(as_json: bool, desk: &Desk) -> Exit {
+/// Attacks, prints, and says how it went. With a name, only that raid is made.
+pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit {
     let console = &desk.console;
     let started = Instant::now();
-    for raid in &RAIDS {
+    let raids: Vec<&Raid> =
+        RAIDS.iter().filter(|raid| only.is_none_or(|only| raid.name == only)).collect();
+    let mut raided = Vec::new();
+    for raid in &raids {
         write_suite(raid, desk);
-    }
-    // Attacks that measure time must not take the noise of others for a weakness: the server of the
-    // patched twin has the machine for itself. All the others mostly wait, and do so together.
-    let (alone, together): (Vec<_>, Vec<_>) = RAIDS
-        .iter()
-        .flat_map(|raid| [(raid, Twin::Vulnerable), (raid, Twin::Patched)])
-        .partition(|(raid, twin)| raid.measures && *twin == Twin::Patched);
-    let mut raided = join_all(together.into_iter().map(|(raid, twin)| one(raid, twin, desk))).await;
-    for (raid, twin) in alone {
-        raided.push(one(raid, twin, desk).await);
+        let (weak, fixed) = (one(raid, Twin::Vulnerable, desk), one(raid, Twin::Patched, desk));
+        if raid.measures {
+            // The noise of one attack must not look like a weakness to the other.
+            raided.push(weak.await);
+            raided.push(fixed.await);
+        } else {
+            raided.extend(<[_; 2]>::from(join(weak, fixed).await));
+        }
     }
     let raided: Vec<Raided> = match raided.into_iter().collect() {
         Ok(raided) => raided,
@@ -43,10 +44,10 @@ pub(super) async fn run(as_json: bool, desk: &Desk) -> Exit {
         console.err("interrupted");
         return Exit::Interrupted;
     }
-    let verdict = Verdict::of(&raided);
+    let verdict = Verdict::of(&raids, &raided);
     let seconds = started.elapsed().as_secs_f64();
     if as_json {
-        console.json(&document(&verdict, seconds));
+        console.json(&document(&verdict, &raids, seconds));
     } else {
         show(&verdict, desk);
     }
@@ -151,7 +152,7 @@ fn complain(verdict: &Verdict<'_>, desk: &Desk) {
     desk.console.error(&what, Some(help));
 }
 
-fn document(verdict: &Verdict<'_>, seconds: f64) -> Value {
+fn document(verdict: &Verdict<'_>, raids: &[&Raid], seconds: f64) -> Value {
     let told = |raid: &str, finding: &Finding| {
         json!({
             "id": finding.id, "rule": finding.rule, "severity": finding.severity,
@@ -172,7 +173,7 @@ fn document(verdict: &Verdict<'_>, seconds: f64) -> Value {
         .collect();
     let wrong: Vec<Value> =
         verdict.wrong.iter().map(|(raid, finding)| told(raid, finding)).collect();
-    let reports: Vec<String> = RAIDS
+    let reports: Vec<String> = raids
         .iter()
         .flat_map(|raid| [Twin::Vulnerable, Twin::Patched].map(|twin| raid.report(twin)))
         .map(|path| path.display().to_string())

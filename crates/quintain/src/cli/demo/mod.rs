@@ -65,6 +65,9 @@ pub(super) struct Args {
     /// Show the target and run the suite only
     #[arg(long)]
     no_attack: bool,
+    /// Attack with one of the suites only
+    #[arg(long, value_name = "SUITE", conflicts_with = "no_attack", value_parser = ["server", "people", "roles", "stream"])]
+    only: Option<String>,
     /// Print what was found, or with `--weaknesses` what is planted, as JSON
     #[arg(long, conflicts_with_all = ["stdio", "http"])]
     json: bool,
@@ -174,19 +177,27 @@ async fn show(args: &Args, desk: &Desk) -> Exit {
             return Exit::Unreachable;
         }
     }
-    let exit = if args.no_attack { Exit::Passed } else { attack::run(args.json, desk).await };
+    let exit = if args.no_attack {
+        Exit::Passed
+    } else {
+        attack::run(args.only.as_deref(), args.json, desk).await
+    };
     if exit == Exit::Passed && !args.json {
         console.note(NEXT);
+        if !args.no_attack {
+            console.note(
+                "\nevery proof, with what was sent and what came back, is in quintain-demo/*.html",
+            );
+        }
     }
     exit
 }
 
 const NEXT: &str = "
-next: look at quintain-demo/vulnerable-server.html
-      quintain redteam run -c quintain-demo/server.yaml    attack it yourself
-      quintain redteam run -- COMMAND                      attack your own server
-      quintain init                                        begin a suite for it
-      quintain scan                                        see which servers this machine has";
+next: quintain redteam run -- quintain demo --stdio --vulnerable    attack it yourself
+      quintain redteam run -- COMMAND                               attack your own server
+      quintain init                                                 begin a suite for it
+      quintain scan                                                 see which servers this machine has";
 
 /// Starts the target as a process of its own and tells what it offers, as of any other.
 async fn present(twin: &str, desk: &Desk) -> Result<(), Exit> {

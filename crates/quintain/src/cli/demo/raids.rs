@@ -7,7 +7,7 @@ use quintain_core::finding::Finding;
 use quintain_core::probe::Step;
 use quintain_core::redteam::Orders;
 use quintain_core::suite::{Launch, McpTarget, SuiteFile};
-use quintain_demo::{Auth, DemoConfig, Running, Twin, serve_http};
+use quintain_demo::{Auth, DemoConfig, Place, Running, Twin, Weakness, serve_http};
 use quintain_engine::World;
 use quintain_engine::redteam::{Campaign, execute};
 
@@ -76,6 +76,20 @@ pub(super) fn word(twin: Twin) -> &'static str {
 }
 
 impl Raid {
+    /// Whether it is this raid that has to find a weakness.
+    pub(super) fn seeks(&self, weakness: &Weakness) -> bool {
+        let raid = match (weakness.rule, weakness.place) {
+            (_, Place::Http("sessionId")) => "stream",
+            (_, Place::Http(_)) => "people",
+            ("bfla", _) => "roles",
+            // What destroys.
+            ("bola", Place::Argument { tool: "refund_payment", .. }) => "roles",
+            ("bola", _) => "people",
+            _ => "server",
+        };
+        self.name == raid
+    }
+
     /// The report of a raid.
     pub(super) fn report(&self, twin: Twin) -> PathBuf {
         PathBuf::from(FOLDER).join(format!("{}-{}.html", word(twin), self.name))

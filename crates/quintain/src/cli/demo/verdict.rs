@@ -3,7 +3,7 @@
 use quintain_core::finding::{Confidence, Finding, Place as Found};
 use quintain_demo::{Place, Twin, Weakness, weaknesses};
 
-use super::raids::Raided;
+use super::raids::{Raid, Raided};
 
 /// What all raids together amount to.
 pub(super) struct Verdict<'r> {
@@ -14,7 +14,7 @@ pub(super) struct Verdict<'r> {
 }
 
 impl<'r> Verdict<'r> {
-    pub(super) fn of(raided: &'r [Raided]) -> Self {
+    pub(super) fn of(raids: &[&Raid], raided: &'r [Raided]) -> Self {
         let of_twin = |twin: Twin| {
             let raids = raided.iter().filter(move |one| one.twin == twin);
             raids.flat_map(|one| one.findings.iter().map(|finding| (one.raid, finding)))
@@ -30,7 +30,8 @@ impl<'r> Verdict<'r> {
                 mine.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best });
             (weakness, best)
         };
-        let planted = weaknesses().iter().map(best).collect();
+        let sought = weaknesses().iter().filter(|one| raids.iter().any(|raid| raid.seeks(one)));
+        let planted = sought.map(best).collect();
         let wrong = of_twin(Twin::Patched).filter(counts).collect();
         Self { planted, wrong }
     }
