@@ -1,15 +1,24 @@
 //! What a survey learned about a target: calls that work, values it gave away, roots it declares.
 
+mod accepted;
 mod classify;
+mod complaints;
 mod harvest;
+mod hints;
 mod leaves;
 mod pattern;
 mod synthesis;
+mod verbs;
 
-pub use classify::{classify, is_destructive, words};
+pub use accepted::accepted;
+pub use classify::{classify, words};
+pub use complaints::{Complaint, Want, amend, complaints};
 pub use harvest::{Learned, harvest, paths_in};
+pub use hints::Hints;
 pub use leaves::{aims, put};
-pub use synthesis::{Hints, Tries};
+pub use synthesis::Tries;
+pub(crate) use verbs::begins;
+pub use verbs::{destroys, is_destructive, writes};
 
 use std::path::PathBuf;
 

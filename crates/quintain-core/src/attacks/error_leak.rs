@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-use super::accepted::accepted;
 use super::deeds;
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
 use crate::detect::{self, Family};
 use crate::evidence::Outcome;
 use crate::finding::{Place, Severity};
+use crate::knowledge::accepted;
 use crate::knowledge::{paths_in, put, words};
 use crate::probe::Step;
 use crate::registry::Meta;

@@ -1,6 +1,5 @@
 //! Every built-in attack, one family per file.
 
-mod accepted;
 mod argument_injection;
 mod auth_missing;
 mod bfla;

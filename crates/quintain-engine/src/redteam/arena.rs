@@ -16,6 +16,7 @@ use super::budget::Budget;
 use super::clock::Meter;
 use super::drill::Drill;
 use super::learn::ping;
+use super::mute::Mute;
 use super::party::{Party, send};
 use super::raw::Doors;
 use super::witness::Witness;
@@ -29,8 +30,8 @@ const MAX_SILENCE: usize = 3;
 /// So many forms of one fault are confirmed; the others add nothing.
 const MAX_FORMS: usize = 4;
 const MAX_SHRINKS: usize = 32;
-/// A server that was sent nonsense has so long to answer a ping.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// A server that was sent nonsense has so long to answer a ping: a busy machine is no weakness of it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything that bouts share.
 pub(super) struct Arena<'a> {
@@ -45,6 +46,8 @@ pub(super) struct Arena<'a> {
     pub(super) doors: Doors,
     /// Tools that are left alone.
     pub(super) forbidden: Vec<String>,
+    /// Tools that stopped to answer.
+    pub(super) mute: Mute,
     /// Which attempt each mark belongs to, for traces that come late.
     pub(super) marks: Mutex<HashMap<String, Marked>>,
 }
@@ -190,6 +193,9 @@ impl Arena<'_> {
         mut set: Vec<Tried>,
     ) -> Vec<Tried> {
         let [tried] = &set[..] else { return set };
+        if !plugin.attack.shrinks() {
+            return set;
+        }
         let Some(Value::String(payload)) = tried.attempt.payload.clone() else { return set };
         let (mut best, mut left) = (payload, MAX_SHRINKS);
         let mut size = best.chars().count() / 2;
@@ -204,6 +210,10 @@ impl Arena<'_> {
                         .map(|(_, c)| c)
                         .collect()
                 };
+                if !self.spares_ground(&best, &shorter) {
+                    start += size;
+                    continue;
+                }
                 match self.still(plugin, aim, hit, &set[0].attempt, &shorter).await {
                     Some((again, what)) => {
                         best = shorter;
@@ -220,6 +230,18 @@ impl Arena<'_> {
             }
         }
         set
+    }
+
+    /// Whether every path into the ground is whole: half of one leads to where nothing of ours is.
+    fn spares_ground(&self, payload: &str, shorter: &str) -> bool {
+        let Some(ground) = &self.drill.ground else { return true };
+        let root = ground.root.to_string_lossy();
+        let ends = |c: char| !(c.is_alphanumeric() || "/-_.".contains(c));
+        let mut paths = payload.match_indices(&*root).map(|(at, _)| {
+            let path = &payload[at..];
+            &path[..path.find(ends).unwrap_or(path.len())]
+        });
+        paths.all(|path| shorter.contains(path))
     }
 
     /// The same attempt with another payload, if it still hits.
@@ -265,12 +287,14 @@ impl Arena<'_> {
         let mut tried: Vec<Tried> = Vec::new();
         let mut silence = 0;
         for attempt in attempts {
-            if silence >= MAX_SILENCE || self.is_forbidden(&attempt) || !self.budget.take() {
+            let is_mute = silence >= MAX_SILENCE || self.mute.is_mute(&attempt);
+            if is_mute || self.is_forbidden(&attempt) || !self.budget.take() {
                 continue;
             }
             let evidence = self.make(&attempt).await;
             let last = evidence.last().map(|exchange| &exchange.outcome);
             silence += usize::from(matches!(last, Some(Outcome::TimedOut { .. })));
+            self.mute.heard(&attempt, last);
             let died =
                 evidence.observations.iter().any(|one| matches!(one, Observation::Exit { .. }));
             let one = Tried { attempt, evidence };
