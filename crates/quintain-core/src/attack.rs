@@ -57,6 +57,12 @@ pub trait Attack: Send + Sync {
         !matches!(observation, Observation::Program { .. })
     }
 
+    /// Whether a payload that hits may be cut down to its least form. What is cut must do no harm on
+    /// its way there: half a path is a path to somewhere else.
+    fn shrinks(&self) -> bool {
+        true
+    }
+
     /// How bad it is, and what the frameworks call it.
     fn facts(&self) -> Facts<'_>;
 

@@ -1,18 +1,27 @@
 //! What a survey learned about a target: calls that work, values it gave away, roots it declares.
 
+mod accepted;
 mod classify;
+mod complaints;
 mod harvest;
+mod hints;
 mod leaves;
 mod literal;
 mod pattern;
 mod programs;
 mod synthesis;
+mod verbs;
 
-pub use classify::{classify, is_destructive, words};
+pub use accepted::accepted;
+pub use classify::{classify, words};
+pub use complaints::{Complaint, Want, amend, complaints};
 pub use harvest::{Learned, harvest, paths_in};
+pub use hints::Hints;
 pub use leaves::{aims, put};
 pub use programs::missing_programs;
-pub use synthesis::{Hints, Tries};
+pub use synthesis::Tries;
+pub(crate) use verbs::begins;
+pub use verbs::{destroys, is_destructive, writes};
 
 use std::path::PathBuf;
 

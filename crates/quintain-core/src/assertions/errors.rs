@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::words::Words;
 use crate::answer;
-use crate::attacks::accepted;
 use crate::check::{Builtin, Check, Expected, Scene, Spec, as_text};
 use crate::evidence::Outcome;
+use crate::knowledge::accepted;
 use crate::question::Answer;
 use crate::registry::Meta;
 use crate::verdict::Verdict;

@@ -43,6 +43,9 @@ pub struct Ground {
     /// Endings under which copies of the canary stand beside it: `md`, `json`, and `` for none.
     #[serde(default)]
     pub endings: Vec<String>,
+    /// A folder outside every declared root, with copies of the canary: a project and a repository.
+    #[serde(default)]
+    pub project: Option<PathBuf>,
     /// For each declared root: a file in a folder beside it whose name begins with that of the root.
     pub siblings: BTreeMap<PathBuf, PathBuf>,
     /// For each declared root: a link inside of it that leads to the canary.

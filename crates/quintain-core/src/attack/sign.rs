@@ -80,7 +80,7 @@ impl Sign {
                 let told = internals::find(&said);
                 told.iter().any(|(told, _)| kinds.iter().any(|kind| kind == told.word()))
             }
-            Self::Succeeds => crate::attacks::accepted(&last.outcome),
+            Self::Succeeds => crate::knowledge::accepted(&last.outcome),
             Self::Differs => match &exchanges[..] {
                 [first, second, ..] => echo::differ(first, second),
                 _ => false,

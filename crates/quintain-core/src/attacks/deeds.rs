@@ -4,15 +4,10 @@ use serde_json::Value;
 
 use crate::attack::{Aim, Field};
 use crate::finding::Place;
-use crate::knowledge::{is_destructive, words};
+pub(super) use crate::knowledge::writes;
+use crate::knowledge::{begins, destroys, words};
 use crate::surface::Tool;
 
-/// Verbs of tools that change files or records.
-const WRITES: [&str; 25] = [
-    "write", "save", "create", "append", "edit", "update", "put", "upload", "store", "export",
-    "move", "copy", "rename", "mkdir", "add", "insert", "replace", "patch", "modify", "touch",
-    "set", "post", "backup", "delete", "remove",
-];
 /// Verbs of tools that may do so on the side.
 const MAKES: [&str; 22] = [
     "import",
@@ -112,21 +107,6 @@ fn has(text: &str, wanted: &[&str]) -> bool {
     words(&text[..end]).iter().any(|word| wanted.contains(&word.as_str()))
 }
 
-/// The verb that a description begins with, as far as it is one of these.
-fn begins(tool: &Tool, wanted: &[&str]) -> bool {
-    let first = words(tool.description().unwrap_or_default()).into_iter().next();
-    first.is_some_and(|word| {
-        let plain = word.strip_suffix('s').unwrap_or(&word);
-        wanted.contains(&word.as_str()) || wanted.contains(&plain)
-    })
-}
-
-/// Whether a tool says that it changes something.
-pub(super) fn writes(tool: &Tool) -> bool {
-    tool.hint("readOnlyHint") != Some(true)
-        && (has(tool.name().unwrap_or_default(), &WRITES) || begins(tool, &WRITES))
-}
-
 /// Whether a tool may leave something behind that a caller can name.
 pub(super) fn may_write(tool: &Tool) -> bool {
     writes(tool) || has(tool.name().unwrap_or_default(), &MAKES) || begins(tool, &MAKES)
@@ -176,9 +156,7 @@ pub(super) fn tool_of<'f>(field: &Field<'f>, aim: &Aim) -> Option<&'f Tool> {
 
 /// Whether a tool may be called at all in this run.
 pub(super) fn may_call(field: &Field<'_>, tool: &Tool) -> bool {
-    let name = tool.name().unwrap_or_default();
-    let hints = (tool.hint("destructiveHint"), tool.hint("readOnlyHint"));
-    field.powers.destructive || !is_destructive(name, hints.0, hints.1)
+    field.powers.destructive || !destroys(tool)
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::accepted::accepted;
 use super::{deeds, leaks};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried,
@@ -13,7 +12,7 @@ use crate::detect::{self, Family};
 use crate::evidence::Outcome;
 use crate::finding::{Place, Severity};
 use crate::internals;
-use crate::knowledge::{put, words};
+use crate::knowledge::{accepted, put, words};
 use crate::probe::Step;
 use crate::registry::Meta;
 use crate::tool_call::ToolCall;

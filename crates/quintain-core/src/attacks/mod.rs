@@ -1,6 +1,5 @@
 //! Every built-in attack, one family per file.
 
-pub(crate) mod accepted;
 mod argument_injection;
 mod auth_missing;
 mod bfla;
@@ -50,8 +49,6 @@ mod unsafe_url_scheme;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-
-pub use accepted::accepted;
 
 use crate::attack::Attack;
 

@@ -75,6 +75,10 @@ impl Attack for PathWrite {
         FACTS
     }
 
+    fn shrinks(&self) -> bool {
+        false
+    }
+
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, false);
         aims.retain(|aim| {

@@ -114,15 +114,12 @@ struct Told {
 
 impl Told {
     fn of(field: &Field<'_>, aim: &Aim) -> Option<Self> {
-        let (name, description) = match &aim.place {
-            Place::PromptArgument { server, prompt, .. } => {
-                let (_, surface) = field.surfaces.iter().find(|(of, _)| of == server)?;
-                (prompt.as_str(), surface.prompt(prompt).and_then(Prompt::description))
-            }
-            _ => {
-                let tool = field.tool_of(aim)?;
-                (tool.name()?, tool.description())
-            }
+        let (name, description) = if let Place::PromptArgument { server, prompt, .. } = &aim.place {
+            let (_, surface) = field.surfaces.iter().find(|(of, _)| of == server)?;
+            (prompt.as_str(), surface.prompt(prompt).and_then(Prompt::description))
+        } else {
+            let tool = field.tool_of(aim)?;
+            (tool.name()?, tool.description())
         };
         let argument = aim.place.argument()?;
         // The name of a list is that of its items.

@@ -151,7 +151,7 @@ fn speaks_of_rights(text: &str) -> bool {
 fn made_up(field: &Field<'_>, tool: &Tool) -> Option<Map<String, Value>> {
     let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
     let hints = Hints::default();
-    Tries::new(tool.name()?, &schema, &field.knowledge.values, &hints).next(None)
+    Tries::new(tool, &schema, &field.knowledge.values, &hints).next(None)
 }
 
 fn claims(tool: &Tool, args: &Map<String, Value>) -> Vec<Claim> {

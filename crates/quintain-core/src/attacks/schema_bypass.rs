@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::accepted::accepted;
 use super::deeds;
 use crate::arguments::violations::{Rule, Violation, violations};
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign};
 use crate::finding::{Place, Severity};
+use crate::knowledge::accepted;
 use crate::probe::Step;
 use crate::registry::Meta;
 

@@ -4,11 +4,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::accepted::accepted;
 use super::{deeds, reach};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
 use crate::evidence::Observation;
 use crate::finding::Severity;
+use crate::knowledge::accepted;
 use crate::registry::Meta;
 
 pub(super) struct UnsafeUrlScheme;

@@ -119,34 +119,6 @@ const DESCRIPTIONS: &[(&[&str], Kind)] = &[
     (&["regular", "regex", "pattern"], Kind::Pattern),
 ];
 
-/// Verbs of tools that change or destroy something for good.
-const DESTRUCTIVE: [&str; 24] = [
-    "delete",
-    "remove",
-    "drop",
-    "destroy",
-    "purge",
-    "erase",
-    "wipe",
-    "truncate",
-    "kill",
-    "terminate",
-    "shutdown",
-    "reboot",
-    "reset",
-    "uninstall",
-    "revoke",
-    "cancel",
-    "unpublish",
-    "format",
-    "clear",
-    "refund",
-    "transfer",
-    "pay",
-    "deploy",
-    "send",
-];
-
 /// The words of a name, in lower case: `getUserData`, `get_user_data` and `get-user-data` have the same.
 pub fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -164,14 +136,6 @@ pub fn words(name: &str) -> Vec<String> {
         last = c;
     }
     words
-}
-
-/// Whether a tool says or sounds as if it destroys something.
-pub fn is_destructive(name: &str, hint: Option<bool>, read_only: Option<bool>) -> bool {
-    if hint == Some(true) {
-        return read_only != Some(true);
-    }
-    words(name).iter().any(|word| DESTRUCTIVE.contains(&word.as_str()))
 }
 
 /// What a value seems to mean, the likeliest first.
@@ -241,13 +205,5 @@ mod tests {
         assert_eq!(classify("x", None, &json!({"format": "uri"}))[0], Kind::Url);
         let kinds = classify("what", Some("Path of the file to show"), &json!({}));
         assert_eq!(kinds[0], Kind::Path);
-    }
-
-    #[test]
-    fn claims_of_destruction_and_names_that_sound_like_it_count() {
-        assert!(is_destructive("delete_user", None, None));
-        assert!(is_destructive("tidy", Some(true), None));
-        assert!(!is_destructive("list_users", None, None));
-        assert!(!is_destructive("look", Some(true), Some(true)));
     }
 }

@@ -1,30 +1,20 @@
 //! Arguments that a tool should accept, made from its schema and from what is known already.
 
-use std::path::PathBuf;
-
 use serde_json::{Map, Value, json};
 
 use super::pattern::matching;
-use super::{Learned, classify, words};
+use super::{Hints, Learned, classify, words, writes};
 use crate::attack::Kind;
+use crate::surface::Tool;
 
 /// So many values are tried for one argument.
-const MAX_VALUES: usize = 6;
+const MAX_VALUES: usize = 10;
 const MAX_DEPTH: usize = 6;
 /// So many sets of arguments are tried for one tool.
-const MAX_TRIES: usize = 24;
+const MAX_TRIES: usize = 30;
 
-/// Values that exist where the target runs.
-#[derive(Debug, Clone, Default)]
-pub struct Hints {
-    /// Files that can be read, those inside declared roots first.
-    pub files: Vec<PathBuf>,
-    pub folders: Vec<PathBuf>,
-    /// An address that answers.
-    pub url: Option<String>,
-    /// Names of arguments that errors mentioned, for tools that advertise none.
-    pub names: Vec<String>,
-}
+/// Names that lists give their items, whatever they list.
+const GENERIC: [&str; 6] = ["id", "name", "key", "slug", "title", "value"];
 
 /// Sets of arguments for one tool, the likeliest first.
 pub struct Tries {
@@ -42,7 +32,8 @@ struct Slot {
 }
 
 impl Tries {
-    pub fn new(tool: &str, schema: &Value, learned: &[Learned], hints: &Hints) -> Self {
+    /// `schema` is what is known of the arguments, which may be more than the tool advertises.
+    pub fn new(tool: &Tool, schema: &Value, learned: &[Learned], hints: &Hints) -> Self {
         let maker = Maker { root: schema, tool, learned, hints };
         let required: Vec<&str> = {
             let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -55,8 +46,7 @@ impl Tries {
             let values = maker.values(name, property, 0);
             slots.push(Slot { name: name.clone(), values, required: required.contains(&&**name) });
         }
-        let unknown = required.iter().copied().chain(hints.names.iter().map(String::as_str));
-        for name in unknown {
+        for name in required.iter().copied() {
             if !properties.contains_key(name) && !slots.iter().any(|slot| slot.name == name) {
                 let values = maker.values(name, &Value::Null, 0);
                 slots.push(Slot { name: name.to_owned(), values, required: true });
@@ -110,7 +100,7 @@ impl Tries {
 
 struct Maker<'a> {
     root: &'a Value,
-    tool: &'a str,
+    tool: &'a Tool,
     learned: &'a [Learned],
     hints: &'a Hints,
 }
@@ -211,15 +201,22 @@ impl Maker<'_> {
         let mut texts: Vec<String> = Vec::new();
         let description = schema.get("description").and_then(Value::as_str);
         let kinds = classify(name, description, schema);
-        texts.extend(self.known(name).filter_map(|value| match value {
-            Value::String(text) => Some(text.clone()),
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
-        }));
-        texts.extend(of_format(schema.get("format").and_then(Value::as_str)));
-        texts.extend(quoted(description.unwrap_or_default()));
+        // What is written must be ours; the target may have told of files that are not.
+        let guarded = writes(self.tool) && kinds.contains(&Kind::Path);
+        if !guarded {
+            texts.extend(self.known(name).filter_map(|value| match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                _ => None,
+            }));
+            texts.extend(of_format(schema.get("format").and_then(Value::as_str)));
+            texts.extend(quoted(description.unwrap_or_default()));
+        }
+        if !self.hints.text.is_empty() && names_old_text(name) {
+            texts.push(self.hints.text.trim().to_owned());
+        }
         for kind in &kinds {
-            self.of_kind(*kind, name, &mut texts);
+            self.of_kind(*kind, name, description, &mut texts);
         }
         texts.extend(pattern.and_then(|pattern| matching(pattern, least)));
         texts.push("test".to_owned());
@@ -227,32 +224,19 @@ impl Maker<'_> {
         texts.into_iter().filter(|text| fits(text)).map(Value::String).collect()
     }
 
-    fn of_kind(&self, kind: Kind, name: &str, texts: &mut Vec<String>) {
-        let shown = |path: &PathBuf| path.display().to_string();
-        let is_folder = words(name).iter().any(|word| {
-            ["dir", "directory", "folder", "cwd", "root", "repo", "workspace"]
-                .contains(&word.as_str())
-        });
+    fn name(&self) -> &str {
+        self.tool.name().unwrap_or_default()
+    }
+
+    fn of_kind(&self, kind: Kind, name: &str, said: Option<&str>, texts: &mut Vec<String>) {
         match kind {
             Kind::Path => {
-                let (first, second) = if is_folder {
-                    (&self.hints.folders, &self.hints.files)
-                } else {
-                    (&self.hints.files, &self.hints.folders)
-                };
-                texts.extend(first.iter().take(2).map(shown));
-                texts.extend(second.iter().take(1).map(shown));
-                texts.extend(
-                    first
-                        .iter()
-                        .take(1)
-                        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
-                );
+                texts.extend(self.hints.paths(self.tool, name, said));
             }
             Kind::Url => texts.extend(self.hints.url.clone()),
             Kind::Query => texts.push("SELECT 1".to_owned()),
             Kind::Expression => texts.push("1 + 1".to_owned()),
-            Kind::Pattern => texts.push("a".to_owned()),
+            Kind::Pattern => texts.extend(["*", ".*", "a"].map(str::to_owned)),
             Kind::Id => texts.push("1".to_owned()),
             Kind::Name | Kind::Filter | Kind::Host if names_revision(name) => {
                 texts.extend(["HEAD", "main"].map(str::to_owned));
@@ -294,10 +278,10 @@ impl Maker<'_> {
     fn known<'s>(&'s self, name: &str) -> impl Iterator<Item = &'s Value> + use<'s> {
         let wanted = words(name);
         let last = wanted.last().cloned().unwrap_or_default();
-        let tool = words(self.tool);
+        let tool = words(self.name());
         let rank = move |learned: &Learned| {
             let found = words(&learned.name);
-            if found.is_empty() || learned.tool == self.tool {
+            if found.is_empty() || learned.tool == self.name() {
                 return None;
             }
             let of = words(&learned.tool);
@@ -313,6 +297,8 @@ impl Maker<'_> {
                 Some(2)
             } else if found.last() == Some(&last) {
                 Some(3)
+            } else if GENERIC.contains(&found[found.len() - 1].as_str()) && related(&last) {
+                Some(4)
             } else {
                 None
             }
@@ -349,6 +335,14 @@ fn names_revision(name: &str) -> bool {
     words(name).iter().any(|word| known.contains(&word.as_str()))
 }
 
+/// Whether a name means text that stands in a file already.
+fn names_old_text(name: &str) -> bool {
+    let words = words(name);
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
+    has(&["old", "search", "find", "before", "original", "query", "keyword", "term"])
+        && !has(&["path", "file", "name", "id", "sql"])
+}
+
 /// Examples that a description writes in quotes or behind `e.g.`.
 fn quoted(description: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -370,8 +364,12 @@ fn quoted(description: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
+    fn tool(name: &str) -> Tool {
+        Tool(json!({"name": name}))
+    }
+
     fn first(schema: &Value) -> Value {
-        let tries = Tries::new("tool", schema, &[], &Hints::default()).next(None);
+        let tries = Tries::new(&tool("tool"), schema, &[], &Hints::default()).next(None);
         Value::Object(tries.expect("a try"))
     }
 
@@ -400,7 +398,7 @@ mod tests {
     fn what_an_error_mentions_is_changed_first() {
         let schema = json!({"type": "object", "required": ["kind", "size"], "properties": {
             "kind": {"enum": ["a", "b"]}, "size": {"enum": [1, 2]}}});
-        let mut tries = Tries::new("tool", &schema, &[], &Hints::default());
+        let mut tries = Tries::new(&tool("tool"), &schema, &[], &Hints::default());
         assert_eq!(Value::Object(tries.next(None).unwrap()), json!({"kind": "a", "size": 1}));
         let second = tries.next(Some("Error: size 1 is not allowed")).unwrap();
         assert_eq!(Value::Object(second), json!({"kind": "a", "size": 2}));
@@ -417,21 +415,36 @@ mod tests {
         let known = [learned("id", "P-9", "list_products"), learned("id", "C-7", "list_customers")];
         let schema =
             json!({"required": ["customer_id"], "properties": {"customer_id": {"type": "string"}}});
-        let args = Tries::new("get_customer", &schema, &known, &Hints::default()).next(None);
+        let args = Tries::new(&tool("get_customer"), &schema, &known, &Hints::default()).next(None);
         assert_eq!(args.unwrap()["customer_id"], "C-7");
+        let known = [learned("name", "main", "list_vaults")];
+        let schema = json!({"required": ["vault"], "properties": {"vault": {"type": "string"}}});
+        let args = Tries::new(&tool("read_note"), &schema, &known, &Hints::default()).next(None);
+        assert_eq!(args.unwrap()["vault"], "main");
     }
 
     #[test]
-    fn tools_without_a_schema_get_the_names_that_errors_told() {
-        let hints = Hints { names: vec!["city".into()], ..Hints::default() };
-        let args = Tries::new("weather", &Value::Null, &[], &hints).next(None).unwrap();
-        assert!(args.contains_key("city"));
+    fn what_writes_gets_no_file_that_the_target_told_of() {
+        let known = [Learned {
+            name: "path".into(),
+            value: json!("/home/ann/thesis.md"),
+            tool: "list_files".into(),
+            identity: 0,
+        }];
+        let schema = json!({"required": ["path"], "properties": {"path": {"type": "string"}}});
+        let all = |name: &str| {
+            let mut tries = Tries::new(&tool(name), &schema, &known, &Hints::default());
+            let all: Vec<_> = std::iter::from_fn(|| tries.next(Some("no"))).collect();
+            format!("{all:?}")
+        };
+        assert!(all("read_file").contains("thesis"));
+        assert!(!all("write_file").contains("thesis"));
     }
 
     #[test]
     fn tries_end() {
         let schema = json!({"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}});
-        let mut tries = Tries::new("tool", &schema, &[], &Hints::default());
+        let mut tries = Tries::new(&tool("tool"), &schema, &[], &Hints::default());
         let count = std::iter::from_fn(|| tries.next(Some("no"))).count();
         assert!((2..=MAX_TRIES).contains(&count), "{count}");
     }

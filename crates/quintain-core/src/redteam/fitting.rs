@@ -45,7 +45,7 @@ fn likely(surfaces: &[(String, Surface)]) -> Vec<Baseline> {
         for tool in &surface.tools {
             let Some(name) = tool.name() else { continue };
             let schema = tool.input_schema().cloned().unwrap_or_default();
-            let args = Tries::new(name, &schema, &[], &Hints::default()).next(None);
+            let args = Tries::new(tool, &schema, &[], &Hints::default()).next(None);
             let args = args.unwrap_or_default();
             let exchange = Exchange {
                 server: server.clone(),

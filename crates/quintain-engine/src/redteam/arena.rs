@@ -16,6 +16,7 @@ use super::clock::Meter;
 use super::drill::Drill;
 use super::findings;
 use super::learn::ping;
+use super::mute::Mute;
 use super::party::{Party, send};
 use super::raw::Doors;
 use super::witness::Witness;
@@ -32,8 +33,8 @@ const MAX_FORMS: usize = 4;
 const WAVE: usize = 4;
 /// So many places are told of by late traces.
 const MAX_LATE: usize = 32;
-/// A server that was sent nonsense has so long to answer a ping.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// A server that was sent nonsense has so long to answer a ping: a busy machine is no weakness of it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything that bouts share.
 pub(super) struct Arena<'a> {
@@ -48,6 +49,8 @@ pub(super) struct Arena<'a> {
     pub(super) doors: Doors,
     /// Tools that are left alone.
     pub(super) forbidden: Vec<String>,
+    /// Tools that stopped to answer.
+    pub(super) mute: Mute,
     /// Which attempt each mark belongs to, for traces that come late.
     pub(super) marks: Mutex<HashMap<String, Marked>>,
 }
@@ -255,12 +258,14 @@ impl Arena<'_> {
         let mut tried: Vec<Tried> = Vec::new();
         let mut silence = 0;
         for attempt in attempts {
-            if silence >= MAX_SILENCE || self.is_forbidden(&attempt) || !self.budget.take() {
+            let is_mute = silence >= MAX_SILENCE || self.mute.is_mute(&attempt);
+            if is_mute || self.is_forbidden(&attempt) || !self.budget.take() {
                 continue;
             }
             let evidence = self.make(&attempt).await;
             let last = evidence.last().map(|exchange| &exchange.outcome);
             silence += usize::from(matches!(last, Some(Outcome::TimedOut { .. })));
+            self.mute.heard(&attempt, last);
             let died =
                 evidence.observations.iter().any(|one| matches!(one, Observation::Exit { .. }));
             let one = Tried { attempt, evidence };

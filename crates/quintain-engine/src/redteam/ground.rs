@@ -1,6 +1,9 @@
 //! The canary ground: files with random content, planted where a target must not look, and a place
 //! where files may appear that a target must not write. Everything is taken away again.
 
+mod documents;
+mod project;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io;
@@ -9,13 +12,21 @@ use std::path::{Component, Path, PathBuf};
 use quintain_core::attack::{Ground, Nonce};
 use quintain_core::chance::Chance;
 use quintain_core::evidence::Observation;
+use quintain_core::knowledge::Hints;
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// Endings of the canary and its copies; the first is that of the canary itself.
-const ENDINGS: [&str; 7] = ["txt", "md", "json", "csv", "log", "html", ""];
+const ENDINGS: [&str; 12] =
+    ["txt", "md", "json", "csv", "log", "html", "pdf", "docx", "xlsx", "py", "ipynb", ""];
+/// What stands in files for calls that have to work.
+const HELLO: &str = "hello quintain";
+/// A word of it, and of the canary.
+const WORD: &str = "quintain";
 const MAX_NAMES: usize = 100_000;
 const MAX_ENTRIES: usize = 20_000;
+/// So deep are the folders of a target watched.
+const DEPTH: usize = 4;
 /// What is read of a file that appeared.
 const MAX_CONTENT: usize = 4096;
 
@@ -27,8 +38,8 @@ pub(super) struct Planted {
     outside: Vec<PathBuf>,
     /// Files of the drop that were seen, and how long they were.
     known: BTreeMap<PathBuf, u64>,
-    /// What stood in the declared roots before.
-    before: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// What stood in the folders of the target before, and how deep that was looked at.
+    before: BTreeMap<PathBuf, (usize, BTreeSet<PathBuf>)>,
     /// Names that were sent, which a target may have given to files of its own.
     names: HashSet<String>,
 }
@@ -46,9 +57,11 @@ impl Planted {
         // Some servers add an ending to what they are given, some insist on one.
         let endings: Vec<String> = ENDINGS.map(str::to_owned).to_vec();
         for ending in ENDINGS {
-            fs::write(canary.with_extension(ending), &canary_text)?;
+            fs::write(canary.with_extension(ending), documents::saying(ending, &canary_text))?;
         }
-        let ground = Ground { root, canary, canary_text, drop, endings, ..Ground::default() };
+        let project = project::make(&root.join("project"), &canary_text);
+        let ground =
+            Ground { root, canary, canary_text, drop, endings, project, ..Ground::default() };
         let mut planted = Self {
             ground,
             _folder: folder,
@@ -58,10 +71,16 @@ impl Planted {
             names: HashSet::new(),
         };
         for root in roots {
-            planted.before.insert(root.clone(), entries(root));
+            planted.watch(root, DEPTH);
             planted.beside(root, chance);
         }
         Ok(planted)
+    }
+
+    /// Remembers what stands in a folder, so that what the target makes there of our words can be told.
+    pub(super) fn watch(&mut self, folder: &Path, depth: usize) {
+        let before = entries(folder, depth);
+        self.before.entry(folder.to_owned()).or_insert((depth, before));
     }
 
     /// A folder beside a root whose name begins with that of the root, and a link inside of it. Where
@@ -100,10 +119,34 @@ impl Planted {
         }
     }
 
-    /// A file inside of a root that can be read, for calls that have to work.
-    pub(super) fn plant(&mut self, root: &Path, chance: &mut Chance) -> Option<PathBuf> {
-        let file = root.join(format!("quintain-{}.txt", Nonce::draw(chance)));
-        fs::write(&file, "hello\n").ok()?;
+    /// Files for calls that have to work: inside of every root, or in a folder of the ground if there is
+    /// none.
+    pub(super) fn hint(&mut self, roots: &[PathBuf], hints: &mut Hints, chance: &mut Chance) {
+        WORD.clone_into(&mut hints.text);
+        let (mut files, mut spare, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
+        let mut folders = roots.to_vec();
+        if roots.is_empty() {
+            let inside = self.ground.root.join("inside");
+            folders.extend(fs::create_dir(&inside).is_ok().then_some(inside));
+        }
+        for folder in &folders {
+            let mark = Nonce::draw(chance);
+            let file = |ending: &str| {
+                let dot = if ending.is_empty() { "" } else { "." };
+                folder.join(format!("quintain-{mark}{dot}{ending}"))
+            };
+            files.extend(ENDINGS.iter().filter_map(|ending| self.plant(file(ending))));
+            spare.extend(self.plant(file("spare.txt")));
+            fresh.push(file("new.txt"));
+        }
+        hints.folders = folders;
+        self.outside.extend(fresh.iter().cloned());
+        (hints.files, hints.spare, hints.fresh) = (files, spare, fresh);
+    }
+
+    fn plant(&mut self, file: PathBuf) -> Option<PathBuf> {
+        let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        fs::write(&file, documents::saying(ending, HELLO)).ok()?;
         self.outside.push(file.clone());
         Some(file)
     }
@@ -189,14 +232,14 @@ impl Planted {
 }
 
 /// What stands in a folder and below it.
-fn entries(root: &Path) -> BTreeSet<PathBuf> {
-    let walk = walkdir::WalkDir::new(root).min_depth(1).max_depth(4).into_iter();
+fn entries(root: &Path, depth: usize) -> BTreeSet<PathBuf> {
+    let walk = walkdir::WalkDir::new(root).min_depth(1).max_depth(depth).into_iter();
     walk.filter_map(Result::ok).take(MAX_ENTRIES).map(walkdir::DirEntry::into_path).collect()
 }
 
 impl Drop for Planted {
     fn drop(&mut self) {
-        for (root, before) in &self.before {
+        for (root, (depth, before)) in &self.before {
             // A folder that could not be seen whole is left as it is.
             if before.len() >= MAX_ENTRIES {
                 continue;
@@ -205,7 +248,7 @@ impl Drop for Planted {
                 let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
                 name.is_some_and(|name| self.names.contains(&name))
             };
-            let fresh = entries(root).into_iter().filter(|path| !before.contains(path));
+            let fresh = entries(root, *depth).into_iter().filter(|path| !before.contains(path));
             self.outside.extend(fresh.filter(is_ours));
         }
         for path in &self.outside {
@@ -228,9 +271,14 @@ mod tests {
         let mut chance = Chance::new(1);
         let mut planted = Planted::new(std::slice::from_ref(&root), &mut chance).unwrap();
         let ground = planted.ground.clone();
-        assert_eq!(fs::read_to_string(&ground.links[&root]).unwrap(), ground.canary_text);
+        assert_eq!(
+            fs::read_to_string(&ground.links[&root]).unwrap().trim_end(),
+            ground.canary_text
+        );
         assert!(ground.siblings[&root].starts_with(home.path()));
-        assert!(planted.plant(&root, &mut chance).is_some());
+        let mut hints = Hints::default();
+        planted.hint(std::slice::from_ref(&root), &mut hints, &mut chance);
+        assert!(hints.files[0].exists() && hints.spare[0].exists() && !hints.fresh[0].exists());
         drop(planted);
         assert!(!ground.root.exists());
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);

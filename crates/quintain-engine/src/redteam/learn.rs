@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::knowledge::{
-    Baseline, Draft, Hints, Knowledge, Learned, Silent, Tries, harvest, is_destructive, paths_in,
-    words,
+    Baseline, Draft, Hints, Knowledge, Learned, Silent, Tries, accepted, amend, complaints,
+    destroys, harvest, paths_in, words,
 };
 use quintain_core::probe::Step;
 use quintain_core::surface::{Surface, Tool};
@@ -14,9 +15,17 @@ use quintain_core::tool_call::ToolCall;
 use serde_json::Value;
 
 use super::budget::Budget;
-use super::party::Party;
+use super::party::{CALL_TIME, Party};
 use super::roots;
+use super::witness::Witness;
 
+/// So many calls are tried for one tool in one round.
+const MAX_CALLS: usize = 32;
+/// After so many tools that do not answer, further ones get less time.
+const MAX_MUTE: usize = 2;
+const LITTLE_TIME: Duration = Duration::from_secs(3);
+/// Why a tool has no call that works, if it does not answer.
+pub(super) const MUTE: &str = "it did not answer in time";
 /// Later rounds know what earlier ones learned.
 const ROUNDS: usize = 3;
 
@@ -27,6 +36,8 @@ pub(super) struct Lore<'a> {
     pub(super) known: &'a [Baseline],
     /// Tools that destroy may be called.
     pub(super) destructive: bool,
+    pub(super) budget: &'a Budget,
+    pub(super) witness: &'a Witness,
 }
 
 /// Learns about every tool of a target.
@@ -36,10 +47,11 @@ pub(super) async fn learn(
     surfaces: &[(String, Surface)],
     hints: &mut Hints,
     lore: Lore<'_>,
-    budget: &Budget,
     knowledge: &mut Knowledge,
 ) {
+    let Lore { budget, witness, .. } = lore;
     let mut silent: Vec<Silent> = Vec::new();
+    let mut mute: Vec<Silent> = Vec::new();
     for round in 0..ROUNDS {
         silent.clear();
         let before = (knowledge.baselines.len(), knowledge.values.len());
@@ -57,15 +69,31 @@ pub(super) async fn learn(
                 silent.push(gone("it may destroy something; --include-destructive calls it"));
                 continue;
             }
+            if mute.iter().any(|one| one.server == *server && one.tool == name) {
+                continue;
+            }
             let known = lore.known.iter().find(|known| {
                 known.server == *server
                     && matches!(&known.step, Step::Call(call) if call.tool == name)
             });
-            let hunt = Hunt { party, identity, server, tool, name, known, hints, budget };
+            let patience = if mute.len() < MAX_MUTE { CALL_TIME } else { LITTLE_TIME };
+            let hunt = Hunt {
+                party,
+                identity,
+                server,
+                tool,
+                name,
+                known,
+                hints,
+                budget,
+                witness,
+                patience,
+            };
             match hunt.run(knowledge).await {
                 Ok(Some(baseline)) if identity == 0 => knowledge.baselines.push(baseline),
                 Ok(_) => {}
-                Err(why) => silent.push(gone(&why)),
+                Err(Failure::Mute) => mute.push(gone(MUTE)),
+                Err(Failure::Other(why)) => silent.push(gone(&why)),
             }
             if budget.is_spent() {
                 break;
@@ -95,12 +123,8 @@ pub(super) async fn learn(
     }
     if identity == 0 {
         knowledge.silent = silent;
+        knowledge.silent.extend(mute);
     }
-}
-
-pub(super) fn destroys(tool: &Tool) -> bool {
-    let name = tool.name().unwrap_or_default();
-    is_destructive(name, tool.hint("destructiveHint"), tool.hint("readOnlyHint"))
 }
 
 /// What gives away most comes first: tools that list, then those that need little.
@@ -150,10 +174,19 @@ struct Hunt<'a> {
     known: Option<&'a Baseline>,
     hints: &'a Hints,
     budget: &'a Budget,
+    witness: &'a Witness,
+    patience: Duration,
+}
+
+/// Why there is no call that works.
+enum Failure {
+    /// It does not answer; asking again would only cost time.
+    Mute,
+    Other(String),
 }
 
 impl Hunt<'_> {
-    async fn run(&self, knowledge: &mut Knowledge) -> Result<Option<Baseline>, String> {
+    async fn run(&self, knowledge: &mut Knowledge) -> Result<Option<Baseline>, Failure> {
         if let Some(known) = self.known
             && self.budget.take()
         {
@@ -162,56 +195,76 @@ impl Hunt<'_> {
                 return Ok(Some(self.keep(known.step.clone(), exchange, knowledge)));
             }
         }
-        let schema = self.tool.input_schema().cloned().unwrap_or(Value::Null);
-        let mut hints = self.hints.clone();
+        let mut schema = self.tool.input_schema().cloned().unwrap_or(Value::Null);
         let known: Vec<Learned> =
             knowledge.values.iter().chain(&knowledge.given).cloned().collect();
-        let mut tries = Tries::new(self.name, &schema, &known, &hints);
+        let mut tries = Tries::new(self.tool, &schema, &known, self.hints);
         let mut error: Option<String> = None;
+        let mut told_first = None;
         let mut seen = HashSet::new();
-        let mut first = None;
+        let mut last = None;
+        // An answer that is no error by its form, but by its words.
+        let mut doubtful: Option<Baseline> = None;
         while let Some(args) = tries.next(error.as_deref()) {
             if !seen.insert(Value::Object(args.clone()).to_string()) {
                 continue;
             }
-            if !self.budget.take() {
-                return Err("the budget was spent before a call of it worked".to_owned());
+            if seen.len() > MAX_CALLS {
+                break;
             }
-            first.get_or_insert_with(|| args.clone());
+            if !self.budget.take() {
+                let why = "the budget was spent before a call of it worked";
+                return Err(Failure::Other(why.to_owned()));
+            }
             let server = Some(self.server.to_owned()).filter(|server| !server.is_empty());
+            last = Some(args.clone());
             let step = Step::Call(ToolCall { tool: self.name.to_owned(), args, server });
-            let exchange = self.party.step(&step).await;
+            let sent = serde_json::to_value(&step).unwrap_or_default();
+            self.witness.with_ground(|planted| planted.sent(&sent));
+            let exchange = self.party.step_within(&step, self.patience).await;
             match &exchange.outcome {
-                Outcome::Reply(_) => return Ok(Some(self.keep(step, exchange, knowledge))),
-                Outcome::TimedOut { .. } => return Err("it did not answer in time".to_owned()),
+                Outcome::Reply(_) if accepted(&exchange.outcome) => {
+                    return Ok(Some(self.keep(step, exchange, knowledge)));
+                }
+                Outcome::TimedOut { .. } => return Err(Failure::Mute),
                 Outcome::Closed { .. } => {
                     // The server died of an innocent call; it has to be started again.
                     self.party.step(&ping()).await;
                     error = None;
                 }
                 other => {
-                    let said = other.said();
-                    // A tool that advertises nothing may name what it misses.
-                    let missing = missing_names(&said);
-                    if schema.get("properties").is_none()
-                        && !missing.is_empty()
-                        && hints.names.is_empty()
-                    {
-                        hints.names = missing;
-                        tries = Tries::new(self.name, &schema, &known, &hints);
+                    let said = told(other);
+                    // What the schema does not say, a refusal may.
+                    if amend(&mut schema, &complaints(&said)) {
+                        tries = Tries::new(self.tool, &schema, &known, self.hints);
                     }
+                    told_first.get_or_insert_with(|| said.clone());
                     error = Some(said);
+                    if matches!(other, Outcome::Reply(_)) && doubtful.is_none() {
+                        let server = self.server.to_owned();
+                        doubtful = Some(Baseline { server, step, exchange });
+                    }
                 }
             }
         }
-        if let Some(args) = first {
+        if let Some(Baseline { step, exchange, .. }) = doubtful {
+            return Ok(Some(self.keep(step, exchange, knowledge)));
+        }
+        if let Some(args) = last {
             let (server, tool) = (self.server.to_owned(), self.name.to_owned());
             knowledge.drafts.retain(|draft| draft.server != server || draft.tool != tool);
             knowledge.drafts.push(Draft { server, tool, args });
         }
-        let last = error.unwrap_or_else(|| "no call of it worked".to_owned());
-        Err(format!("no call of it worked: {}", first_line(&last)))
+        // The first call was the likeliest: what is said of it is worth most.
+        let said = told_first.unwrap_or_default();
+        Err(Failure::Other(format!("no call of it worked: {}", first_line(&said))))
     }
+}
+
+/// The words of a refusal, without the names of kinds of content.
+fn told(outcome: &Outcome) -> String {
+    let texts = outcome.texts();
+    if texts.is_empty() { outcome.said() } else { texts.join("\n") }
 }
 
 impl Hunt<'_> {
@@ -247,44 +300,4 @@ fn first_line(text: &str) -> String {
     let says = |line: &&str| !matches!(line.trim(), "" | "text");
     let line = text.lines().find(says).unwrap_or_default();
     line.chars().take(200).collect()
-}
-
-/// Names of arguments that an error asks for: `missing 'city'`, `"city" is required`.
-fn missing_names(said: &str) -> Vec<String> {
-    let asks = ["missing", "required", "expected", "undefined", "must provide"];
-    let mut names = Vec::new();
-    for line in said.lines().take(20) {
-        let low = line.to_ascii_lowercase();
-        if !asks.iter().any(|word| low.contains(word)) {
-            continue;
-        }
-        for quote in ['\'', '"', '`'] {
-            for name in line.split(quote).skip(1).step_by(2) {
-                let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-                if (1..40).contains(&name.len())
-                    && name.chars().all(plain)
-                    && !names.contains(&name.to_owned())
-                {
-                    names.push(name.to_owned());
-                }
-            }
-        }
-    }
-    names.truncate(8);
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_name_what_they_miss() {
-        assert_eq!(missing_names("TypeError: missing 'city'"), ["city"]);
-        assert_eq!(
-            missing_names("\"from_date\" is required and \"to\" is required"),
-            ["from_date", "to"]
-        );
-        assert!(missing_names("no such file 'x'").is_empty());
-    }
 }

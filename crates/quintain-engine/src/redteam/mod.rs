@@ -10,6 +10,7 @@ mod lane;
 mod learn;
 mod listener;
 mod model;
+mod mute;
 mod party;
 mod past;
 mod plan;
@@ -24,7 +25,7 @@ mod witness;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures_util::stream::{self, StreamExt as _};
 use quintain_core::attack::{Field, Powers};
@@ -44,6 +45,7 @@ use arena::{Arena, Fought};
 use clock::{Clock, Meter};
 use drill::Drill;
 use findings::{Clerk, masked};
+use mute::Mute;
 use party::Party;
 use plan::{Plan, Planned};
 use raw::Doors;
@@ -54,8 +56,6 @@ use siege::Siege;
 pub use findings::Reproduce;
 pub use past::{Lesson, Past};
 
-/// A call of an attack that takes longer proves nothing more.
-const CALL_TIME: Duration = Duration::from_secs(8);
 /// A variable of the environment of every target that is started, with a value nobody knows.
 pub const ENV_CANARY: &str = "QUINTAIN_CANARY";
 
@@ -208,6 +208,7 @@ impl Scouted {
             budget: &siege.budget,
             meter: Meter::default(),
             forbidden,
+            mute: Mute::new(&self.knowledge),
             marks: Mutex::new(HashMap::new()),
             doors: Doors::new(
                 self.parties.iter().map(Party::door).collect(),

@@ -1,5 +1,7 @@
 //! Who speaks to the target: one set of sessions per identity.
 
+use std::time::Duration;
+
 use quintain_core::attack::Identity;
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::probe::Step;
@@ -9,11 +11,13 @@ use quintain_core::surface::Surface;
 use secrecy::SecretString;
 use serde_json::Value;
 
-use super::CALL_TIME;
 use super::raw::Door;
 use super::shims::Stage;
 use crate::sessions::{Link, OpenError, Sessions};
 use crate::world::World;
+
+/// A call of an attack that takes longer proves nothing more.
+pub(super) const CALL_TIME: Duration = Duration::from_secs(8);
 
 /// An identity with its sessions.
 pub(super) struct Party {
@@ -68,30 +72,39 @@ impl Party {
         }
         exchange
     }
+
+    /// Sends one step, and waits no longer than this.
+    pub(super) async fn step_within(&self, step: &Step, limit: Duration) -> Exchange {
+        send_within(&self.sessions, step, limit).await
+    }
 }
 
-/// Sends one step over these sessions, and waits no longer than makes sense. A server may take longer
-/// to start than a call may take.
+/// Sends one step over these sessions and waits as long as a call may take. Connecting, which heavy
+/// servers need long for, has the time that the target gives it.
 pub(super) async fn send(sessions: &Sessions, step: &Step) -> Exchange {
-    let sent = tokio::time::timeout(CALL_TIME, sent(sessions, step)).await;
-    sent.unwrap_or_else(|_| {
-        let (method, sent) = match step {
-            Step::Call(call) => {
-                ("tools/call", serde_json::json!({"name": call.tool, "arguments": call.args}))
-            }
-            Step::Request { method, params, .. } => {
-                (method.as_str(), Value::Object(params.clone()))
-            }
-        };
-        Exchange {
-            server: String::new(),
-            method: method.to_owned(),
-            sent,
-            outcome: Outcome::TimedOut { after: CALL_TIME },
-            took: CALL_TIME,
-            notices: Vec::new(),
+    send_within(sessions, step, CALL_TIME).await
+}
+
+async fn send_within(sessions: &Sessions, step: &Step, limit: Duration) -> Exchange {
+    match tokio::time::timeout(limit, sent(sessions, step)).await {
+        Ok(exchange) => exchange,
+        Err(_) => exchange(step, Outcome::TimedOut { after: limit }, limit),
+    }
+}
+
+/// What came of a step that no session tells of.
+fn exchange(step: &Step, outcome: Outcome, took: Duration) -> Exchange {
+    let (server, method, sent) = match step {
+        Step::Call(call) => {
+            let sent = serde_json::json!({"name": call.tool, "arguments": call.args});
+            (&call.server, "tools/call", sent)
         }
-    })
+        Step::Request { method, params, server } => {
+            (server, method.as_str(), Value::Object(params.clone()))
+        }
+    };
+    let (server, method) = (server.clone().unwrap_or_default(), method.to_owned());
+    Exchange { server, method, sent, outcome, took, notices: Vec::new() }
 }
 
 /// What cannot be sent is evidence of that.
@@ -114,14 +127,8 @@ async fn sent(sessions: &Sessions, step: &Step) -> Exchange {
             Err(error) => Err(error),
         },
     };
-    sent.unwrap_or_else(|error| Exchange {
-        server: String::new(),
-        method: String::new(),
-        sent: Value::Null,
-        outcome: Outcome::Refused { why: error.to_string() },
-        took: std::time::Duration::ZERO,
-        notices: Vec::new(),
-    })
+    let refused = |why: String| exchange(step, Outcome::Refused { why }, Duration::ZERO);
+    sent.unwrap_or_else(|error| refused(error.to_string()))
 }
 
 /// The target with the credentials of an identity in the place of its own.

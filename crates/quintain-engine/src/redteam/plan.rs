@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use quintain_core::attack::{Aim, Field, Hit, listed};
+use quintain_core::knowledge::destroys;
 use quintain_core::redteam::{BoutKey, NotRun, Orders, PluginOrder};
 use quintain_core::surface::Surface;
-
-use super::learn::destroys;
 
 /// One attack at one place.
 pub(super) struct Planned {

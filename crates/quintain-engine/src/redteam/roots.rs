@@ -27,6 +27,16 @@ pub(super) fn declared(target: &McpTarget) -> Vec<PathBuf> {
     roots
 }
 
+/// Where the servers run that are started.
+pub(super) fn places(target: &McpTarget) -> Vec<PathBuf> {
+    let here = || std::env::current_dir().ok();
+    let of = |launch: &Launch| match launch {
+        Launch::Command { cwd, .. } | Launch::Path { cwd, .. } => cwd.clone().or_else(here),
+        Launch::Url { .. } => None,
+    };
+    target.servers.iter().filter_map(|server| of(&server.launch)?.canonicalize().ok()).collect()
+}
+
 fn looks_like_path(value: &str) -> bool {
     value.starts_with(['/', '.', '~']) || value.contains('/') || value.contains('\\')
 }

@@ -20,6 +20,9 @@ impl Arena<'_> {
         mut set: Vec<Tried>,
     ) -> Vec<Tried> {
         let [tried] = &set[..] else { return set };
+        if !plugin.attack.shrinks() {
+            return set;
+        }
         let Some(Value::String(payload)) = tried.attempt.payload.clone() else { return set };
         let (mut best, mut left) = (pieces(&payload), MAX_SHRINKS);
         let mut size = best.len() / 2;
@@ -31,6 +34,10 @@ impl Arena<'_> {
                 let mut shorter = best.clone();
                 shorter.drain(start..(start + size).min(best.len()));
                 let text = shorter.concat();
+                if !self.spares_ground(&best.concat(), &text) {
+                    start += size;
+                    continue;
+                }
                 match self.still(plugin, aim, hit, &set[0].attempt, &text).await {
                     Some((again, what, sign)) => {
                         best = shorter;
@@ -48,6 +55,18 @@ impl Arena<'_> {
             }
         }
         set
+    }
+
+    /// Whether every path into the ground is whole: half of one leads to where nothing of ours is.
+    fn spares_ground(&self, payload: &str, shorter: &str) -> bool {
+        let Some(ground) = &self.drill.ground else { return true };
+        let root = ground.root.to_string_lossy();
+        let ends = |c: char| !(c.is_alphanumeric() || "/-_.".contains(c));
+        let mut paths = payload.match_indices(&*root).map(|(at, _)| {
+            let path = &payload[at..];
+            &path[..path.find(ends).unwrap_or(path.len())]
+        });
+        paths.all(|path| shorter.contains(path))
     }
 
     /// The same attempt with another payload, if it still hits.

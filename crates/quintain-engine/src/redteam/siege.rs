@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use quintain_core::attack::{Nonce, Powers};
 use quintain_core::chance::Chance;
 use quintain_core::event::Event;
-use quintain_core::knowledge::{Hints, Knowledge, aims};
+use quintain_core::knowledge::{Hints, Knowledge, aims, destroys};
 use quintain_core::redteam::IdentityOrder;
 use quintain_core::suite::{Auth, Launch, McpTarget, names_a_secret};
 use quintain_core::surface::Surface;
@@ -14,7 +14,7 @@ use quintain_core::tool_call::ToolCall;
 use super::budget::Budget;
 use super::clock::Clock;
 use super::ground::Planted;
-use super::learn::{Lore, destroys, learn};
+use super::learn::{Lore, learn};
 use super::listener::Listener;
 use super::model::Proposals;
 use super::party::{Party, with_env};
@@ -45,7 +45,10 @@ impl Siege {
         let roots = roots::declared(&target);
         let mut chance = Chance::of(campaign.orders.seed, "ground");
         let planted = if whereabouts.here {
-            Some(Planted::new(&roots, &mut chance).map_err(RedteamError::Ground)?)
+            let mut planted = Planted::new(&roots, &mut chance).map_err(RedteamError::Ground)?;
+            // A target that takes a path for a name writes where it runs.
+            roots::places(&target).iter().for_each(|folder| planted.watch(folder, 1));
+            Some(planted)
         } else {
             None
         };
@@ -114,8 +117,9 @@ impl Siege {
                 &listed
             };
             let known = if at == 0 { &known.baselines[..] } else { &[] };
-            let lore = Lore { known, destructive };
-            learn(party, at, surfaces, &mut hints, lore, &self.budget, &mut knowledge).await;
+            let (budget, witness) = (&self.budget, &self.witness);
+            let lore = Lore { known, destructive, budget, witness };
+            learn(party, at, surfaces, &mut hints, lore, &mut knowledge).await;
         }
         let callable: Vec<(String, Surface)> = surfaces
             .iter()
@@ -164,15 +168,7 @@ impl Siege {
                 format!("http://{}:{}/", listener.address.host, listener.address.port)
             });
         let mut hints = Hints { url, folders: self.roots.clone(), ..Hints::default() };
-        self.witness.with_ground(|planted| {
-            for root in &self.roots {
-                hints.files.extend(planted.plant(root, &mut chance));
-            }
-            if self.roots.is_empty() {
-                hints.files.push(planted.ground.canary.clone());
-                hints.folders.push(planted.ground.root.clone());
-            }
-        });
+        self.witness.with_ground(|planted| planted.hint(&self.roots, &mut hints, &mut chance));
         hints
     }
 

@@ -11,6 +11,7 @@ mod normal;
 mod pages;
 mod run;
 mod selftest;
+mod servers;
 mod twins;
 mod verdict;
 
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     trials.extend(pages::trials());
     trials.extend(examples::trials());
     trials.extend(twins::trials());
+    trials.extend(servers::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {

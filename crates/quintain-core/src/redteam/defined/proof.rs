@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::demands::{Around, Demands, answered};
 use super::text::{Name, Text, Values};
 use crate::attack::{Action, Attack, Bout, Tried};
-use crate::attacks::accepted::accepted;
 use crate::evidence::{Evidence, Exchange, Observation, Outcome};
 use crate::finding::Confidence;
 use crate::glob;
+use crate::knowledge::accepted;
 
 /// Signs that must be seen together.
 pub(crate) struct Proof {

@@ -27,6 +27,21 @@ const FAILURES: [&str; 22] = [
     "unsupported",
     "unauthorized",
 ];
+/// What short answers say that report a failure in the middle of a sentence.
+const REFUSALS: [&str; 12] = [
+    " not found",
+    " does not exist",
+    " doesn't exist",
+    "no such file",
+    "is not allowed",
+    "is not supported",
+    "access denied",
+    "permission denied",
+    "must be an absolute",
+    "must be absolute",
+    "is not a valid",
+    "is required",
+];
 /// Only the beginning of an answer tells.
 const LOOK: usize = 160;
 
@@ -42,6 +57,10 @@ pub fn accepted(outcome: &Outcome) -> bool {
     if FAILURES.iter().any(|failure| plain.starts_with(failure)) {
         return false;
     }
+    let is_sentence = end < LOOK && !plain.starts_with(['{', '[']) && !plain.contains('\n');
+    if is_sentence && REFUSALS.iter().any(|refusal| plain.contains(refusal)) {
+        return false;
+    }
     // Data that says so itself: `{"success": false}`, `{"error": "..."}`.
     let structured = result.get("structuredContent").cloned();
     let parsed = structured.or_else(|| serde_json::from_str(outcome.texts().first()?).ok());
@@ -49,6 +68,7 @@ pub fn accepted(outcome: &Outcome) -> bool {
         let told = |key: &str| value.get(key);
         told("error").is_some_and(|error| !error.is_null() && *error != false)
             || ["success", "ok"].iter().any(|key| told(key).is_some_and(|said| *said == false))
+            || told("status").is_some_and(|said| *said == "error" || *said == "failed")
     };
     !parsed.as_ref().is_some_and(says_no)
 }
@@ -65,6 +85,8 @@ mod tests {
     #[test]
     fn errors_in_disguise_are_no_success() {
         assert!(says("Saved.") && says("") && says("{\"error\": null}"));
+        assert!(!says("File /a/b not found.") && says("Found 3 files.\nb not found"));
+        assert!(!says("{\"status\": \"error\"}"));
         assert!(!says("Error: no") && !says("❌ Failed to open") && !says("{\"success\": false}"));
         assert!(!accepted(&Outcome::ToolError(json!({}))));
         assert!(!accepted(&Outcome::TimedOut { after: std::time::Duration::ZERO }));

@@ -1,0 +1,164 @@
+//! What is proof, what is none, and what almost is.
+
+use super::*;
+use crate::attacks::testing::{Room, answers, args, comes};
+use crate::evidence::{Evidence, Outcome};
+use serde_json::json;
+
+const ROOT: &str = "/srv/data";
+
+fn room(tool: &str, argument: &str, innocent: &str) -> Room {
+    let mut room = Room::with_argument(tool, argument, innocent);
+    room.knowledge.roots = vec![ROOT.into()];
+    room.ground.siblings.insert(ROOT.into(), "/srv/data-x/canary.txt".into());
+    room.ground.links.insert(ROOT.into(), "/srv/data/link".into());
+    room.ground.endings = vec!["md".into(), String::new()];
+    room
+}
+
+fn refused(path: &str) -> Evidence {
+    let text = format!("Access denied: {path}");
+    comes(Outcome::ToolError(json!({"content": [{"type": "text", "text": text}]})))
+}
+
+/// A server that reads what the predicate lets through.
+fn reading(room: &Room, lets: impl Fn(&str) -> bool) -> Vec<Hit> {
+    room.fight(&PathTraversal, |attempt| {
+        let path = attempt.payload.as_ref().unwrap().as_str().unwrap();
+        if lets(path) { answers(&room.ground.canary_text) } else { refused(path) }
+    })
+}
+
+fn faults(hits: &[Hit]) -> Vec<&'static str> {
+    let mut faults: Vec<_> = hits.iter().map(|hit| hit.fault).collect();
+    faults.sort_unstable();
+    faults.dedup();
+    faults
+}
+
+#[test]
+fn each_fix_that_is_missing_is_a_fault_of_its_own() {
+    let room = room("read_file", "path", "a.txt");
+    let of = |lets: fn(&str) -> bool| faults(&reading(&room, lets));
+    assert_eq!(of(|path| path.starts_with("../") && path.contains("ground")), ["relative"]);
+    assert_eq!(of(|path| path.starts_with("/ground")), ["absolute"]);
+    assert_eq!(of(|path| path == "../data-x/canary.txt"), ["sibling"]);
+    assert_eq!(of(|path| path == "link"), ["link"]);
+    assert_eq!(of(|path| path.starts_with("%2e")), ["encoded"]);
+    assert_eq!(of(|path| path.starts_with("/srv/data/..")), ["dots"]);
+    assert_eq!(of(|path| path.starts_with("....//")), ["stripped"]);
+    assert_eq!(of(|path| path.contains('\0')), ["null"]);
+}
+
+#[test]
+fn other_spellings_say_nothing_where_nothing_is_checked() {
+    let hits = reading(&room("read_file", "path", "a.txt"), |_| true);
+    assert_eq!(faults(&hits), ["absolute", "link", "relative"]);
+    assert!(hits.iter().all(|hit| hit.severity.is_none()));
+    assert!(hits[0].title.contains("read_file.path"), "{}", hits[0].title);
+}
+
+#[test]
+fn refusals_and_echoes_are_no_proof() {
+    let room = room("read_file", "path", "a.txt");
+    assert!(reading(&room, |_| false).is_empty());
+    let echo = |attempt: &Attempt| answers(&attempt.payload.as_ref().unwrap().to_string());
+    assert!(room.fight(&PathTraversal, echo).is_empty());
+    assert!(room.fight(&PathTraversal, |_| answers("ok")).is_empty());
+    assert!(room.fight(&PathTraversal, |_| Evidence::default()).is_empty());
+}
+
+#[test]
+fn a_server_without_a_folder_is_unrestricted_by_design() {
+    let mut room = room("read_file", "path", "/tmp/a.txt");
+    room.knowledge.roots.clear();
+    room.ground.siblings.clear();
+    room.ground.links.clear();
+    let hits = reading(&room, |_| true);
+    assert_eq!(faults(&hits), ["unrestricted"]);
+    assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Low)));
+    // Who refuses an absolute path has a folder, declared or not.
+    let hits = reading(&room, |path| path.starts_with("../"));
+    assert_eq!(faults(&hits), ["relative"]);
+    assert!(hits[0].note.is_none());
+}
+
+#[test]
+fn the_name_of_a_thing_is_no_free_path() {
+    let mut room = room("get_note", "note_name", "todo");
+    room.knowledge.roots.clear();
+    let hits = reading(&room, |path| path.starts_with("../"));
+    assert_eq!(faults(&hits), ["relative"]);
+    assert!(hits[0].note.is_none());
+}
+
+#[test]
+fn a_listed_folder_is_proved_by_a_name_that_was_not_sent() {
+    let room = room("list_directory", "path", "sub");
+    let list = |attempt: &Attempt| {
+        let path = attempt.payload.as_ref().unwrap().as_str().unwrap().to_owned();
+        if path.ends_with("ground") { answers("[FILE] canary.txt") } else { refused(&path) }
+    };
+    assert!(faults(&room.fight(&PathTraversal, list)).contains(&"relative"));
+    let echo = |attempt: &Attempt| answers(&attempt.payload.as_ref().unwrap().to_string());
+    assert!(room.fight(&PathTraversal, echo).is_empty());
+}
+
+#[test]
+fn later_items_of_a_list_are_tried_behind_an_innocent_one() {
+    let schema = json!({"type": "object", "properties": {
+        "paths": {"type": "array", "items": {"type": "string"}}}});
+    let mut room = Room::of_tools(&[json!({"name": "read_many", "inputSchema": schema})]);
+    room.knowledge.roots = vec![ROOT.into()];
+    let innocent = json!({"paths": ["a.txt"]}).as_object().unwrap().clone();
+    room.works("read_many", innocent, &answers("ok"));
+    let hits = room.fight(&PathTraversal, |attempt| {
+        let paths = args(attempt)["paths"].as_array().unwrap().clone();
+        if paths[0] == "a.txt" && paths.len() > 1 {
+            answers(&room.ground.canary_text)
+        } else {
+            refused("x")
+        }
+    });
+    let place = hits[0].place.as_ref().unwrap().to_string();
+    assert_eq!(place, "read_many /paths/1");
+}
+
+#[test]
+fn what_writes_is_left_alone() {
+    let room = room("write_file", "path", "a.txt");
+    assert!(PathTraversal.aims(&room.field()).is_empty());
+}
+
+#[test]
+fn an_answer_that_tells_existence_is_suspected() {
+    let room = room("file_info", "path", "a.txt");
+    let hits = room.fight(&PathTraversal, |attempt| {
+        let path = attempt.payload.as_ref().unwrap().as_str().unwrap();
+        if path.ends_with("/ground/canary.txt") { answers("size 12") } else { refused(path) }
+    });
+    assert!(!hits.is_empty());
+    let suspected = crate::finding::Confidence::Suspected;
+    assert!(hits.iter().all(|hit| hit.confidence == suspected), "{hits:?}");
+}
+
+#[test]
+fn a_canary_inside_of_a_root_proves_nothing() {
+    let mut room = room("read_file", "path", "a.txt");
+    room.knowledge.roots.push("/ground".into());
+    assert!(reading(&room, |_| true).is_empty());
+}
+
+#[test]
+fn attempts_are_few_and_the_same_each_time() {
+    let room = room("read_file", "path", "a.txt");
+    let field = room.field();
+    let aim = &PathTraversal.aims(&field)[0];
+    let forms = || {
+        let brief = room.brief().on(&field);
+        let attempts = PathTraversal.attempts(aim, &brief);
+        attempts.into_iter().map(|a| (a.set, a.form)).collect::<Vec<_>>()
+    };
+    assert_eq!(forms(), forms());
+    assert!(forms().len() <= 16, "{}", forms().len());
+}

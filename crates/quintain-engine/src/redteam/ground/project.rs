@@ -1,0 +1,48 @@
+//! A folder that looks like the work of somebody: a project in a repository, with the canary in its files and
+//! in its history.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Files of many kinds of projects; each is enough for the tools of its kind.
+const FILES: [(&str, &str); 4] = [
+    ("canary.txt", "{canary}\n"),
+    ("README.md", "# {canary}\n"),
+    (
+        "package.json",
+        "{\"name\": \"project\", \"version\": \"1.0.0\", \"description\": \"{canary}\"}\n",
+    ),
+    ("main.py", "def main():\n    return \"{canary}\"\n"),
+];
+
+/// Makes the folder. Without `git` it is a project only.
+pub(super) fn make(folder: &Path, canary: &str) -> Option<PathBuf> {
+    fs::create_dir(folder).ok()?;
+    for (name, text) in FILES {
+        fs::write(folder.join(name), text.replace("{canary}", canary)).ok()?;
+    }
+    let git = |args: &[&str]| {
+        // Neither a repository around it nor the configuration of the user matters.
+        let mut command = Command::new("git");
+        command.arg("-C").arg(folder).args([
+            "-c",
+            "user.name=quintain",
+            "-c",
+            "user.email=q@localhost",
+        ]);
+        command.args(["-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null"]).args(args);
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+            command.env_remove(name);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let _ = git(&["init", "--quiet", "--initial-branch=main"])
+        && git(&["add", "."])
+        && git(&["commit", "--quiet", "--message", canary]);
+    // What is not committed shows in the state of the repository.
+    fs::write(folder.join(format!("{canary}.txt")), canary).ok()?;
+    Some(folder.to_owned())
+}

@@ -1,0 +1,268 @@
+//! Real servers of the registries, the newest of each, under every attack: no confirmed finding, nothing
+//! written where it does not belong, nothing left.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use crate::limits::end_survivors;
+
+const NPM: &str = "QUINTAIN_PEER_NPM";
+const NODE: &str = "QUINTAIN_PEER_NODE";
+const PYTHON: &str = "QUINTAIN_PEER_PYTHON_MODERN";
+/// What every run goes through.
+const PHASES: [&str; 3] = ["survey", "learn", "attack"];
+
+/// A server and how it is started.
+struct Server {
+    name: &'static str,
+    /// Below `node_modules`, or below `bin` of the Python environment.
+    program: Program,
+    /// What stands behind the program; `{root}` is the folder that it may use.
+    args: &'static [&'static str],
+    env: &'static [(&'static str, &'static str)],
+    ground: Ground,
+}
+
+enum Program {
+    Node(&'static str),
+    Python(&'static str),
+}
+
+/// What is in the folder of a server.
+enum Ground {
+    Empty,
+    Files,
+    Repository,
+}
+
+const SERVERS: [Server; 6] = [
+    Server {
+        name: "everything",
+        program: Program::Node("@modelcontextprotocol/server-everything/dist/index.js"),
+        args: &["stdio"],
+        env: &[],
+        ground: Ground::Empty,
+    },
+    Server {
+        name: "memory",
+        program: Program::Node("@modelcontextprotocol/server-memory/dist/index.js"),
+        args: &[],
+        env: &[("MEMORY_FILE_PATH", "{root}/memory.json")],
+        ground: Ground::Empty,
+    },
+    Server {
+        name: "filesystem",
+        program: Program::Node("@modelcontextprotocol/server-filesystem/dist/index.js"),
+        args: &["{root}"],
+        env: &[],
+        ground: Ground::Files,
+    },
+    Server {
+        name: "sequential-thinking",
+        program: Program::Node("@modelcontextprotocol/server-sequential-thinking/dist/index.js"),
+        args: &[],
+        env: &[],
+        ground: Ground::Empty,
+    },
+    Server {
+        name: "time",
+        program: Program::Python("mcp-server-time"),
+        args: &[],
+        env: &[],
+        ground: Ground::Empty,
+    },
+    Server {
+        name: "git",
+        program: Program::Python("mcp-server-git"),
+        args: &["--repository", "{root}"],
+        env: &[],
+        ground: Ground::Repository,
+    },
+];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    SERVERS.iter().map(trial).collect()
+}
+
+/// In CI nothing may be skipped: there a missing server fails.
+fn trial(server: &'static Server) -> Trial {
+    let lacks = server.needs().iter().any(|name| env::var_os(name).is_none());
+    let skipped = lacks && env::var_os("CI").is_none();
+    Trial::test(format!("servers::{}", server.name), || attack(server)).with_ignored_flag(skipped)
+}
+
+impl Server {
+    fn needs(&self) -> &'static [&'static str] {
+        match self.program {
+            Program::Node(_) => &[NPM, NODE],
+            Program::Python(_) => &[PYTHON],
+        }
+    }
+
+    /// The command line, and the folder that the server is installed in.
+    fn start(&self) -> Result<(Vec<OsString>, PathBuf), String> {
+        let needed = |name: &str| {
+            env::var_os(name)
+                .ok_or_else(|| format!("needs {name}: `cargo xtask peers` installs it"))
+        };
+        match self.program {
+            Program::Node(path) => {
+                let folder = Path::new(&needed(NPM)?).join("node_modules");
+                let home = folder.join(path.split('/').take(2).collect::<PathBuf>());
+                Ok((vec![needed(NODE)?, folder.join(path).into()], home))
+            }
+            Program::Python(name) => {
+                let folder = PathBuf::from(needed(PYTHON)?).join("bin");
+                Ok((vec![folder.join(name).into()], folder))
+            }
+        }
+    }
+}
+
+fn attack(server: &Server) -> Result<(), Failed> {
+    let temporary = tempfile::Builder::new().prefix("quintain-it-").tempdir()?;
+    let scratch = temporary.path().canonicalize()?;
+    let root = scratch.join("data");
+    for folder in ["data", "home", "tmp", "work"] {
+        fs::create_dir(scratch.join(folder))?;
+    }
+    server.ground.lay(&root, &scratch)?;
+    let (program, installed) = server.start()?;
+    let around = [scratch.as_path(), installed.as_path()];
+    let before = around.map(|folder| files(folder, &root));
+    let seen = run(server, &program, &scratch, &root)?;
+    let mut faults = seen;
+    faults.extend(end_survivors(&scratch, None).iter().map(|line| format!("still runs: {line}")));
+    for (folder, before) in around.iter().zip(before) {
+        let mut after = files(folder, &root);
+        after.remove(&scratch.join("report.json"));
+        let changed = after.iter().filter(|(path, state)| before.get(*path) != Some(*state));
+        faults.extend(changed.map(|(path, _)| format!("written: {}", path.display())));
+        let gone = before.keys().filter(|path| !after.contains_key(*path));
+        faults.extend(gone.map(|path| format!("removed: {}", path.display())));
+    }
+    let planted = |path: &&PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().contains("quintain-"))
+    };
+    let left = files(&root, Path::new("/nowhere"));
+    faults.extend(left.keys().filter(planted).map(|path| format!("left: {}", path.display())));
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
+}
+
+/// Attacks, and says what was not as it has to be.
+fn run(
+    server: &Server,
+    program: &[OsString],
+    scratch: &Path,
+    root: &Path,
+) -> Result<Vec<String>, Failed> {
+    let fill = |text: &str| text.replace("{root}", &root.display().to_string());
+    let report = scratch.join("report.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
+    // On a busy machine a run is cut short rather than endless; what is asked for holds for both.
+    command.args(["redteam", "run", "--no-write", "--quiet", "--budget-seconds", "60", "-o"]);
+    command.arg(&report);
+    command.arg("--cwd").arg(scratch.join("work"));
+    // Compiled Python files would be changes.
+    let own = [("PYTHONDONTWRITEBYTECODE", "1"), ("GIT_CONFIG_NOSYSTEM", "1")];
+    for (name, value) in own.iter().chain(server.env) {
+        command.args(["--env", &format!("{name}={}", fill(value))]);
+    }
+    command.arg("--").args(program).args(server.args.iter().map(|word| fill(word)));
+    command.env_clear().env("PATH", env::var_os("PATH").unwrap_or_default());
+    command.env("HOME", scratch.join("home")).env("TMPDIR", scratch.join("tmp"));
+    command.env("LANG", "C.UTF-8").current_dir(scratch.join("work"));
+    command.stdin(Stdio::null()).process_group(0);
+    let output = command.output()?;
+    let text = fs::read_to_string(&report).unwrap_or_default();
+    let Ok(report) = serde_json::from_str::<Value>(&text) else {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("no report, {}: {said}", output.status).into());
+    };
+    Ok(faults(&report, output.status.code()))
+}
+
+fn faults(report: &Value, exit: Option<i32>) -> Vec<String> {
+    let mut faults = Vec::new();
+    let findings = report["findings"].as_array().cloned().unwrap_or_default();
+    // What a server is for, and says so, is no weakness of it.
+    let confirmed = findings.iter().filter(|finding| {
+        let by_design = finding["note"].is_string() || finding["severity"] == "info";
+        finding["confidence"] == "confirmed" && !by_design
+    });
+    faults.extend(confirmed.map(|finding| format!("confirmed: {}", finding["title"])));
+    let expected = if findings.is_empty() { [0, 0] } else { [0, 100] };
+    if !exit.is_some_and(|code| expected.contains(&code)) {
+        faults.push(format!("ended with {exit:?}"));
+    }
+    let coverage = &report["coverage"];
+    let list = |name: &str| coverage[name].as_array().cloned().unwrap_or_default();
+    let ran: Vec<Value> = list("phases").iter().map(|phase| phase["phase"].clone()).collect();
+    for phase in PHASES {
+        if !ran.iter().any(|found| found == phase) {
+            faults.push(format!("no phase {phase}: {ran:?}"));
+        }
+    }
+    if !list("attacks").iter().any(|attack| attack["bouts"].as_u64().is_some_and(|n| n > 0)) {
+        faults.push("nothing was attacked".to_owned());
+    }
+    faults
+}
+
+impl Ground {
+    fn lay(&self, root: &Path, scratch: &Path) -> Result<(), String> {
+        let write = |name: &str, text: &str| {
+            fs::write(root.join(name), text).map_err(|error| error.to_string())
+        };
+        if !matches!(self, Self::Empty) {
+            write("readme.txt", "hello\n")?;
+        }
+        if matches!(self, Self::Repository) {
+            // Neither a repository around it nor the configuration of whoever runs this matters.
+            let git = |args: &[&str]| {
+                let mut command = Command::new("git");
+                command.arg("-C").arg(root).args(args).env("HOME", scratch.join("home"));
+                command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CEILING_DIRECTORIES", scratch);
+                for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "XDG_CONFIG_HOME"] {
+                    command.env_remove(name);
+                }
+                match command.output() {
+                    Ok(output) if output.status.success() => Ok(()),
+                    Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+                    Err(error) => Err(format!("git: {error}")),
+                }
+            };
+            git(&["init", "--quiet", "--initial-branch=main"])?;
+            git(&["config", "user.name", "Tester"])?;
+            git(&["config", "user.email", "tester@example.com"])?;
+            git(&["add", "."])?;
+            git(&["commit", "--quiet", "--message=one"])?;
+        }
+        Ok(())
+    }
+}
+
+/// The state of every file below a folder, but for those below another.
+fn files(folder: &Path, but: &Path) -> BTreeMap<PathBuf, (u64, Option<std::time::SystemTime>)> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Ok(state) = entry.metadata() else { continue };
+        if path == but || path.file_name().is_some_and(|name| name == "__pycache__") {
+            continue;
+        }
+        if state.is_dir() {
+            found.extend(files(&path, but));
+        } else {
+            found.insert(path, (state.len(), state.modified().ok()));
+        }
+    }
+    found
+}
