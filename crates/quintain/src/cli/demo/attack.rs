@@ -1,7 +1,6 @@
 //! Attacks both twins, and tells what was found of what is planted.
 
 use std::fs;
-use std::time::Instant;
 
 use futures_util::future::join;
 use quintain_core::finding::{Finding, Severity};
@@ -18,7 +17,6 @@ use crate::exit::Exit;
 /// Attacks, prints, and says how it went. With a name, only that raid is made.
 pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit {
     let console = &desk.console;
-    let started = Instant::now();
     let raids: Vec<&Raid> =
         RAIDS.iter().filter(|raid| only.is_none_or(|only| raid.name == only)).collect();
     let mut raided = Vec::new();
@@ -45,9 +43,8 @@ pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit 
         return Exit::Interrupted;
     }
     let verdict = Verdict::of(&raids, &raided);
-    let seconds = started.elapsed().as_secs_f64();
     if as_json {
-        console.json(&document(&verdict, &raids, seconds));
+        console.json(&document(&verdict, &raids));
     } else {
         show(&verdict, desk);
     }
@@ -152,7 +149,7 @@ fn complain(verdict: &Verdict<'_>, desk: &Desk) {
     desk.console.error(&what, Some(help));
 }
 
-fn document(verdict: &Verdict<'_>, raids: &[&Raid], seconds: f64) -> Value {
+fn document(verdict: &Verdict<'_>, raids: &[&Raid]) -> Value {
     let told = |raid: &str, finding: &Finding| {
         json!({
             "id": finding.id, "rule": finding.rule, "severity": finding.severity,
@@ -180,6 +177,6 @@ fn document(verdict: &Verdict<'_>, raids: &[&Raid], seconds: f64) -> Value {
         .collect();
     json!({
         "planted": planted, "found": verdict.found(), "confirmed": verdict.confirmed(),
-        "patched": wrong, "reports": reports, "seconds": (seconds * 10.0).round() / 10.0,
+        "patched": wrong, "reports": reports,
     })
 }
