@@ -14,6 +14,7 @@ mod party;
 mod past;
 mod plan;
 mod raw;
+mod rehearse;
 mod roots;
 mod rows;
 mod score;
@@ -53,6 +54,7 @@ use siege::Siege;
 
 pub use findings::Reproduce;
 pub use past::{Lesson, Past};
+pub use rehearse::{Rehearsal, rehearse};
 
 /// A call of an attack that takes longer proves nothing more.
 const CALL_TIME: Duration = Duration::from_secs(8);
