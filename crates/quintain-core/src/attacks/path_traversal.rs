@@ -103,6 +103,11 @@ impl Attack for PathTraversal {
         attempts
     }
 
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        let at = set.iter().position(|attempt| attempt.role != ABSENT)?;
+        set[at].foretells().map(|sign| (at, sign))
+    }
+
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
         let free = paths::is_free(bout.field, bout.aim, &bout.field.knowledge.roots);
         let mut hits: Vec<Hit> = Vec::new();
