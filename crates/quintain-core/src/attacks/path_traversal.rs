@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::paths;
 use super::{deeds, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
 use crate::finding::{Place, Severity};
 use crate::knowledge::accepted;
 use crate::registry::Meta;
