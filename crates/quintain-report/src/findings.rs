@@ -226,21 +226,25 @@ pub(crate) fn level(level: Level) -> &'static str {
     }
 }
 
-/// The attacks that worked at an argument of a tool.
-pub(crate) fn worked<'r>(
-    report: &'r RedteamReport,
-    tool: &ToolCoverage,
-    argument: &str,
-) -> Vec<&'r str> {
+/// The attacks that worked at an argument of a tool: `sql-injection`, `bola (suspected)`.
+pub(crate) fn worked(report: &RedteamReport, tool: &ToolCoverage, argument: &str) -> Vec<String> {
     let here = |finding: &&Finding| {
         finding.place.tool() == Some(&tool.tool)
             && [tool.server.as_str(), ""].contains(&finding.place.server())
             && finding.argument.as_deref().unwrap_or_default() == argument
     };
-    let mut rules: Vec<&str> =
-        report.findings.iter().filter(here).map(|finding| finding.rule.as_str()).collect();
-    rules.dedup();
-    rules
+    let mut told: Vec<String> = Vec::new();
+    for finding in report.findings.iter().filter(here) {
+        let rule = line(&finding.rule, 60);
+        let text = match Standing::of(finding) {
+            Standing::Confirmed => rule,
+            other => format!("{rule} ({})", other.word()),
+        };
+        if !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    told
 }
 
 /// `goes away in spring (until 2027-03-31)`.
