@@ -3,6 +3,7 @@
 pub(crate) mod defined;
 mod entries;
 mod fitting;
+mod groups;
 mod identities;
 mod insight;
 mod intent;
@@ -23,6 +24,7 @@ pub use fitting::{Fit, fitting};
 pub use identities::IdentityOrder;
 pub use insight::{Chain, Gift, Insight};
 pub use intent::proposed;
+pub(crate) use orders::IGNORED;
 pub use orders::{Orders, PluginOrder};
 pub use plugins::{Unavailable, collections, known_names, unavailable};
 pub use provider::ModelOrder;
