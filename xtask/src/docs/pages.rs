@@ -16,6 +16,8 @@ const TABLES: &[(&str, &str)] = &[
     ("/$defs/test", "A test, and `defaultTest`"),
     ("/$defs/options", "`options` of a test"),
     ("/$defs/scenario", "A scenario"),
+    ("/properties/redteam", "`redteam`"),
+    ("/$defs/attack", "An attack of your own"),
     ("/$defs/assertion", "An assertion, whatever its type"),
     ("/$defs/mcp", "`config` of an MCP target"),
     ("/$defs/server", "A server"),

@@ -10,13 +10,19 @@ mod text;
 
 use demands::Demands;
 pub(crate) use proof::{Proof, Sign};
+pub(crate) use reach::KINDS;
 use reach::Reach;
 pub use read::Reading;
-pub(crate) use read::{Probes, demands, pattern};
+pub(crate) use read::{Probes, WORDS, demands, framework_ids, pattern};
 pub(crate) use shape::Shape;
 
 use proof::Sight;
 use text::Values;
+
+/// Placeholders with what they stand for.
+pub(crate) const PLACEHOLDERS: [(&str, text::Name, &str); 15] = text::Name::ALL;
+/// Kinds of errors.
+pub(crate) const FAULTS: [(&str, proof::Fault); 5] = proof::Fault::WORDS;
 
 use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Need, Tried,

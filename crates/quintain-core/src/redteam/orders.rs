@@ -8,6 +8,7 @@ use quintain_source::{Diagnostics, Fields, Node, Severity as Weight, closest, wr
 use secrecy::SecretString;
 
 use super::defined::{Defined, Reading};
+use super::groups;
 use super::identities::{self, IdentityOrder};
 use super::plugins::{collections, known_names, unavailable};
 use super::provider::{self, ModelOrder};
@@ -20,7 +21,7 @@ use crate::result::Place as Written;
 use crate::strategies::{self, Tactic};
 
 /// Understood, and of no use here: promptfoo asks its service or a model for words.
-const IGNORED: [&str; 16] = [
+pub(crate) const IGNORED: [&str; 16] = [
     "contexts",
     "delay",
     "entities",
@@ -217,6 +218,10 @@ impl Orders {
             found.into_iter().for_each(|attack| self.order(attack, num_tests, severity));
             return Ok(());
         }
+        if let Some(members) = groups::members(name) {
+            self.add_members(name, members, num_tests, severity);
+            return Ok(());
+        }
         if let Some(known) = unavailable(name) {
             let why = format!("needs {}", known.needs);
             self.not_run.push(NotRun { what: name.to_owned(), why });
@@ -225,6 +230,26 @@ impl Orders {
         let mut names: Vec<&str> = self.defined.iter().map(|attack| attack.meta().id).collect();
         known_names().for_each(|name| names.push(name));
         Err(closest(name, names).map(str::to_owned))
+    }
+
+    /// Adds what of a collection can be run; the rest is named in one line.
+    fn add_members(
+        &mut self,
+        name: &str,
+        members: &[&str],
+        num_tests: Option<usize>,
+        severity: Option<Severity>,
+    ) {
+        let before = self.not_run.len();
+        for member in members {
+            // Every member is known.
+            let _ = self.add(member, num_tests, severity);
+        }
+        let left: Vec<String> = self.not_run.drain(before..).map(|one| one.what).collect();
+        if !left.is_empty() {
+            let what = format!("{} of {name}", left.join(", "));
+            self.not_run.push(NotRun { what, why: "needs a model or agent as target".to_owned() });
+        }
     }
 
     /// Everything that must be shown nowhere.

@@ -1,5 +1,6 @@
 //! Names of attacks as suites write them: our own, promptfoo's, and collections.
 
+use super::groups;
 use crate::attack::{AnyAttack, Attack};
 use crate::attacks;
 
@@ -223,7 +224,10 @@ pub fn collections(name: &str) -> Option<Vec<AnyAttack>> {
 
 /// Whether a name is taken, by whatever it stands for.
 pub(super) fn is_known(name: &str) -> bool {
-    matches!(name, "policy" | "intent") || unavailable(name).is_some() || builtin(name).is_some()
+    matches!(name, "policy" | "intent")
+        || unavailable(name).is_some()
+        || builtin(name).is_some()
+        || groups::members(name).is_some()
 }
 
 fn builtin(name: &str) -> Option<Vec<&'static dyn Attack>> {
@@ -268,7 +272,9 @@ pub fn known_names() -> impl Iterator<Item = &'static str> {
         let meta = attack.meta();
         std::iter::once(meta.id).chain(meta.aliases.iter().copied())
     });
-    own.chain(COLLECTIONS.iter().map(|(name, _)| *name)).chain(OF_MODELS.iter().copied())
+    own.chain(COLLECTIONS.iter().map(|(name, _)| *name))
+        .chain(groups::names())
+        .chain(OF_MODELS.iter().copied())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod assertion;
 mod build;
 mod options;
 mod prompt;
+mod redteam;
 mod target;
 mod test;
 
@@ -36,6 +37,8 @@ pub fn schema() -> Value {
         ("scenario", test::scenario()),
         ("tests", test::tests()),
         ("assertion", assertion::assertion()),
+        ("plugin", redteam::plugin()),
+        ("attack", redteam::attack()),
         ("code", build::code("")),
     ];
     let definitions: serde_json::Map<_, _> =
@@ -69,7 +72,7 @@ fn suite() -> Value {
             ("outputPath", scalars("Where to write reports; the suffix says in which format")),
             ("tags", map("Names and values to find the run by")),
             ("metadata", map("Facts about all tests, for filters and reports")),
-            ("redteam", map("What to attack, and how")),
+            ("redteam", redteam::redteam()),
             ("metrics", any("What to score recorded conversations by")),
             ("judge", any("The model that answers questions of assertions")),
             (

@@ -21,6 +21,9 @@ use crate::probe::{self, PlannedStep};
 use crate::suite::{AssertReader, Files};
 use crate::tool_call;
 
+/// Proofs that need no more than a word.
+pub(crate) const WORDS: [&str; 5] = ["listener", "file", "exit", "accepted", "differs"];
+
 /// What orders are read with.
 #[derive(Clone, Copy)]
 pub struct Reading<'a> {
@@ -356,8 +359,7 @@ fn proof(node: &Node, reading: &Reading<'_>, dx: &mut Diagnostics) -> Option<Pro
             _ => None,
         };
         if sign.is_none() {
-            let words = ["listener", "file", "exit", "accepted", "differs"];
-            dx.push(quintain_source::unknown_word("proof", node, words.into_iter()));
+            dx.push(quintain_source::unknown_word("proof", node, WORDS.into_iter()));
         }
         return Some(Proof { signs: vec![sign?], doubtful: false });
     }

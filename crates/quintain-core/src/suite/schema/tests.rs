@@ -218,6 +218,9 @@ fn all_shapes_validate() {
         "scenarios: [file://s.yaml, {config: file://data.yaml}, {config: [{vars: {a: 1}}], tests: file://t.yaml}]",
         "tests: [{assert: [{type: assert-set, threshold: 0.5, assert: [{type: not-contains, value: x}]}]}]",
         "outputPath: [a.json, b.html]\nenv: {A: 1, B: }\ntags: {a: b}\nredteam: {plugins: [pii], numTests: 5}",
+        "redteam: {plugins: [pii, {id: policy, config: {policy: x, forbid: {tools: [a]}}}, {id: bola, numTests: 3, severity: low}], attacks: [file://a.yaml]}",
+        "redteam: {attacks: [{id: a, payloads: ['{{nonce}}', {form: b, text: c}], proof: [exit, {answer: d}], aim: {kinds: [path], tools: '*'}}]}",
+        "redteam: {plugins: [{id: a, probes: [{tool: b}], proof: accepted}], tokens: {expired: x}, budget: {calls: 5}, failOn: high}",
         "evaluateOptions: {maxConcurrency: 2, delay: 0, rate: 0.5, cache: false}\ncommandLineOptions: {output: a.json, verbose: true}",
     ] {
         let suite = tree("quintain.yaml", text);
@@ -273,6 +276,14 @@ fn what_is_wrong_does_not_validate() {
         "evaluateOptions: {delay: -1}",
         "commandLineOptions: {outptu: x}",
         "env: [A]",
+        "redteam: {plugin: [pii]}",
+        "redteam: {attacks: [{id: a, payloads: [b]}]}",
+        "redteam: {attacks: [{id: A B, payloads: [b], proof: exit}]}",
+        "redteam: {attacks: [{id: a, payloads: [b], proof: noise}]}",
+        "redteam: {attacks: [{id: a, payloads: [b], proof: exit, aim: {tool: x}}]}",
+        "redteam: {failOn: awful}",
+        "redteam: {tokens: {old: x}}",
+        "redteam: {identities: [{role: x}]}",
     ] {
         assert!(!validator.is_valid(&tree("quintain.yaml", text)), "{text}");
     }

@@ -1,5 +1,7 @@
 //! The smallest documents of formats that programs read and people do not: each says one sentence.
 
+use std::fmt::Write as _;
+
 /// A document of this ending that says a text; plain text for every other ending.
 pub(super) fn saying(ending: &str, text: &str) -> Vec<u8> {
     match ending {
@@ -33,17 +35,15 @@ fn pdf(text: &str) -> Vec<u8> {
     let mut places = Vec::new();
     for (at, object) in objects.iter().enumerate() {
         places.push(file.len());
-        file.push_str(&format!("{} 0 obj\n{object}\nendobj\n", at + 1));
+        let _ = write!(file, "{} 0 obj\n{object}\nendobj\n", at + 1);
     }
     let table = file.len();
-    file.push_str(&format!("xref\n0 {}\n0000000000 65535 f \n", places.len() + 1));
+    let _ = write!(file, "xref\n0 {}\n0000000000 65535 f \n", places.len() + 1);
     for place in &places {
-        file.push_str(&format!("{place:010} 00000 n \n"));
+        let _ = writeln!(file, "{place:010} 00000 n ");
     }
     let count = places.len() + 1;
-    file.push_str(&format!(
-        "trailer\n<< /Size {count} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n"
-    ));
+    let _ = write!(file, "trailer\n<< /Size {count} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n");
     file.into_bytes()
 }
 

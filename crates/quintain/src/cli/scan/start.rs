@@ -63,7 +63,7 @@ pub(super) async fn start(scan: &mut Scan, yes: bool, timeout: Option<u64>, desk
         ..World::default()
     };
     let timeout = timeout.filter(|millis| *millis > 0).map(Duration::from_millis);
-    let _busy = desk.console.busy(&format!("starting {} servers", agreed.len()));
+    let _busy = desk.console.busy(&format!("starting {}", table::plural(agreed.len(), "server")));
     let listing = stream::iter(agreed).map(|asked| {
         let world = &world;
         async move {
