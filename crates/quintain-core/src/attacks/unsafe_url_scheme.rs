@@ -188,7 +188,10 @@ fn begins_address(argument: &str, address: &str) -> bool {
     let starts = |before: Option<char>| {
         before.is_none_or(|c| c.is_whitespace() || matches!(c, '\'' | '"' | '=' | '<' | '('))
     };
-    argument.match_indices(address).any(|(at, _)| starts(argument[..at].chars().next_back()))
+    argument.match_indices(address).any(|(at, _)| {
+        let before = &argument[..at];
+        starts(before.chars().next_back()) && !before.contains("://")
+    })
 }
 
 /// Whether the server itself made an address the target of a link.
@@ -276,6 +279,7 @@ mod tests {
             })
         };
         assert!(started("adb", &|url| format!("https://api.example/files/{url}")).is_empty());
+        assert!(started("adb", &|url| format!("https://api.example/?ids={url}")).is_empty());
         assert!(started("grep", &str::to_owned).is_empty());
         assert!(started("curl", &str::to_owned).iter().all(|hit| !hit.title.contains("script:")));
         assert!(!started("adb", &|url| format!("am start -d \"{url}\"")).is_empty());
