@@ -28,7 +28,7 @@ pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit 
             raided.push(weak.await);
             raided.push(fixed.await);
         } else {
-            raided.extend(<[_; 2]>::from(join(weak, fixed).await));
+            raided.extend(<[_; 2]>::from(Box::pin(join(weak, fixed)).await));
         }
     }
     let raided: Vec<Raided> = match raided.into_iter().collect() {

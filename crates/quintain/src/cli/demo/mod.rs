@@ -180,7 +180,7 @@ async fn show(args: &Args, desk: &Desk) -> Exit {
     let exit = if args.no_attack {
         Exit::Passed
     } else {
-        attack::run(args.only.as_deref(), args.json, desk).await
+        Box::pin(attack::run(args.only.as_deref(), args.json, desk)).await
     };
     if exit == Exit::Passed && !args.json {
         console.note(NEXT);

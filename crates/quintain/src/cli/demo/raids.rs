@@ -81,9 +81,8 @@ impl Raid {
         let raid = match (weakness.rule, weakness.place) {
             (_, Place::Http("sessionId")) => "stream",
             (_, Place::Http(_)) => "people",
-            ("bfla", _) => "roles",
-            // What destroys.
-            ("bola", Place::Argument { tool: "refund_payment", .. }) => "roles",
+            // Refunds destroy.
+            ("bfla", _) | ("bola", Place::Argument { tool: "refund_payment", .. }) => "roles",
             ("bola", _) => "people",
             _ => "server",
         };
