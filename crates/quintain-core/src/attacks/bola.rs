@@ -224,20 +224,23 @@ fn secret_ids<'k>(field: &'k Field<'_>, aim: &Aim, owner: usize, other: usize) -
         .filter(|learned| current.as_ref() == Some(&learned.value))
         .map(|learned| learned.name.as_str())
         .collect();
-    let mut wanted = aim.place.argument().map(|name| words(&name)).unwrap_or_default();
-    if let Place::Variable { template, .. } = &aim.place {
-        // `notes://{name}`: what the template is about says more than the name of its variable.
-        let path = template.split('{').next().unwrap_or_default();
-        wanted = words(path).into_iter().next_back().into_iter().collect();
-    }
+    let wanted = aim.place.argument().map(|name| words(&name)).unwrap_or_default();
+    // `notes://{name}`: what the template is about says as much as the name of its variable.
+    let about = match &aim.place {
+        Place::Variable { template, .. } => {
+            words(template.split('{').next().unwrap_or_default()).into_iter().next_back()
+        }
+        _ => None,
+    };
     let last = wanted.iter().rev().find(|word| word.parse::<u32>().is_err());
     let rank = |learned: &Learned| -> Option<u8> {
         let same_type = current.as_ref().is_none_or(|value| {
             std::mem::discriminant(value) == std::mem::discriminant(&learned.value)
         });
         let name = words(&learned.name);
-        let fits = last.is_some_and(|last| {
-            name.last().is_some_and(|word| word.trim_end_matches('s') == last.trim_end_matches('s'))
+        let fits = last.into_iter().chain(&about).any(|wanted| {
+            let bare = wanted.trim_end_matches('s');
+            name.last().is_some_and(|word| word.trim_end_matches('s') == bare)
         });
         match () {
             () if !same_type || !is_telling(&learned.value) => None,

@@ -1,11 +1,12 @@
 //! Texts of a surface that speak to the model and not to its user: hidden characters, and wording.
 
 mod hidden;
+mod turned;
 mod wording;
 
 use self::hidden::{Class, Hidden};
 use super::listed::{self, Listed};
-use crate::attack::{Attack, Facts, Field, Hit};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit};
 use crate::finding::Severity;
 use crate::registry::Meta;
 
@@ -21,14 +22,14 @@ Reads every text that a server lists: names, titles, descriptions, schemas with 
 resources, annotations and instructions. It looks for characters that nobody sees (Unicode tags, controls of the writing direction,
 zero-width characters, variation selectors, fillers, control characters), decodes them, and for wording that speaks to the model: taking
 back instructions, keeping things from the user, reading secrets, putting the conversation into an argument, text in base64, text behind
-a wide gap. No tool is called.
+a wide gap. Once the tools of a server have been called, it lists them again: a description that is another one then is told.
 
 # Why it matters
 A model reads descriptions as if its user had written them, while the user does not see them at all.
 
 # What counts as proof
-Hidden characters are exact, and are shown decoded; those that emoji and scripts need do not count. Wording is never more than
-suspected.
+Hidden characters are exact, and are shown decoded; those that emoji and scripts need do not count. Wording, and descriptions that
+change, are never more than suspected.
 
 # Example
 ```yaml
@@ -67,6 +68,18 @@ impl Attack for ToolPoisoning {
 
     fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
         listed::texts(field).iter().flat_map(of_text).collect()
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        turned::aims(field)
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        turned::attempts(aim, brief)
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        turned::hits(bout)
     }
 }
 
