@@ -71,6 +71,11 @@ pub trait Attack: Send + Sync {
         false
     }
 
+    /// Whether [`Self::inspect`] looks at answers that were learned, and not at lists.
+    fn inspects_answers(&self) -> bool {
+        false
+    }
+
     /// What the surface alone proves or suggests, without a call.
     fn inspect(&self, _field: &Field<'_>) -> Vec<Hit> {
         Vec::new()
@@ -84,6 +89,12 @@ pub trait Attack: Send + Sync {
     /// What to send at an aim, the simplest form first.
     fn attempts(&self, _aim: &Aim, _brief: &Brief<'_>) -> Vec<Attempt> {
         Vec::new()
+    }
+
+    /// What the answer to one attempt of a set would show if it worked: which one, and the sign. For tests
+    /// that are written before anything is sent; none if the proof is seen elsewhere.
+    fn expects(&self, _set: &[Attempt], _field: &Field<'_>) -> Option<(usize, Sign)> {
+        None
     }
 
     /// What the attempts prove. Missing evidence proves nothing.

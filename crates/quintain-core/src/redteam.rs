@@ -3,6 +3,7 @@
 pub(crate) mod defined;
 mod entries;
 mod fitting;
+mod generated;
 mod groups;
 mod identities;
 mod insight;
@@ -21,6 +22,7 @@ mod written;
 pub use defined::{Defined, Reading};
 pub(crate) use entries::DEFINITION;
 pub use fitting::{Fit, fitting};
+pub use generated::{Draft as TestDraft, generated};
 pub use identities::IdentityOrder;
 pub use insight::{Chain, Gift, Insight};
 pub use intent::proposed;

@@ -54,7 +54,12 @@ struct SurfaceClean {
 }
 
 fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
-    let known = || attacks::all().iter().copied().filter(|attack| attack.inspects());
+    let known = || {
+        attacks::all()
+            .iter()
+            .copied()
+            .filter(|attack| attack.inspects() && !attack.inspects_answers())
+    };
     let attacks = match spec.fields.scalars("attacks", spec.dx) {
         None => known().collect(),
         Some(nodes) => {

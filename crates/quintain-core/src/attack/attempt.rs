@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::brief::Nonce;
+use super::sign::Sign;
 use super::token::Token;
 use crate::probe::Step;
 
@@ -23,6 +24,15 @@ pub struct Attempt {
     pub nonce: Nonce,
     /// The hostile value.
     pub payload: Option<Value>,
+}
+
+impl Attempt {
+    /// The answer says what its role foretells and its payload does not hold.
+    pub fn foretells(&self) -> Option<Sign> {
+        let text = self.role.lines().next().unwrap_or_default();
+        let sent = self.payload.as_ref().map(Value::to_string).unwrap_or_default();
+        (!text.is_empty() && !sent.contains(text)).then(|| Sign::says(text))
+    }
 }
 
 /// What is done.

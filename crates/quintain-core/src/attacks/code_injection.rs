@@ -1,7 +1,9 @@
 //! Text that an interpreter evaluates as code.
 
 use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Tried};
+use crate::attack::{
+    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Sign, Tried,
+};
 use crate::finding::Severity;
 use crate::registry::Meta;
 
@@ -153,6 +155,11 @@ impl Attack for CodeInjection {
         }
         attempts.extend(yaml(aim, brief, FORMS.len()));
         attempts
+    }
+
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        let [only] = set else { return None };
+        only.foretells().map(|sign| (0, sign))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {

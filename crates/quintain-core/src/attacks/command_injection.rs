@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
 use crate::finding::Severity;
 use crate::registry::Meta;
 
@@ -175,6 +175,12 @@ impl Attack for CommandInjection {
             blind.for_each(|shape| attempts.waiting(shape));
         }
         attempts.made
+    }
+
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        let [only] = set else { return None };
+        let adds = only.role.len() > 2 && only.role.bytes().all(|byte| byte.is_ascii_digit());
+        only.foretells().filter(|_| adds).map(|sign| (0, sign))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {

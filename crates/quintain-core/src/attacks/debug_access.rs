@@ -161,6 +161,11 @@ impl Attack for DebugAccess {
         steps.into_iter().enumerate().map(attempt).collect()
     }
 
+    fn expects(&self, set: &[Attempt], field: &Field<'_>) -> Option<(usize, Sign)> {
+        let text = field.powers.env_canary.clone().filter(|text| !text.is_empty())?;
+        (set.len() == 1).then_some((0, Sign::Environment { text }))
+    }
+
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
         let canary = bout.field.powers.env_canary.as_deref();
         let normally = bout.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();

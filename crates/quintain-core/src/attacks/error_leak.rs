@@ -135,6 +135,11 @@ impl Attack for ErrorLeak {
         attempts
     }
 
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        let kinds = vec!["trace".to_owned(), "statement".to_owned()];
+        (set.len() == 1).then_some((0, Sign::Tells { kinds }))
+    }
+
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
         let mut hits: Vec<Hit> = Vec::new();
         for tried in bout.tried {

@@ -113,6 +113,10 @@ impl Attack for NosqlInjection {
         volley.made
     }
 
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        (set.len() > 1).then_some((0, Sign::Differs))
+    }
+
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (_, set) in bout.sets() {

@@ -97,6 +97,10 @@ impl Attack for OutputInjection {
         true
     }
 
+    fn inspects_answers(&self) -> bool {
+        true
+    }
+
     fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
         field.knowledge.baselines.iter().flat_map(ordinary).collect()
     }

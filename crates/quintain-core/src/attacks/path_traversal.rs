@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::paths;
 use super::{deeds, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
 use crate::finding::{Place, Severity};
 use crate::knowledge::accepted;
 use crate::registry::Meta;
@@ -101,6 +101,11 @@ impl Attack for PathTraversal {
         }
         attempts.extend(prefix::attempts(aim, brief, set));
         attempts
+    }
+
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        let at = set.iter().position(|attempt| attempt.role != ABSENT)?;
+        set[at].foretells().map(|sign| (at, sign))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {

@@ -91,6 +91,12 @@ impl Attack for Pii {
         leaks::again(aim, brief)
     }
 
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        let kinds = CLASSES.iter().flat_map(|(_, _, _, kinds)| kinds.iter());
+        let kinds = kinds.map(|kind| (*kind).to_owned()).collect();
+        (set.len() == 1).then(|| (0, Sign::leaks(kinds)))
+    }
+
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
         let detectors = leaks::detectors(Family::Pii);
         let mut hits = Vec::new();

@@ -102,6 +102,10 @@ impl Attack for SchemaBypass {
         chosen.into_iter().enumerate().map(attempt).collect()
     }
 
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        (set.len() == 1).then_some((0, Sign::Succeeds))
+    }
+
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
         let works = bout.baseline().is_some_and(|exchange| accepted(&exchange.outcome));
         let taken = bout.tried.iter().filter(|tried| {

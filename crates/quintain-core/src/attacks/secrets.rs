@@ -116,6 +116,12 @@ impl Attack for Secrets {
         attempts
     }
 
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        let kinds = leaks::detectors(Family::Secret).into_iter();
+        let kinds = kinds.map(|one| one.meta().id.to_owned()).collect();
+        (set.len() == 1).then(|| (0, Sign::leaks(kinds)))
+    }
+
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
         let detectors = leaks::detectors(Family::Secret);
         let mut hits = Vec::new();

@@ -127,6 +127,14 @@ impl Attack for SqlInjection {
         volley.made
     }
 
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        match set {
+            [only] if only.role == WAITS => None,
+            [only] => only.foretells().map(|sign| (0, sign)),
+            _ => Some((0, Sign::Differs)),
+        }
+    }
+
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (_, set) in bout.sets() {

@@ -1,7 +1,9 @@
 //! Text that a template engine fills in.
 
 use super::{purpose, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Tried};
+use crate::attack::{
+    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Sign, Tried,
+};
 use crate::finding::Severity;
 use crate::probe::Step;
 use crate::registry::Meta;
@@ -144,6 +146,11 @@ impl Attack for TemplateInjection {
             add(&format!("class in {{{name}}}"), brief.nonce(), &hole, "<class '");
         }
         attempts
+    }
+
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        let [only] = set else { return None };
+        only.foretells().map(|sign| (0, sign))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {

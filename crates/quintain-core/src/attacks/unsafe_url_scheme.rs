@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::{deeds, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
 use crate::evidence::Observation;
 use crate::finding::Severity;
 use crate::knowledge::accepted;
@@ -117,6 +117,11 @@ impl Attack for UnsafeUrlScheme {
             }
         }
         attempts
+    }
+
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+        let [only] = set else { return None };
+        only.foretells().filter(|_| only.form.starts_with("file:")).map(|sign| (0, sign))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {

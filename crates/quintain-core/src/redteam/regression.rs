@@ -99,11 +99,47 @@ fn of(finding: &Finding, ground: &Ground<'_>, made: &mut Regression) -> Result<V
             return Err(format!("`{tool}` is not listed, and a suite calls only what is"));
         }
     }
+    let only = Some(finding.fingerprint.as_str());
+    let written =
+        written(sign, (&finding.rule, only), steps, (ground.canary, ground.no_canary), made)?;
+    let mut test = Map::new();
+    let title = format!("{} {}: {}", finding.id, finding.rule, finding.title);
+    test.insert("description".into(), literal(&title)?.into());
+    if ground.several_targets {
+        test.insert("targets".into(), json!([target]));
+    }
+    test.insert("vars".into(), json!({"prompt": written.prompt}));
+    test.insert("assert".into(), written.asserts);
+    test.insert(
+        "metadata".into(),
+        json!({
+            "pluginId": finding.rule, "severity": finding.severity.word(),
+            "finding": finding.id, "fingerprint": finding.fingerprint,
+        }),
+    );
+    Ok(test.into())
+}
+
+/// What is sent, and what is demanded.
+pub(super) struct Written {
+    pub(super) prompt: Value,
+    pub(super) asserts: Value,
+}
+
+/// The part of a test that follows from its sign. `of` is the attack, and the finding if it is about one;
+/// `canary` how planted files begin, and why there can be none.
+pub(super) fn written(
+    sign: &Sign,
+    of: (&str, Option<&str>),
+    mut steps: Vec<Step>,
+    (canary, no_canary): (&str, Option<&str>),
+    made: &mut Regression,
+) -> Result<Written, String> {
     if let Sign::Reads { path, text } = sign {
-        if let Some(why) = ground.no_canary {
+        if let Some(why) = no_canary {
             return Err(why.to_owned());
         }
-        for name in planted(path, ground.canary, &mut steps)? {
+        for name in planted(path, canary, &mut steps)? {
             if !made.files.iter().any(|(known, _)| *known == name) {
                 made.files.push((name, text.clone()));
             }
@@ -113,27 +149,12 @@ fn of(finding: &Finding, ground: &Ground<'_>, made: &mut Regression) -> Result<V
             *step = literal_step(step)?;
         }
     }
+    let asserts = asserts(sign, of, &steps, canary)?;
     if let Sign::Environment { text } = sign {
         made.environment = Some(text.clone());
     }
-    let asserts = asserts(sign, finding, &steps, ground)?;
     let sent = if *sign == Sign::Differs { &steps[..1] } else { &steps[..] };
-    let mut test = Map::new();
-    let title = format!("{} {}: {}", finding.id, finding.rule, finding.title);
-    test.insert("description".into(), literal(&title)?.into());
-    if ground.several_targets {
-        test.insert("targets".into(), json!([target]));
-    }
-    test.insert("vars".into(), json!({"prompt": prompt(sent)}));
-    test.insert("assert".into(), asserts);
-    test.insert(
-        "metadata".into(),
-        json!({
-            "pluginId": finding.rule, "severity": finding.severity.word(),
-            "finding": finding.id, "fingerprint": finding.fingerprint,
-        }),
-    );
-    Ok(test.into())
+    Ok(Written { prompt: prompt(sent), asserts })
 }
 
 /// The requests that show it again.
@@ -162,7 +183,7 @@ fn steps(finding: &Finding, proof: &Proof, first: bool, sign: &Sign) -> Result<V
 }
 
 /// A step for the only server there is.
-fn anywhere(mut step: Step) -> Step {
+pub(super) fn anywhere(mut step: Step) -> Step {
     let (Step::Call(ToolCall { server, .. }) | Step::Request { server, .. }) = &mut step;
     *server = None;
     step
@@ -178,16 +199,16 @@ fn plain(mut step: Step) -> Step {
 
 fn asserts(
     sign: &Sign,
-    finding: &Finding,
+    (attack, only): (&str, Option<&str>),
     steps: &[Step],
-    ground: &Ground<'_>,
+    canary: &str,
 ) -> Result<Value, String> {
     Ok(match sign {
         Sign::Says { text } | Sign::Environment { text } => {
             json!([{"type": "not-says", "value": literal(text)?}])
         }
         Sign::Reads { .. } => {
-            json!([{"type": "not-says", "value": format!("file://{}.txt", ground.canary)}])
+            json!([{"type": "not-says", "value": format!("file://{canary}.txt")}])
         }
         Sign::Leaks { kinds } => {
             let of = |family: Family| -> Vec<&String> {
@@ -208,8 +229,10 @@ fn asserts(
             let other = steps.get(1).ok_or("there is no second answer to compare with")?;
             json!([{"type": "same-answer", "as": prompt(std::slice::from_ref(other))}])
         }
-        Sign::Listed => json!([{"type": "surface-clean", "attacks": [finding.rule],
-            "only": [finding.fingerprint]}]),
+        Sign::Listed => match only {
+            Some(only) => json!([{"type": "surface-clean", "attacks": [attack], "only": [only]}]),
+            None => json!([{"type": "surface-clean", "attacks": [attack]}]),
+        },
     })
 }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Versions of one attempt that a strategy may add.
 const MAX_VERSIONS: usize = 4;
 /// Room for the sets of one strategy.
-const SETS: usize = 10_000;
+pub(super) const SETS: usize = 10_000;
 
 /// What attempts are written with.
 pub(super) struct Drill<'a> {

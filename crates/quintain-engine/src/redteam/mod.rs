@@ -15,6 +15,7 @@ mod party;
 mod past;
 mod plan;
 mod raw;
+mod rehearse;
 mod roots;
 mod rows;
 mod score;
@@ -55,6 +56,7 @@ use siege::Siege;
 
 pub use findings::Reproduce;
 pub use past::{Lesson, Past};
+pub use rehearse::{Rehearsal, rehearse};
 
 /// A variable of the environment of every target that is started, with a value nobody knows.
 pub const ENV_CANARY: &str = "QUINTAIN_CANARY";

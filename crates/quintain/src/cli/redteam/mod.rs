@@ -2,6 +2,7 @@
 
 mod again;
 mod choices;
+mod generate;
 mod init;
 mod orders;
 mod plugins;
@@ -26,6 +27,7 @@ use crate::exit::Exit;
 ///   quintain redteam init -- python3 server.py
 ///   quintain redteam run -- npx -y @modelcontextprotocol/server-everything
 ///   quintain redteam run -c quintain.yaml -o report.json --fail-on high
+///   quintain redteam generate -c quintain.yaml -o redteam.yaml
 ///   quintain redteam suite -o regression.yaml
 ///   quintain redteam plugins
 #[derive(Debug, clap::Args)]
@@ -39,6 +41,7 @@ pub(super) struct Args {
 enum Command {
     Init(Box<init::Args>),
     Run(Box<run::Args>),
+    Generate(Box<generate::Args>),
     Report(report::Args),
     Suite(Box<suite::Args>),
     Plugins(plugins::Args),
@@ -56,6 +59,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     match args.command {
         Command::Init(args) => init::run(*args, desk).await,
         Command::Run(args) => Box::pin(run::run(*args, desk)).await,
+        Command::Generate(args) => Box::pin(generate::run(*args, desk)).await,
         Command::Report(args) => report::run(args, desk).await,
         Command::Suite(args) => suite::run(*args, desk).await,
         Command::Plugins(args) => plugins::run(&args, desk),

@@ -30,3 +30,23 @@ pub(in crate::cli) fn of_suite(opened: Option<&Opened>, desk: &Desk) -> Result<O
     orders.secrets().iter().for_each(|secret| desk.redactor.learn(secret));
     if dx.has_errors() { Err(Exit::Usage) } else { Ok(orders) }
 }
+
+/// The attacks that the command line names, in the place of those of the suite.
+pub(super) fn choose(orders: &mut Orders, names: &[String], desk: &Desk) -> Result<(), Exit> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    orders.plugins.clear();
+    orders.not_run.clear();
+    for name in names {
+        if let Err(meant) = orders.add(name.trim(), None, None) {
+            let help = match meant {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "`quintain redteam plugins` shows all of them".to_owned(),
+            };
+            desk.console.error(&format!("there is no attack `{name}`"), Some(&help));
+            return Err(Exit::Usage);
+        }
+    }
+    Ok(())
+}

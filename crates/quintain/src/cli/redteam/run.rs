@@ -262,20 +262,7 @@ pub(in crate::cli) fn failed(error: &RedteamError, target: &McpTarget, desk: &De
 /// What the suite orders, with what the command line says over it.
 fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, Exit> {
     let mut orders = orders::of_suite(opened, desk)?;
-    if !args.plugins.is_empty() {
-        orders.plugins.clear();
-        orders.not_run.clear();
-        for name in &args.plugins {
-            if let Err(meant) = orders.add(name.trim(), None, None) {
-                let help = match meant {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => "`quintain redteam plugins` shows all of them".to_owned(),
-                };
-                desk.console.error(&format!("there is no attack `{name}`"), Some(&help));
-                return Err(Exit::Usage);
-            }
-        }
-    }
+    orders::choose(&mut orders, &args.plugins, desk)?;
     if args.num_tests.is_some() {
         orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = args.num_tests);
     }

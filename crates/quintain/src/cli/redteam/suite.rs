@@ -223,7 +223,7 @@ fn tests(args: &Args, known: &Known, printed: bool, desk: &Desk) -> Regression {
 }
 
 /// Whether a folder is inside of one that the command line of a target names.
-fn confines(targets: &[Value], folder: &Path, desk: &Desk) -> bool {
+pub(super) fn confines(targets: &[Value], folder: &Path, desk: &Desk) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let servers = targets.iter().flat_map(|target| {
         let config = &target["config"];
@@ -279,7 +279,7 @@ fn text(args: &Args, known: &mut Known, made: &Regression) -> String {
 }
 
 /// What stands in the environment of every server that is started.
-fn with_canary(target: &mut Value, value: &str) {
+pub(super) fn with_canary(target: &mut Value, value: &str) {
     let config = &mut target["config"];
     let servers: Vec<&mut Value> = match config.get_mut("servers").and_then(Value::as_array_mut) {
         Some(servers) => servers.iter_mut().collect(),

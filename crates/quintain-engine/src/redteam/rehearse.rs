@@ -1,0 +1,127 @@
+//! Surveys and learns, and then writes attempts down instead of making them.
+
+use std::collections::BTreeMap;
+
+use quintain_core::attack::{Action, Attempt, Field, Sign};
+use quintain_core::event::Event;
+use quintain_core::probe::Step;
+use quintain_core::redteam::{NotRun, PluginOrder, TestDraft};
+use serde_json::Map;
+
+use super::clock::Clock;
+use super::drill::{self, Drill, SETS};
+use super::plan::{self, Plan};
+use super::siege::Siege;
+use super::{Campaign, RedteamError, Scouted};
+
+/// What could be tried.
+pub struct Rehearsal {
+    pub drafts: Vec<TestDraft>,
+    pub not_run: Vec<NotRun>,
+}
+
+/// Learns a target and writes down the attempts that can be judged by their answers.
+///
+/// # Errors
+/// When the target cannot be reached, or must not be.
+pub async fn rehearse(
+    campaign: &Campaign<'_>,
+    listen: &mut dyn FnMut(Event<'_>),
+) -> Result<Rehearsal, RedteamError> {
+    let siege = Siege::prepare(campaign).await?;
+    let scouted = Scouted::of(&siege, campaign, &mut Clock::new(), listen).await?;
+    let field = scouted.field(campaign);
+    let plan = Plan::of(campaign.orders, &field);
+    let arena = scouted.arena(campaign, &siege, &field);
+    let forbidden =
+        if campaign.orders.destructive { Vec::new() } else { plan::destructive(&scouted.surfaces) };
+    let mut drafts = Vec::new();
+    let mut not_run = campaign.orders.not_run.clone();
+    not_run.extend(drill::skipped(campaign.orders));
+    not_run.extend(plan.not_run);
+    for plugin in &campaign.orders.plugins {
+        let of_lists_alone = plugin.attack.inspects() && !plugin.attack.inspects_answers();
+        if of_lists_alone && plugin.attack.facts().missing(&field).is_none() {
+            drafts.push(of_lists(plugin));
+        }
+    }
+    for planned in plan.waves.into_iter().flatten() {
+        let plugin = &campaign.orders.plugins[planned.plugin];
+        let attempts = arena.drill.attempts(plugin, &planned.aim, 0);
+        let mut sets: BTreeMap<usize, Vec<Attempt>> = BTreeMap::new();
+        attempts.into_iter().for_each(|one| sets.entry(one.set).or_default().push(one));
+        for (set, attempts) in sets {
+            let rehearsed = Rehearsed { plugin, field: &field, drill: &arena.drill };
+            let Some((form, steps, sign)) = rehearsed.draft(&attempts, &forbidden) else {
+                continue;
+            };
+            let strategy = (set / SETS).checked_sub(1);
+            let strategy = strategy.and_then(|at| campaign.orders.strategies.get(at));
+            drafts.push(TestDraft {
+                attack: plugin.attack.meta().id.to_owned(),
+                severity: plugin.severity.unwrap_or(plugin.attack.facts().severity),
+                place: Some(planned.aim.place.clone()),
+                form,
+                strategy: strategy.map(|tactic| tactic.id().to_owned()),
+                steps,
+                sign,
+            });
+        }
+    }
+    for party in &scouted.parties {
+        party.sessions.close().await;
+    }
+    Ok(Rehearsal { drafts, not_run })
+}
+
+fn of_lists(plugin: &PluginOrder) -> TestDraft {
+    let step = Step::Request { method: "tools/list".into(), params: Map::new(), server: None };
+    TestDraft {
+        attack: plugin.attack.meta().id.to_owned(),
+        severity: plugin.severity.unwrap_or(plugin.attack.facts().severity),
+        place: None,
+        form: "as listed".to_owned(),
+        strategy: None,
+        steps: vec![step],
+        sign: Sign::Listed,
+    }
+}
+
+/// One set of attempts that is not made.
+struct Rehearsed<'a> {
+    plugin: &'a PluginOrder,
+    field: &'a Field<'a>,
+    drill: &'a Drill<'a>,
+}
+
+impl Rehearsed<'_> {
+    /// The form, the requests and the sign; none if an answer alone would not tell.
+    fn draft(&self, set: &[Attempt], forbidden: &[String]) -> Option<(String, Vec<Step>, Sign)> {
+        let (at, sign) = self.plugin.attack.expects(set, self.field)?;
+        let shown = set.get(at)?;
+        let involved =
+            if sign == Sign::Differs { set.get(..2)? } else { std::slice::from_ref(shown) };
+        let mut steps = Vec::new();
+        for attempt in involved {
+            match &attempt.action {
+                Action::Steps { steps: own, identity: 0 } => steps.extend(own.iter().cloned()),
+                _ => return None,
+            }
+        }
+        let callable = |step: &Step| match step {
+            Step::Call(call) => {
+                let mut tools = self.field.tools();
+                !forbidden.contains(&call.tool)
+                    && tools.any(|(_, tool)| tool.name() == Some(call.tool.as_str()))
+            }
+            Step::Request { .. } => true,
+        };
+        let fits = sign != Sign::Differs || steps.len() == 2;
+        if !fits || !steps.iter().all(callable) {
+            return None;
+        }
+        let sent = serde_json::to_string(&steps).unwrap_or_default();
+        let sign = sign.lasting(self.drill.ground.as_ref(), &sent)?;
+        Some((shown.form.clone(), steps, sign))
+    }
+}

@@ -1,0 +1,231 @@
+//! `quintain redteam generate`: attempts as tests.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use quintain_core::event::Event;
+use quintain_core::redteam::{NotRun, Orders, Regression, generated};
+use quintain_core::strategies;
+use quintain_engine::redteam::{Campaign, ENV_CANARY, rehearse};
+use quintain_report::yaml_block;
+use serde_json::{Value, json};
+
+use super::suite::{confines, with_canary};
+use super::writing::{self, comment};
+use super::{failed, orders};
+use crate::cli::Desk;
+use crate::cli::target::TargetArgs;
+use crate::exit::Exit;
+
+/// Tests of each attack, if nothing else is said.
+const NUM_TESTS: usize = 5;
+
+/// Write attacks as a suite of tests
+///
+/// The target is surveyed and learned, but not attacked: attempts that can be judged by their answers are written
+/// as tests, for `quintain eval`. What has to be watched elsewhere is left to `quintain redteam run`, and
+/// named.
+///
+/// Examples:
+///   quintain redteam generate -c quintain.yaml -o redteam.yaml
+///   quintain redteam generate --plugins pii,sql-injection --num-tests 3 -- python3 server.py
+///   quintain eval -c redteam.yaml
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// Where to write the suite
+    #[arg(short, long, value_name = "FILE", default_value = "redteam.yaml")]
+    output: PathBuf,
+    /// Attacks and collections, separated by commas [default: those of the suite, else all]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    plugins: Vec<String>,
+    /// Tests of each attack at most [default: those of the suite, else 5]
+    #[arg(long, value_name = "N")]
+    num_tests: Option<usize>,
+    /// Strategies, separated by commas [default: those of the suite]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    strategies: Vec<String>,
+    /// Where chance begins; the same seed makes the same tests
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Call tools that may destroy something, too
+    #[arg(long)]
+    include_destructive: bool,
+    /// Learn a target that is not on this machine; you must be allowed to
+    #[arg(long)]
+    allow_remote: bool,
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
+    // Last, since its heading would cover the options after it.
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    match attempt(&args, desk).await {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
+    if desk.context.cwd.join(&args.output).exists() && !args.force {
+        let what = format!("`{}` is there already", args.output.display());
+        return Err(usage(&what, "name another with `-o`, or replace it with `--force`", desk));
+    }
+    let (target, world, opened) = args.target.resolve_with_suite(desk, args.json)?;
+    let orders = adjusted(args, orders::of_suite(opened.as_ref(), desk)?, desk)?;
+    let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
+    let campaign = Campaign {
+        target: &target,
+        name: &name,
+        world: &world,
+        orders: &orders,
+        reproduce: &|_| None,
+        past: None,
+    };
+    let rehearsal = rehearse(&campaign, &mut |event| {
+        if let Event::Phase(phase) = event {
+            desk.console.note(phase);
+        }
+    })
+    .await
+    .map_err(|error| failed(&error, &target, desk))?;
+    let config = writing::config(&name, &target, &Orders::default(), desk);
+    let mut targets = config["targets"].as_array().cloned().unwrap_or_default();
+    let stem = args.output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("redteam");
+    let canary = format!("{stem}.canary");
+    let folder = desk.context.cwd.join(&args.output);
+    let folder = folder.parent().unwrap_or(&desk.context.cwd);
+    let no_canary = confines(&targets, folder, desk)
+        .then_some("the suite lies in a folder that the server may read");
+    let most = |attack: &str| {
+        let order = orders.plugins.iter().find(|plugin| plugin.attack.meta().id == attack);
+        order.and_then(|plugin| plugin.num_tests).unwrap_or(NUM_TESTS)
+    };
+    let several = target.servers.len() > 1;
+    let made = generated(&rehearsal.drafts, &most, (&canary, no_canary), several);
+    if made.tests.is_empty() {
+        let help = "`quintain redteam run` attacks it; it watches more than answers";
+        desk.console.error("no attempt can be judged by an answer alone", Some(help));
+        return Err(Exit::Nothing);
+    }
+    if let Some(value) = &made.environment {
+        targets.iter_mut().for_each(|target| with_canary(target, value));
+    }
+    let left = left(&orders, &made, rehearsal.not_run);
+    let text = text(args, &name, &orders, &targets, &made, &left);
+    let beside = args.output.parent().unwrap_or(Path::new("")).to_owned();
+    let mut files = vec![(args.output.clone(), text)];
+    files.extend(made.files.iter().map(|(name, text)| (beside.join(name), text.clone())));
+    for (path, text) in &files {
+        writing::write(path, text, true, desk).map_err(|what| {
+            desk.console.error(&what, None);
+            Exit::Usage
+        })?;
+    }
+    tell(args, &files, &made, &left, desk);
+    Ok(Exit::Passed)
+}
+
+fn usage(what: &str, help: &str, desk: &Desk) -> Exit {
+    desk.console.error(what, Some(help));
+    Exit::Usage
+}
+
+/// What the command line says over the suite.
+fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit> {
+    orders::choose(&mut orders, &args.plugins, desk)?;
+    if args.num_tests.is_some() {
+        orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = args.num_tests);
+    }
+    if !args.strategies.is_empty() {
+        let names: Vec<Value> = args.strategies.iter().map(|name| name.trim().into()).collect();
+        orders.strategies = strategies::parse_all(&names).map_err(|mistakes| {
+            let flaws: Vec<String> = mistakes.iter().map(|it| it.flaw.to_string()).collect();
+            usage(&flaws.join("; "), "`quintain redteam strategies` shows all of them", desk)
+        })?;
+    }
+    orders.seed = args.seed.unwrap_or(orders.seed);
+    orders.destructive |= args.include_destructive;
+    orders.allow_remote = args.allow_remote;
+    Ok(orders)
+}
+
+/// What is left to `redteam run`, and why.
+fn left(orders: &Orders, made: &Regression, not_run: Vec<NotRun>) -> Vec<NotRun> {
+    let tested = |id: &str| made.tests.iter().any(|test| test["metadata"]["pluginId"] == id);
+    let known = |id: &str| not_run.iter().any(|one| one.what == id);
+    let ids = orders.plugins.iter().map(|plugin| plugin.attack.meta().id.to_owned());
+    let unseen: Vec<NotRun> = ids
+        .filter(|id| !tested(id) && !known(id))
+        .map(|what| NotRun {
+            what,
+            why: "is not seen in an answer alone, or has no place here".to_owned(),
+        })
+        .collect();
+    unseen.into_iter().chain(not_run).collect()
+}
+
+fn text(
+    args: &Args,
+    name: &str,
+    orders: &Orders,
+    targets: &[Value],
+    made: &Regression,
+    left: &[NotRun],
+) -> String {
+    let file = args.output.display();
+    let mut text = comment(&format!(
+        "Attempts at {name} as tests: a test fails if its attempt works. Seed {}.\n\
+         Written by `quintain redteam generate`; run by `quintain eval -c {file}`.",
+        orders.seed
+    ));
+    if !made.files.is_empty() {
+        let names: Vec<&str> = made.files.iter().map(|(name, _)| name.as_str()).collect();
+        text += &comment(&format!(
+            "{} must lie beside this file: servers are asked to read what they must not.",
+            names.join(" and ")
+        ));
+    }
+    if made.environment.is_some() {
+        text += &comment(&format!(
+            "{ENV_CANARY} stands in the environment of the server, where nobody should see it."
+        ));
+    }
+    let mut head = json!({"description": format!("Attempts at {name}"), "targets": targets,
+        "prompts": ["{{prompt}}"]});
+    if let Some(purpose) = &orders.purpose {
+        head["defaultTest"] = json!({"metadata": {"purpose": purpose}});
+    }
+    let tests = yaml_block(&Value::from(made.tests.clone()), 2);
+    let _ = writeln!(text, "{}\ntests:{tests}", yaml_block(&head, 0));
+    if !left.is_empty() {
+        text.push('\n');
+        text += &comment("Left to `quintain redteam run`:");
+        for one in left {
+            text += &comment(&format!("  {} {}", one.what, one.why));
+        }
+    }
+    text
+}
+
+fn tell(args: &Args, files: &[(PathBuf, String)], made: &Regression, left: &[NotRun], desk: &Desk) {
+    if args.json {
+        let files: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
+        desk.console.json(&json!({"files": files, "tests": made.tests.len(), "left": left}));
+        return;
+    }
+    for (path, _) in files {
+        desk.console.out(&path.display().to_string());
+    }
+    desk.console.note(&format!(
+        "{} tests; {} attacks left to `redteam run`",
+        made.tests.len(),
+        left.len()
+    ));
+    desk.console.note(&format!("next: quintain eval -c {}", args.output.display()));
+}
