@@ -144,10 +144,11 @@ fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit
     }
     if !args.strategies.is_empty() {
         let names: Vec<Value> = args.strategies.iter().map(|name| name.trim().into()).collect();
-        orders.strategies = strategies::parse_all(&names).map_err(|mistakes| {
+        let parsed = strategies::parse_all(&names).map_err(|mistakes| {
             let flaws: Vec<String> = mistakes.iter().map(|it| it.flaw.to_string()).collect();
             usage(&flaws.join("; "), "`quintain redteam strategies` shows all of them", desk)
         })?;
+        orders.strategies = parsed.into();
     }
     orders.seed = args.seed.unwrap_or(orders.seed);
     orders.destructive |= args.include_destructive;
