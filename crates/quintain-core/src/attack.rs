@@ -21,7 +21,7 @@ pub use bout::{Bout, Hit, Tried};
 pub use brief::{Brief, Ground, Listener, Nonce};
 pub use facts::{Facts, Need};
 pub use field::{Field, Identity, Powers};
-pub use sign::{Sign, listed};
+pub use sign::{PLANTED, Sign, listed};
 pub use token::{Given, Token};
 
 use crate::evidence::Observation;

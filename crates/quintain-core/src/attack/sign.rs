@@ -13,7 +13,7 @@ use crate::internals;
 use crate::knowledge::Knowledge;
 
 /// In the name of everything that is planted.
-const PLANTED: &str = "quintain-";
+pub const PLANTED: &str = "quintain-";
 
 /// The sign of a weakness on the wire, so that a proof can become a test. What is seen elsewhere
 /// (connections, files, programs, times) has none.

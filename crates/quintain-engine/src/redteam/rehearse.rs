@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::{Action, Attempt, Field, Sign};
+use quintain_core::attack::{Action, Attempt, Field, PLANTED, Sign};
 use quintain_core::event::Event;
 use quintain_core::probe::Step;
 use quintain_core::redteam::{NotRun, PluginOrder, TestDraft};
@@ -35,6 +35,15 @@ pub async fn rehearse(
     let arena = scouted.arena(campaign, &siege, &field);
     let forbidden =
         if campaign.orders.destructive { Vec::new() } else { plan::destructive(&scouted.surfaces) };
+    // What is planted for the run is gone when the tests are run, but for files that come with them.
+    let bare = Drill {
+        ground: None,
+        listener: None,
+        orders: campaign.orders,
+        identities: scouted.parties.len(),
+        roots: scouted.knowledge.roots.clone(),
+        field: &field,
+    };
     let mut drafts = Vec::new();
     let mut not_run = campaign.orders.not_run.clone();
     not_run.extend(drill::skipped(campaign.orders));
@@ -47,25 +56,30 @@ pub async fn rehearse(
     }
     for planned in plan.waves.into_iter().flatten() {
         let plugin = &campaign.orders.plugins[planned.plugin];
-        let attempts = arena.drill.attempts(plugin, &planned.aim, 0);
-        let mut sets: BTreeMap<usize, Vec<Attempt>> = BTreeMap::new();
-        attempts.into_iter().for_each(|one| sets.entry(one.set).or_default().push(one));
-        for (set, attempts) in sets {
-            let rehearsed = Rehearsed { plugin, field: &field, drill: &arena.drill };
-            let Some((form, steps, sign)) = rehearsed.draft(&attempts, &forbidden) else {
-                continue;
-            };
-            let strategy = (set / SETS).checked_sub(1);
-            let strategy = strategy.and_then(|at| campaign.orders.strategies.get(at));
-            drafts.push(TestDraft {
-                attack: plugin.attack.meta().id.to_owned(),
-                severity: plugin.severity.unwrap_or(plugin.attack.facts().severity),
-                place: Some(planned.aim.place.clone()),
-                form,
-                strategy: strategy.map(|tactic| tactic.id().to_owned()),
-                steps,
-                sign,
-            });
+        for (drill, planted) in [(&bare, false), (&arena.drill, true)] {
+            let attempts = drill.attempts(plugin, &planned.aim, 0);
+            let mut sets: BTreeMap<usize, Vec<Attempt>> = BTreeMap::new();
+            attempts.into_iter().for_each(|one| sets.entry(one.set).or_default().push(one));
+            for (set, attempts) in sets {
+                let rehearsed = Rehearsed { plugin, field: &field, drill };
+                let Some((form, steps, sign)) = rehearsed.draft(&attempts, &forbidden) else {
+                    continue;
+                };
+                if matches!(sign, Sign::Reads { .. }) != planted {
+                    continue;
+                }
+                let strategy = (set / SETS).checked_sub(1);
+                let strategy = strategy.and_then(|at| campaign.orders.strategies.get(at));
+                drafts.push(TestDraft {
+                    attack: plugin.attack.meta().id.to_owned(),
+                    severity: plugin.severity.unwrap_or(plugin.attack.facts().severity),
+                    place: Some(planned.aim.place.clone()),
+                    form,
+                    strategy: strategy.map(|tactic| tactic.id().to_owned()),
+                    steps,
+                    sign,
+                });
+            }
         }
     }
     for party in &scouted.parties {
@@ -122,6 +136,9 @@ impl Rehearsed<'_> {
         }
         let sent = serde_json::to_string(&steps).unwrap_or_default();
         let sign = sign.lasting(self.drill.ground.as_ref(), &sent)?;
+        if !matches!(sign, Sign::Reads { .. }) && sent.contains(PLANTED) {
+            return None;
+        }
         Some((shown.form.clone(), steps, sign))
     }
 }
