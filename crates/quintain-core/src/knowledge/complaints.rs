@@ -297,7 +297,7 @@ fn names(line: &str) -> Vec<String> {
 }
 
 /// Words around names, which are none themselves.
-const COMMON: [&str; 32] = [
+const COMMON: [&str; 36] = [
     "a",
     "an",
     "and",
@@ -312,6 +312,10 @@ const COMMON: [&str; 32] = [
     "for",
     "in",
     "input",
+    "it",
+    "this",
+    "that",
+    "they",
     "is",
     "least",
     "missing",

@@ -66,16 +66,16 @@ impl Party {
 
     /// Sends one step.
     pub(super) async fn step(&self, step: &Step) -> Exchange {
-        let exchange = send(&self.sessions, step).await;
-        if let Some(stage) = &self.stage {
-            stage.stand_in(&exchange.outcome.said());
-        }
-        exchange
+        self.step_within(step, CALL_TIME).await
     }
 
     /// Sends one step, and waits no longer than this.
     pub(super) async fn step_within(&self, step: &Step, limit: Duration) -> Exchange {
-        send_within(&self.sessions, step, limit).await
+        let exchange = send_within(&self.sessions, step, limit).await;
+        if let Some(stage) = &self.stage {
+            stage.stand_in(&exchange.outcome.said());
+        }
+        exchange
     }
 }
 
