@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::reach;
 use crate::attack::{Aim, Attempt, Brief, Tried};
 use crate::echo;
+use crate::knowledge::accepted;
 
 /// Roles of the attempts of a set.
 const TRUE: &str = "true";
@@ -55,9 +56,13 @@ pub(super) fn set<P: Into<Value>>(
     made
 }
 
-/// What is true is answered alike each time, and its contrary otherwise.
+/// What is true is answered alike each time, and its contrary otherwise. Two refusals in other words
+/// tell nothing: there are many ways to be no valid value.
 pub(super) fn differ(set: &[&Tried]) -> Option<String> {
     let of = |role: &str| set.iter().copied().find(|tried| tried.attempt.role == role);
+    if !accepted(&of(TRUE)?.last()?.outcome) {
+        return None;
+    }
     let (yes, no, again) = (answer(of(TRUE)?)?, answer(of(FALSE)?)?, answer(of(AGAIN)?)?);
     (yes == again && yes != no).then(|| {
         let length = |text: &str| text.trim().chars().count();
@@ -109,6 +114,13 @@ mod tests {
         let is_true = |attempt: &Attempt| attempt.role != FALSE;
         assert!(judge(|attempt| if is_true(attempt) { "ann, bob" } else { "none" }.into()));
         assert!(judge(|attempt| format!("{}: {}", text(attempt), is_true(attempt))));
+    }
+
+    #[test]
+    fn refusals_in_other_words_tell_nothing() {
+        let words =
+            |attempt: &Attempt| if attempt.role == FALSE { "no such zone" } else { "no key" };
+        assert!(!judge(|attempt| format!("Error: {}", words(attempt))));
     }
 
     #[test]
