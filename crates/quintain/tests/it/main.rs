@@ -2,6 +2,7 @@
 //!
 //! `cases/README.md` says what a folder may hold. `BLESS=1` writes what was seen as what is expected.
 
+mod again;
 mod case;
 mod codes;
 mod corpus;
@@ -9,6 +10,7 @@ mod examples;
 mod limits;
 mod normal;
 mod pages;
+mod practice;
 mod run;
 mod selftest;
 mod servers;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     trials.extend(pages::trials());
     trials.extend(examples::trials());
     trials.extend(twins::trials());
+    trials.extend(practice::trials());
     trials.extend(servers::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),

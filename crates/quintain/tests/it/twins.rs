@@ -7,6 +7,7 @@ use std::{fs, process::Command};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
+use crate::again::always;
 use crate::run::repository;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -19,37 +20,23 @@ pub(crate) fn trials() -> Vec<Trial> {
         if count > 0 { Ok(()) } else { Err("no list of twins is found".into()) }
     });
     let names = twins.into_iter().filter_map(|twin| Some(twin["name"].as_str()?.to_owned()));
-    let one = |name: String| Trial::test(format!("twins::{name}"), move || attack(&name));
+    let one =
+        |name: String| Trial::test(format!("twins::{name}"), move || always(|| deviations(&name)));
     names.map(one).chain([there]).collect()
 }
 
-/// Side effects take their time on a busy machine: only what deviates every time is a deviation.
-const TRIES: usize = 3;
-
-fn attack(name: &str) -> Result<(), Failed> {
-    let mut always = deviations(name)?;
-    for _ in 1..TRIES {
-        if always.is_empty() {
-            return Ok(());
-        }
-        let again = deviations(name)?;
-        always.retain(|one| again.contains(one));
-    }
-    if always.is_empty() { Ok(()) } else { Err(always.join("\n").into()) }
-}
-
 /// What deviates from the list, a line each.
-fn deviations(name: &str) -> Result<Vec<String>, String> {
+fn deviations(name: &str) -> Result<Vec<String>, Failed> {
     let script = repository().join("crates/quintain/tests/twins/measure.py");
     let mut command = Command::new("python3");
     command.arg(script).args(["--quintain", env!("CARGO_BIN_EXE_quintain"), name]);
-    let output = command.output().map_err(|error| error.to_string())?;
+    let output = command.output()?;
     let said = String::from_utf8_lossy(&output.stdout);
     if output.status.success() {
         return Ok(Vec::new());
     }
     if said.trim().is_empty() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
     }
     Ok(said.lines().map(str::to_owned).collect())
 }
