@@ -28,7 +28,9 @@ pub use insight::{Chain, Gift, Insight};
 pub use intent::proposed;
 pub(crate) use orders::IGNORED;
 pub use orders::{Orders, PluginOrder};
-pub use plugins::{Unavailable, collections, known_names, unavailable};
+pub use plugins::{
+    Unavailable, all_unavailable, collection_names, collections, known_names, unavailable,
+};
 pub use provider::ModelOrder;
 pub use record::{BoutKey, BoutRecord};
 pub use regression::{Ground as RegressionGround, Left, Regression, regression};

@@ -266,15 +266,23 @@ fn builtin(name: &str) -> Option<Vec<&'static dyn Attack>> {
     Some(attacks::all().iter().copied().filter(belongs).collect())
 }
 
+/// Every name that is known and cannot be run.
+pub fn all_unavailable() -> impl Iterator<Item = Unavailable> {
+    OF_MODELS.iter().filter_map(|name| unavailable(name))
+}
+
+/// The names that stand for several attacks.
+pub fn collection_names() -> impl Iterator<Item = &'static str> {
+    COLLECTIONS.iter().map(|(name, _)| *name).chain(groups::names())
+}
+
 /// Every name that can be written, for suggestions.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
     let own = attacks::all().iter().flat_map(|attack| {
         let meta = attack.meta();
         std::iter::once(meta.id).chain(meta.aliases.iter().copied())
     });
-    own.chain(COLLECTIONS.iter().map(|(name, _)| *name))
-        .chain(groups::names())
-        .chain(OF_MODELS.iter().copied())
+    own.chain(collection_names()).chain(OF_MODELS.iter().copied())
 }
 
 #[cfg(test)]

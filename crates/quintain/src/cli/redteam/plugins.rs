@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use quintain_core::attack::AnyAttack;
 use quintain_core::attacks;
+use quintain_core::redteam::{Unavailable, all_unavailable, collection_names};
 use serde_json::{Value, json};
 
 use super::orders::of_suite;
@@ -14,6 +15,7 @@ use crate::exit::Exit;
 ///
 /// Examples:
 ///   quintain redteam plugins
+///   quintain redteam plugins --all
 ///   quintain redteam plugins -c quintain.yaml --json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -21,6 +23,9 @@ pub(super) struct Args {
     /// List the attacks that this suite defines, too
     #[arg(short, long, value_name = "FILE")]
     config: Vec<PathBuf>,
+    /// List plugins of promptfoo that cannot be run, too, and what they need
+    #[arg(long)]
+    all: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -33,8 +38,11 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         Ok(defined) => all.extend(defined),
         Err(exit) => return exit,
     }
+    let needy: Vec<Unavailable> = all_unavailable().collect();
     if args.json {
-        desk.console.json(&all.iter().map(as_json).collect());
+        let others = needy.iter().filter(|_| args.all);
+        let others = others.map(|one| json!({"id": one.name, "needs": [one.needs], "runs": false}));
+        desk.console.json(&all.iter().map(as_json).chain(others).collect());
         return Exit::Passed;
     }
     let width = all.iter().map(|attack| attack.meta().id.len()).max().unwrap_or(0);
@@ -42,6 +50,21 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         let (meta, facts) = (attack.meta(), attack.facts());
         let severity = facts.severity.word();
         desk.console.out(&format!("{:width$}  {severity:8}  {}", meta.id, meta.summary));
+    }
+    let collections: Vec<&str> = collection_names().collect();
+    desk.console.out(&format!("\nCollections of them: {}", collections.join(", ")));
+    if !args.all {
+        let count = needy.len();
+        let told = format!(
+            "{count} plugins of promptfoo need a model or agent as target; --all lists them"
+        );
+        desk.console.out(&format!("\n{told}"));
+        return Exit::Passed;
+    }
+    desk.console.out("\nKnown, and not run:");
+    let width = needy.iter().map(|one| one.name.len()).max().unwrap_or(0);
+    for one in &needy {
+        desk.console.out(&format!("{:width$}  needs {}", one.name, one.needs));
     }
     Exit::Passed
 }

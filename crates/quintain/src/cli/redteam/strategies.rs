@@ -7,7 +7,12 @@ use crate::cli::Desk;
 use crate::exit::Exit;
 
 /// List the strategies
+///
+/// Examples:
+///   quintain redteam strategies
+///   quintain redteam strategies --json
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(super) struct Args {
     /// Print JSON
     #[arg(long)]
