@@ -1,15 +1,17 @@
 //! Text of strangers that comes back as if the server had said it.
 
+mod texts;
+
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::{Value, json};
 
+use self::texts::{is_data, is_marked, texts};
 use super::{deeds, reach};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Tried,
 };
-use crate::evidence::Outcome;
 use crate::finding::{Place, Severity};
 use crate::knowledge::words;
 use crate::probe::Step;
@@ -62,10 +64,6 @@ const KEEPS: [&str; 16] = [
 const MAX_TOOLS: usize = 10;
 const MAX_RESOURCES: usize = 4;
 const MAX_PROMPTS: usize = 3;
-/// What is read of one answer.
-const MAX_TEXT: usize = 65_536;
-/// How far before a text a mark may stand.
-const NEAR: usize = 300;
 const RED: &str = "\u{1b}[31m";
 /// Letters that nobody sees.
 const TAGS: &str = "\u{e0071}\u{e0074}\u{e006e}";
@@ -257,19 +255,6 @@ fn place_of(step: &Step, server: &str) -> Place {
     }
 }
 
-/// Texts that a model reads: of contents, resources and messages. Structured data is none.
-fn texts(outcome: &Outcome) -> Vec<&str> {
-    let Some(result) = outcome.result() else { return Vec::new() };
-    let items = |key: &str| result.get(key).and_then(Value::as_array).into_iter().flatten();
-    let mut found = outcome.texts();
-    found.extend(items("contents").filter_map(|item| item.get("text")?.as_str()));
-    found.extend(items("messages").filter_map(|item| item.get("content")?.get("text")?.as_str()));
-    found
-        .into_iter()
-        .map(|text| &text[..text.floor_char_boundary(MAX_TEXT.min(text.len()))])
-        .collect()
-}
-
 fn returned(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
     let Action::Steps { steps, .. } = &tried.attempt.action else { return Vec::new() };
     let nonce = &tried.attempt.nonce;
@@ -303,46 +288,6 @@ fn returned(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
         }
     }
     hits
-}
-
-/// Whether a text is data by its form.
-fn is_data(text: &str) -> bool {
-    let text = text.trim_start();
-    (text.starts_with('{') || text.starts_with('['))
-        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
-}
-
-/// Whether something before a text says that it is not the server's own.
-fn is_marked(text: &str, at: usize) -> bool {
-    let start = text.floor_char_boundary(at.saturating_sub(NEAR));
-    let before = text[start..at].to_lowercase();
-    let words = [
-        "untrusted",
-        "user-provided",
-        "user provided",
-        "user-supplied",
-        "user-generated",
-        "external content",
-        "third-party",
-        "not instructions",
-        "do not follow",
-        "```",
-        "\"\"\"",
-        "-----begin",
-        "[begin",
-        "<<<",
-    ];
-    if words.iter().any(|word| before.contains(word)) {
-        return true;
-    }
-    // An element that is closed behind it.
-    let opened = before.rfind('<').map(|open| &before[open + 1..]);
-    let name: String = opened
-        .unwrap_or_default()
-        .chars()
-        .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
-        .collect();
-    !name.is_empty() && text[at..].to_lowercase().contains(&format!("</{name}>"))
 }
 
 /// What the tool was given is part of the address of a picture.
