@@ -28,7 +28,7 @@ One bad message of one client, or of a model that errs, takes the server away fr
 
 # What counts as proof
 The process of the server ended, or a ping after the message is not answered, while a server that got an innocent message answers it. An
-error as the answer is right.
+error as the answer is right. Over stdio a message harms only the client that sends it, and is of little weight.
 
 # Example
 ```yaml
@@ -303,8 +303,15 @@ fn hit(bout: &Bout<'_>, tried: &Tried, harm: &Harm) -> Hit {
         (place, format!("a malformed message ends or blocks the server ({form})"))
     };
     let hit = Hit::confirmed(title, harm.what.clone()).by(tried).fault("ends").at(place);
-    // Over HTTP it is taken away from others, too.
-    if bout.field.powers.http { hit.severity(Severity::High) } else { hit }
+    if bout.field.powers.http {
+        // It is taken away from others, too.
+        hit.severity(Severity::High)
+    } else if matches!(tried.attempt.action, Action::Frame { .. }) {
+        // Arguments may come from a model and what it has read; whole messages come from the client.
+        hit.severity(Severity::Low)
+    } else {
+        hit
+    }
 }
 
 #[cfg(test)]
@@ -343,7 +350,7 @@ mod tests {
         let places: Vec<String> =
             hits.iter().map(|hit| hit.place.as_ref().unwrap().to_string()).collect();
         assert_eq!(places, ["message null", "message deep nesting"]);
-        assert_eq!(hits[0].severity, None);
+        assert_eq!(hits[0].severity, Some(Severity::Low), "only the client itself is harmed");
     }
 
     #[test]

@@ -264,11 +264,22 @@ fn path(bout: &Bout<'_>, tried: &Tried, said: &str) -> Option<String> {
         .filter(|r| is_told(r))
         .collect();
     // A tool that is given a path may speak of paths.
-    if words(&tried.attempt.role).iter().any(|word| PATHS.contains(&word.as_str())) {
+    if words(&tried.attempt.role).iter().any(|word| PATHS.contains(&word.as_str()))
+        || takes_paths(bout, &tried.attempt.role)
+    {
         return None;
     }
     let mut found = internals::paths(said).into_iter();
     found.find(|path| !told.iter().any(|root| Path::new(path).starts_with(root)))
+}
+
+/// Whether an argument is an absolute path in a call that works.
+fn takes_paths(bout: &Bout<'_>, pointer: &str) -> bool {
+    let Some(Step::Call(call)) = bout.aim.baseline.as_ref().map(|known| &known.step) else {
+        return false;
+    };
+    let args = Value::Object(call.args.clone());
+    args.pointer(pointer).and_then(Value::as_str).is_some_and(|text| Path::new(text).is_absolute())
 }
 
 /// All texts that were sent.
@@ -407,11 +418,16 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_given_a_path_may_speak_of_paths() {
-        let room = Room::with_argument("git_log", "repo_path", "/srv/repo");
-        let text = "Repository path '/srv/x' is outside of the allowed repository '/srv/repo2/y'";
-        assert!(!room.fight(&ErrorLeak, |_| fails(text)).iter().any(|hit| {
-            hit.place.as_ref().is_some_and(|place| place.to_string() == "git_log.repo_path")
-        }));
+        for (tool, name) in [("git_log", "repo_path"), ("move", "source")] {
+            let room = Room::with_argument(tool, name, "/srv/repo");
+            let text = "Path '/srv/x' is outside of the allowed repository '/srv/repo2/y'";
+            let place = format!("{tool}.{name}");
+            assert!(
+                !room.fight(&ErrorLeak, |_| fails(text)).iter().any(|hit| {
+                    hit.place.as_ref().is_some_and(|found| found.to_string() == place)
+                })
+            );
+        }
     }
 
     #[test]

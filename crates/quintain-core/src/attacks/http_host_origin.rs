@@ -1,6 +1,6 @@
 //! Local servers that answer pages of any site: DNS rebinding.
 
-use super::http::{self, Answer, of_role};
+use super::http::{self, Answer, of_role, served};
 use crate::attack::{
     Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, HttpRequest, Need, Tried,
 };
@@ -15,14 +15,18 @@ static META: Meta = Meta {
     summary: "A local server takes requests with the Host or Origin of another site",
     docs: "\
 # What it does
-Sends a good request to a server on a loopback address, and the same one with a foreign `Host`, then with a foreign `Origin`, each alone;
-also with names that merely begin like those of this machine. `Host` and `Origin` are two findings, since they need two checks.
+Sends a good request to a server on a loopback address, and the same one with a foreign `Host`, then with a foreign `Origin`, each alone,
+then with both, as a page sends them whose name was let point to this machine; also with names that merely begin like those of this
+machine. Asks whether pages of other sites may send requests (a preflight, and a request that needs none). `Host` and `Origin` are two
+findings, since they need two checks.
 
 # Why it matters
 A page that the user happens to open can let its own name point to 127.0.0.1, and then use every tool of the server from the browser.
 
 # What counts as proof
-The status does not change, and the result of the request comes back. Servers that other machines reach are not tried.
+The status does not change and the result of the request comes back, for the header alone and for both together: either check stops such
+pages. If the other header is checked, one that is not checked at all is suspected only, unless the server lets pages of other sites in; a check that a
+similar name gets past is proof in any case. Servers that other machines reach are not tried.
 
 # Example
 ```yaml
@@ -79,25 +83,67 @@ impl Attack for HttpHostOrigin {
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Place::Header { header, .. } = &aim.place else { return Vec::new() };
-        let values: &[(&str, &str)] = if header == "Host" { &HOSTS } else { &ORIGINS };
-        let good = HttpRequest { identity: Some(0), ..http::initialize() };
+        let is_host = header == "Host";
+        let values: &[(&str, &str)] = if is_host { &HOSTS } else { &ORIGINS };
+        // Over the older transport the stream is asked for by the page, too.
+        let fresh = brief.field.is_some_and(|field| field.powers.sse);
+        let good = HttpRequest { identity: Some(0), fresh, ..http::initialize() };
+        let with = |added: &[(&str, &str)]| {
+            let mut request = good.clone();
+            let added = added.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            request.headers.extend(added);
+            request
+        };
         let mut attempts = Vec::new();
         for (set, (form, value)) in values.iter().enumerate() {
-            let mut bad = good.clone();
-            bad.headers.push((header.clone(), (*value).to_owned()));
-            attempts.push(http::attempt(brief, (set, form, "good"), good.clone()));
-            let attempt = http::attempt(brief, (set, form, "bad"), bad);
-            attempts.push(Attempt { payload: Some((*value).into()), ..attempt });
+            let bare = value.trim_start_matches("http://");
+            let origin = format!("http://{bare}");
+            let mut requests = vec![
+                ("good", good.clone()),
+                ("bad", with(&[(header, value)])),
+                ("both", with(&[("Host", bare), ("Origin", &origin)])),
+            ];
+            if !is_host {
+                requests.push(("preflight", preflight(&origin)));
+                let mut simple = with(&[("Origin", &origin)]);
+                simple.headers.retain(|(name, _)| name != "Content-Type");
+                simple.headers.push(("Content-Type".to_owned(), "text/plain".to_owned()));
+                requests.push(("simple", simple));
+            }
+            attempts.extend(requests.into_iter().map(|(role, request)| {
+                let made = http::attempt(brief, (set, form, role), request);
+                Attempt { payload: (role != "good").then(|| (*value).into()), ..made }
+            }));
         }
         attempts
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets().filter_map(|(_, tried)| judge(bout, &tried)).collect()
+        let sets: Vec<(usize, Vec<&Tried>)> = bout.sets().collect();
+        // The first name resembles nothing: who refuses it looks at the header.
+        let looks = sets.first().is_some_and(|(_, tried)| {
+            let bad = of_role(tried, "bad").and_then(Answer::of);
+            bad.is_some_and(|answer| answer.served().is_none())
+        });
+        sets.iter().filter_map(|(_, tried)| judge(bout, tried, looks)).collect()
     }
 }
 
-fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+/// What a browser asks before it sends JSON to another site.
+fn preflight(origin: &str) -> HttpRequest {
+    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    HttpRequest {
+        method: "OPTIONS".to_owned(),
+        headers: vec![
+            header("Origin", origin),
+            header("Access-Control-Request-Method", "POST"),
+            header("Access-Control-Request-Headers", "content-type"),
+        ],
+        ..HttpRequest::default()
+    }
+}
+
+fn judge(bout: &Bout<'_>, tried: &[&Tried], looks: bool) -> Option<Hit> {
     let Place::Header { header, .. } = &bout.aim.place else { return None };
     let (good, bad) = (of_role(tried, "good")?, of_role(tried, "bad")?);
     let (right, wrong) = (Answer::of(good)?, Answer::of(bad)?);
@@ -111,12 +157,33 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
     let title = format!("a foreign {header} is accepted on a loopback address ({form})");
     let what =
         format!("{header}: {value} was answered with {} and a result, as without it", wrong.status);
-    let mut hit = Hit::confirmed(title, what).by(bad).fault("rebinding");
-    if bout.field.powers.credentials {
-        // A page does not have them.
-        hit = hit.severity(Severity::Medium);
+    let rebinds = of_role(tried, "both").and_then(served).is_some();
+    if rebinds || looks || lets_in(tried, value) {
+        let hit = Hit::confirmed(title, what).by(bad).fault("rebinding");
+        // A page does not have credentials.
+        let weaker = bout.field.powers.credentials;
+        return Some(if weaker { hit.severity(Severity::Medium) } else { hit });
     }
-    Some(hit)
+    let other = if header == "Host" { "Origin" } else { "Host" };
+    let note = format!("a foreign {other} is refused, which stops pages of other sites");
+    Some(Hit::suspected(title, what).by(bad).fault("rebinding").severity(Severity::Low).note(note))
+}
+
+/// Whether a browser would let a page of another site send the request: after asking, or unasked.
+fn lets_in(tried: &[&Tried], origin: &str) -> bool {
+    let allows = of_role(tried, "preflight").and_then(Answer::of).is_some_and(|answer| {
+        let allows = |name: &str, wanted: &str| {
+            let given = answer.header(name).unwrap_or_default();
+            given
+                .split(',')
+                .map(str::trim)
+                .any(|one| one == "*" || one.eq_ignore_ascii_case(wanted))
+        };
+        (200..300).contains(&answer.status)
+            && allows("Access-Control-Allow-Origin", origin)
+            && allows("Access-Control-Allow-Headers", "content-type")
+    });
+    allows || of_role(tried, "simple").and_then(served).is_some()
 }
 
 #[cfg(test)]
@@ -124,7 +191,8 @@ mod tests {
     use super::*;
     use crate::attacks::http::testing::{lists, replies, request};
     use crate::attacks::testing::Room;
-    use crate::evidence::Evidence;
+    use crate::evidence::{Evidence, Outcome};
+    use crate::finding::Confidence;
     use serde_json::json;
 
     fn room() -> Room {
@@ -146,10 +214,37 @@ mod tests {
     fn host_and_origin_are_two_findings() {
         let hits = room().fight(&HttpHostOrigin, |_| lists());
         assert_eq!(hits.len(), HOSTS.len() + ORIGINS.len());
-        let hits = room().fight(&HttpHostOrigin, |attempt| {
-            if sent(attempt, "Host").is_some() { forbidden() } else { lists() }
-        });
-        assert!(hits.len() == ORIGINS.len() && hits[0].title.contains("Origin"));
+    }
+
+    /// What is found at a server that refuses by this header.
+    fn refusing(header: &str, preflight: &Evidence, simple: bool) -> Vec<Hit> {
+        room().fight(&HttpHostOrigin, |attempt| match attempt.role.as_str() {
+            "preflight" => preflight.clone(),
+            "simple" if !simple => replies(415, &json!({})),
+            _ if sent(attempt, header).is_some() => forbidden(),
+            _ => lists(),
+        })
+    }
+
+    #[test]
+    fn one_check_stops_pages_unless_they_are_let_in() {
+        let shut = replies(404, &json!({}));
+        for header in ["Host", "Origin"] {
+            let hits = refusing(header, &shut, false);
+            assert!(!hits.is_empty());
+            assert!(hits.iter().all(|hit| hit.confidence == Confidence::Suspected), "{header}");
+        }
+        let confirmed = |hits: &[Hit]| {
+            hits.iter().filter(|hit| hit.confidence == Confidence::Confirmed).count()
+        };
+        let mut open = replies(204, &json!({}));
+        let headers = json!({"access-control-allow-origin": "*",
+            "access-control-allow-headers": "Content-Type, Mcp-Session-Id"});
+        open.exchanges[0].outcome =
+            Outcome::Reply(json!({"status": 204, "headers": headers, "body": ""}));
+        assert_eq!(confirmed(&refusing("Host", &open, false)), ORIGINS.len());
+        assert_eq!(confirmed(&refusing("Host", &shut, true)), ORIGINS.len());
+        assert_eq!(confirmed(&refusing("Origin", &open, true)), 0);
     }
 
     #[test]
@@ -162,6 +257,7 @@ mod tests {
         let hits = room().fight(&HttpHostOrigin, prefix);
         assert_eq!(hits.len(), 1);
         assert!(hits[0].title.contains("begins with localhost"), "{}", hits[0].title);
+        assert_eq!(hits[0].confidence, Confidence::Confirmed);
     }
 
     #[test]
@@ -172,7 +268,7 @@ mod tests {
             replies(200, &json!({"error": {"message": "bad host"}})),
         ] {
             let hits = room().fight(&HttpHostOrigin, |attempt| {
-                if attempt.role == "bad" { answer.clone() } else { lists() }
+                if attempt.role != "good" { answer.clone() } else { lists() }
             });
             assert!(hits.is_empty());
         }

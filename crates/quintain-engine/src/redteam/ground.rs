@@ -160,6 +160,7 @@ impl Planted {
                 self.names.extend(parts.map(str::to_owned));
                 self.names.insert(text.clone());
                 self.lodge(Path::new(text));
+                self.stray(Path::new(text));
             }
             Value::Array(items) => items.iter().for_each(|item| self.sent(item)),
             Value::Object(entries) => entries.values().for_each(|entry| self.sent(entry)),
@@ -188,6 +189,25 @@ impl Planted {
         } else {
             fs::create_dir_all(path)
         };
+    }
+
+    /// Notes what a target would have to make for a path that begins like that of one of its folders and lies
+    /// beside it: a text behind the name of a folder is another name.
+    fn stray(&mut self, path: &Path) {
+        let plain = !path.components().any(|part| matches!(part, Component::ParentDir));
+        let text = path.to_string_lossy();
+        let beside =
+            |root: &&PathBuf| text.starts_with(&*root.to_string_lossy()) && !path.starts_with(root);
+        let Some(parent) = self.before.keys().find(beside).and_then(|root| root.parent()) else {
+            return;
+        };
+        let first = path.ancestors().find(|above| above.parent() == Some(parent));
+        // What is there already is not ours.
+        if let Some(first) = first.filter(|first| plain && fs::symlink_metadata(first).is_err())
+            && !self.outside.iter().any(|known| known == first)
+        {
+            self.outside.push(first.to_owned());
+        }
     }
 
     /// Takes away what an attempt left, so that it can be seen anew.
@@ -300,6 +320,27 @@ mod tests {
             fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
         assert_eq!(left, ["old", "their-own"]);
+    }
+
+    #[test]
+    fn what_a_target_made_beside_its_folder_goes() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("data");
+        for name in ["data", "data-of-theirs"] {
+            fs::create_dir(home.path().join(name)).unwrap();
+        }
+        let mut planted = Planted::new(std::slice::from_ref(&root), &mut Chance::new(1)).unwrap();
+        for tail in [";id /x", "-of-theirs/y", "/inside"] {
+            let path = format!("{}{tail}", root.display());
+            planted.sent(&serde_json::json!({ "path": path }));
+            fs::create_dir_all(path).unwrap();
+        }
+        drop(planted);
+        let mut left: Vec<_> =
+            fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["data", "data-of-theirs"]);
+        assert!(home.path().join("data-of-theirs/y").exists());
     }
 
     #[test]

@@ -117,7 +117,8 @@ impl Doors {
         let who = request.identity.or(request.session_of).unwrap_or(0);
         let plain = self.pieces(door(who)?, request.identity.is_some(), None)?;
         let mut changed = self.pieces(door(who)?, request.identity.is_some(), Some(request))?;
-        if door(who)?.sse {
+        // Only messages are answered on the stream.
+        if door(who)?.sse && request.method == "POST" {
             let of = match request.session_of {
                 Some(of) => self.pieces(door(of)?, true, None)?,
                 None if request.fresh => changed.clone(),
