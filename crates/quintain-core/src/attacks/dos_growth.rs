@@ -264,14 +264,14 @@ fn grows(row: &Row, harmless: Duration, took: &[Duration]) -> bool {
 fn is_pause(row: &Row, took: &[Duration]) -> bool {
     let [.., before, last] = took else { return false };
     let least = took.iter().min().copied().unwrap_or_default();
-    let cost = (*before - least).max(NOISE).as_secs_f64();
+    let cost = before.saturating_sub(least).max(NOISE).as_secs_f64();
     let most = if row.is_short() {
         let sizes = &row.sizes[took.len() - 2..took.len()];
         4_f64.powi(i32::try_from(sizes[1] - sizes[0]).unwrap_or(i32::MAX))
     } else {
         100.0
     };
-    (*last - least).as_secs_f64() > cost * most
+    last.saturating_sub(least).as_secs_f64() > cost * most
 }
 
 #[cfg(test)]

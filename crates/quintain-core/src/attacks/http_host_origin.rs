@@ -268,7 +268,7 @@ mod tests {
             replies(200, &json!({"error": {"message": "bad host"}})),
         ] {
             let hits = room().fight(&HttpHostOrigin, |attempt| {
-                if attempt.role != "good" { answer.clone() } else { lists() }
+                if attempt.role == "good" { lists() } else { answer.clone() }
             });
             assert!(hits.is_empty());
         }
