@@ -63,6 +63,11 @@ pub trait Attack: Send + Sync {
         true
     }
 
+    /// What it does with what there is, if that is less than it could do.
+    fn falls_back(&self, _field: &Field<'_>) -> Option<&'static str> {
+        None
+    }
+
     /// How bad it is, and what the frameworks call it.
     fn facts(&self) -> Facts<'_>;
 

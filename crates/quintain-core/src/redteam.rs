@@ -32,6 +32,7 @@ pub use plugins::{
     Unavailable, all_unavailable, collection_names, collections, known_names, unavailable,
 };
 pub use provider::ModelOrder;
+pub(crate) use provider::ignored as provider_options;
 pub use record::{BoutKey, BoutRecord};
 pub use regression::{Ground as RegressionGround, Left, Regression, regression};
 pub use report::{AttackReport, DefinedAttack, NotRun, PhaseTime, RedteamReport, ToolCoverage};

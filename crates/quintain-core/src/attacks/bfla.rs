@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::http::of_role;
 use super::{nature, reach};
 use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Kind, Need, Sign, Tried,
+    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Kind, Sign, Tried,
 };
 use crate::finding::{Place, Severity};
 use crate::knowledge::{Baseline, is_destructive, put};
@@ -24,7 +24,8 @@ static META: Meta = Meta {
 # What it does
 Calls as a lesser identity what a greater one may: tools that are listed for the first identity and not for the other one, and tools
 that are for administrators by their description or name. The calls are those that work for the first identity. What can be done to
-an object only once is also tried on another object, and on one that does not exist, by both.
+an object only once is also tried on another object, and on one that does not exist, by both. A single identity calls the tools whose
+description names administrators, unless its role is theirs.
 
 # Why it matters
 A list that leaves a tool out protects nothing, if the tool answers whoever knows its name.
@@ -32,7 +33,8 @@ A list that leaves a tool out protects nothing, if the tool answers whoever know
 # What counts as proof
 The tool answers with success, while a tool that does not exist is refused. For tools that are not listed for the caller, and for those
 whose description names administrators, that is confirmed; a name that sounds so is suspected only. So is a lesser identity that is
-told that an object does not exist, in the words that the greater one is told it: it was not refused.
+told that an object does not exist, in the words that the greater one is told it: it was not refused. What a single identity is let do
+is confirmed if its role is stated in the suite, and suspected if it is not.
 
 # Example
 ```yaml
@@ -53,7 +55,7 @@ static FACTS: Facts = Facts {
     severity: Severity::High,
     cwe: &[862],
     frameworks: &["API5", "MCP07", "MCP02", "ASI03"],
-    needs: &[Need::TwoIdentities],
+    needs: &[],
 };
 
 /// So many other objects are tried.
@@ -66,6 +68,13 @@ impl Attack for Bfla {
 
     fn facts(&self) -> Facts<'static> {
         FACTS
+    }
+
+    fn falls_back(&self, field: &Field<'_>) -> Option<&'static str> {
+        (field.powers.identities.len() < 2).then_some(
+            "needs two identities (`redteam.identities`); one can only call the tools that say that they \
+             are for administrators",
+        )
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -103,7 +112,8 @@ impl Attack for Bfla {
             };
             call_as(who, "called", baseline.step.clone());
             let nobody = brief.nonce();
-            if let Some(absent) = with_object(field, baseline, &Value::from(nobody.as_str())) {
+            let absent = with_object(field, baseline, &Value::from(nobody.as_str()));
+            if let Some(absent) = absent.filter(|_| who > 0) {
                 call_as(0, "absent to the greater", absent.clone());
                 call_as(who, "absent", absent);
             }
@@ -143,7 +153,9 @@ impl Why {
 
 /// Who is not meant to use a tool, and why. An identity of which nothing is listed was not asked.
 fn lesser<'f>(field: &'f Field<'_>, tool: &'f Tool) -> impl Iterator<Item = (usize, Why)> + 'f {
-    let identities = field.powers.identities.iter().enumerate().skip(1);
+    // The first one is the greater one, if there is another.
+    let is_single = field.powers.identities.len() == 1;
+    let identities = field.powers.identities.iter().enumerate().skip(usize::from(!is_single));
     identities.filter_map(move |(at, identity)| {
         let name = tool.name()?;
         let is_listed = |identity: &Identity| identity.tools.iter().any(|tool| tool == name);
@@ -155,7 +167,7 @@ fn lesser<'f>(field: &'f Field<'_>, tool: &'f Tool) -> impl Iterator<Item = (usi
             return None;
         } else if nature::says_for_admins(tool) {
             Why::Said
-        } else if nature::is_for_admins(tool) {
+        } else if nature::is_for_admins(tool) && !is_single {
             Why::Named
         } else {
             return None;
@@ -224,14 +236,15 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
             && one.last().is_some_and(|last| nature::succeeds(&last.outcome))
     };
     let Some(called) = tried.iter().find(works).copied() else { return let_in(bout, tried) };
-    let who = match &called.attempt.action {
-        crate::attack::Action::Steps { identity, .. } => *identity,
-        _ => return None,
-    };
-    let who = bout.field.powers.identities.get(who).map_or("", |identity| identity.name.as_str());
+    let Action::Steps { identity, .. } = called.attempt.action else { return None };
+    let identities = &bout.field.powers.identities;
+    let caller = identities.get(identity)?;
+    let who = &caller.name;
     let title = format!("{} can be called by {who} ({})", bout.aim.place, called.attempt.form);
     let what = format!("the call of {who} succeeded, while a tool that does not exist was refused");
-    let sure = called.attempt.form != Why::Named.form();
+    // Who is alone may be an administrator, unless the suite says what they are.
+    let is_known = identities.len() > 1 || caller.role.is_some();
+    let sure = is_known && called.attempt.form != Why::Named.form();
     let hit = if sure {
         Hit::confirmed(title, what)
     } else {
@@ -347,6 +360,20 @@ mod tests {
             _ => fails("access denied"),
         };
         assert!(room.fight(&Bfla, guarded).is_empty());
+    }
+
+    #[test]
+    fn a_single_identity_proves_it_if_its_role_is_known() {
+        let mut room = room("set_role", "Changes a role. For administrators.", true);
+        room.powers.identities.truncate(1);
+        room.powers.identities[0].name = "target".into();
+        assert!(Bfla.falls_back(&room.field()).is_some());
+        let hits = room.fight(&Bfla, weak);
+        assert_eq!((hits.len(), hits[0].confidence), (1, Confidence::Suspected));
+        room.powers.identities[0].role = Some("user".into());
+        assert_eq!(room.fight(&Bfla, weak)[0].confidence, Confidence::Confirmed);
+        room.powers.identities[0].role = Some("admin".into());
+        assert!(Bfla.aims(&room.field()).is_empty());
     }
 
     #[test]

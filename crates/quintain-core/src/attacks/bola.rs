@@ -93,6 +93,13 @@ impl Attack for Bola {
         FACTS
     }
 
+    fn falls_back(&self, field: &Field<'_>) -> Option<&'static str> {
+        (field.powers.identities.len() < 2).then_some(
+            "needs two identities (`redteam.identities`); one can only ask for neighbours of the ids it \
+             knows, which is suspected at most",
+        )
+    }
+
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
         let mut aims: Vec<Aim> = field
             .knowledge

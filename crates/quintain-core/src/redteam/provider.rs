@@ -12,6 +12,11 @@ const OLLAMA: &str = "http://127.0.0.1:11434/v1";
 /// Keys of providers that change nothing here.
 const IGNORED: [&str; 6] = ["label", "organization", "top_p", "seed", "stop", "response_format"];
 
+/// Options of providers that are taken and have no effect.
+pub(crate) fn ignored() -> impl Iterator<Item = &'static str> {
+    IGNORED.into_iter()
+}
+
 /// A model behind an address that speaks the chat completions of OpenAI.
 #[derive(Debug, Clone)]
 pub struct ModelOrder {

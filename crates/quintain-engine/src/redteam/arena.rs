@@ -17,7 +17,7 @@ use super::drill::Drill;
 use super::findings;
 use super::learn::ping;
 use super::mute::Mute;
-use super::party::{Party, send};
+use super::party::{Party, send_within};
 use super::raw::Doors;
 use super::witness::Witness;
 use crate::world::World;
@@ -35,6 +35,8 @@ const WAVE: usize = 4;
 const MAX_LATE: usize = 32;
 /// A server that was sent nonsense has so long to answer a ping: a busy machine is no weakness of it.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// So many requests of one session may stay without an answer before only its last one is made.
+const MAX_SILENCES: usize = 1;
 
 /// Everything that bouts share.
 pub(super) struct Arena<'a> {
@@ -274,7 +276,8 @@ impl Arena<'_> {
             }
             tried.push(one);
         }
-        if self.drill.ground.is_some() || self.drill.listener.is_some() {
+        let watches = self.drill.ground.is_some() || self.drill.listener.is_some();
+        if watches && !tried.is_empty() {
             tokio::time::sleep(settle).await;
             self.witness.look();
             for one in &mut tried {
@@ -307,7 +310,7 @@ impl Arena<'_> {
             Action::Steps { steps, identity } => {
                 let Some(party) = self.parties.get(*identity) else { return evidence };
                 for step in steps {
-                    let exchange = party.step(step).await;
+                    let exchange = party.step_within(step, self.mute.patience(step)).await;
                     let lost = matches!(exchange.outcome, Outcome::Closed { .. });
                     if lost {
                         // Somebody else's attempt may have killed it: this one is made alone.
@@ -334,8 +337,14 @@ impl Arena<'_> {
         let mut evidence = Evidence::default();
         let Some(party) = self.parties.get(identity) else { return evidence };
         let Ok(sessions) = party.alone(self.world).await else { return evidence };
-        for step in steps {
-            let exchange = send(&sessions, step).await;
+        let mut silences = 0;
+        for (at, step) in steps.iter().enumerate() {
+            // Who asks whether the server is still there asks last, and need not know more before.
+            if silences >= MAX_SILENCES && at + 1 < steps.len() {
+                continue;
+            }
+            let exchange = send_within(&sessions, step, self.mute.patience(step)).await;
+            silences += usize::from(matches!(exchange.outcome, Outcome::TimedOut { .. }));
             let lost = match &exchange.outcome {
                 Outcome::Closed { why } => Some(why.clone()),
                 _ => None,

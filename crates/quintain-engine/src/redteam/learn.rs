@@ -15,15 +15,15 @@ use quintain_core::tool_call::ToolCall;
 use serde_json::Value;
 
 use super::budget::Budget;
-use super::party::{CALL_TIME, Party};
+use super::party::{CALL_TIME, LEAST_TIME, Party};
 use super::roots;
 use super::witness::Witness;
 
 /// So many calls are tried for one tool in one round.
 const MAX_CALLS: usize = 32;
-/// After so many tools that do not answer, further ones get less time.
+/// After so many tools that do not answer, further ones get less and less time.
 const MAX_MUTE: usize = 2;
-const LITTLE_TIME: Duration = Duration::from_secs(3);
+const LITTLE_TIME: Duration = Duration::from_secs(4);
 /// Why a tool has no call that works, if it does not answer.
 pub(super) const MUTE: &str = "it did not answer in time";
 /// Later rounds know what earlier ones learned.
@@ -76,7 +76,7 @@ pub(super) async fn learn(
                 known.server == *server
                     && matches!(&known.step, Step::Call(call) if call.tool == name)
             });
-            let patience = if mute.len() < MAX_MUTE { CALL_TIME } else { LITTLE_TIME };
+            let patience = patience(mute.len());
             let hunt = Hunt {
                 party,
                 identity,
@@ -124,6 +124,14 @@ pub(super) async fn learn(
     if identity == 0 {
         knowledge.silent = silent;
         knowledge.silent.extend(mute);
+    }
+}
+
+/// How long a tool is waited for, after so many that did not answer.
+fn patience(mute: usize) -> Duration {
+    match mute.checked_sub(MAX_MUTE) {
+        None => CALL_TIME,
+        Some(more) => (LITTLE_TIME / (1 << more.min(8))).max(LEAST_TIME),
     }
 }
 

@@ -1,37 +1,63 @@
 //! Tools that do not answer: each silence costs a whole time limit, so they are not waited for for ever.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use quintain_core::attack::{Action, Attempt};
 use quintain_core::evidence::Outcome;
 use quintain_core::knowledge::Knowledge;
 use quintain_core::probe::Step;
 
+use super::party::{CALL_TIME, LEAST_TIME};
+
 /// So many silences in a row are enough.
 const ENOUGH: usize = 4;
 
-/// How often each tool has been silent since it last answered.
-pub(super) struct Mute(Mutex<HashMap<String, usize>>);
+pub(super) struct Mute(Mutex<Silences>);
+
+struct Silences {
+    /// How often each tool has been silent since it last answered.
+    of: HashMap<String, usize>,
+    /// Whether no tool at all has answered yet, though some were asked.
+    by_all: bool,
+}
 
 impl Mute {
     /// A tool that no call satisfied because it did not answer has one chance more.
     pub(super) fn new(knowledge: &Knowledge) -> Self {
         let silent = knowledge.silent.iter().filter(|one| one.why == super::learn::MUTE);
-        Self(Mutex::new(silent.map(|one| (one.tool.clone(), ENOUGH - 1)).collect()))
+        let of: HashMap<_, _> = silent.map(|one| (one.tool.clone(), ENOUGH - 1)).collect();
+        let by_all = of.len() == knowledge.silent.len() && knowledge.baselines.is_empty();
+        let by_all = by_all && !of.is_empty();
+        Self(Mutex::new(Silences { of, by_all }))
+    }
+
+    fn silences(&self) -> MutexGuard<'_, Silences> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn is_mute(&self, attempt: &Attempt) -> bool {
-        let silences = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tool(attempt).and_then(|tool| silences.get(tool)).is_some_and(|count| *count >= ENOUGH)
+        let silences = self.silences();
+        tool(attempt).and_then(|tool| silences.of.get(tool)).is_some_and(|count| *count >= ENOUGH)
+    }
+
+    /// How long a step is waited for: what did not answer before is not waited for as long again.
+    pub(super) fn patience(&self, step: &Step) -> Duration {
+        let Step::Call(call) = step else { return CALL_TIME };
+        let silences = self.silences();
+        let count = silences.of.get(&call.tool).copied().unwrap_or_default();
+        if silences.by_all || count + 1 >= ENOUGH { LEAST_TIME } else { CALL_TIME }
     }
 
     /// Notes what came of an attempt.
     pub(super) fn heard(&self, attempt: &Attempt, outcome: Option<&Outcome>) {
         let (Some(tool), Some(outcome)) = (tool(attempt), outcome) else { return };
-        let mut silences = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = silences.entry(tool.to_owned()).or_default();
-        *count = if matches!(outcome, Outcome::TimedOut { .. }) { *count + 1 } else { 0 };
+        let is_silent = matches!(outcome, Outcome::TimedOut { .. });
+        let mut silences = self.silences();
+        silences.by_all &= is_silent;
+        let count = silences.of.entry(tool.to_owned()).or_default();
+        *count = if is_silent { *count + 1 } else { 0 };
     }
 }
 
@@ -41,5 +67,49 @@ fn tool(attempt: &Attempt) -> Option<&str> {
     match steps.last()? {
         Step::Call(call) => Some(&call.tool),
         Step::Request { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quintain_core::attack::Nonce;
+    use quintain_core::chance::Chance;
+    use quintain_core::knowledge::Silent;
+    use quintain_core::tool_call::ToolCall;
+    use serde_json::{Map, json};
+
+    fn step(tool: &str) -> Step {
+        Step::Call(ToolCall { tool: tool.to_owned(), args: Map::new(), server: None })
+    }
+
+    fn attempt(tool: &str) -> Attempt {
+        Attempt {
+            form: String::new(),
+            set: 0,
+            role: String::new(),
+            action: Action::Steps { steps: vec![step(tool)], identity: 0 },
+            nonce: Nonce::draw(&mut Chance::new(1)),
+            payload: None,
+        }
+    }
+
+    #[test]
+    fn what_never_answers_is_waited_for_shortly_and_then_left_alone() {
+        let silent = |tool: &str| Silent {
+            server: String::new(),
+            tool: tool.to_owned(),
+            why: super::super::learn::MUTE.to_owned(),
+        };
+        let knowledge =
+            Knowledge { silent: vec![silent("a"), silent("b")], ..Knowledge::default() };
+        let mute = Mute::new(&knowledge);
+        assert_eq!(mute.patience(&step("a")), LEAST_TIME);
+        assert_eq!(mute.patience(&step("unheard of")), LEAST_TIME, "nothing answers");
+        mute.heard(&attempt("a"), Some(&Outcome::TimedOut { after: LEAST_TIME }));
+        assert!(mute.is_mute(&attempt("a")) && !mute.is_mute(&attempt("b")));
+        mute.heard(&attempt("b"), Some(&Outcome::Reply(json!({}))));
+        assert_eq!(mute.patience(&step("b")), CALL_TIME);
+        assert_eq!(mute.patience(&step("unheard of")), CALL_TIME);
     }
 }

@@ -18,6 +18,8 @@ use crate::world::World;
 
 /// A call of an attack that takes longer proves nothing more.
 pub(super) const CALL_TIME: Duration = Duration::from_secs(8);
+/// So long is waited for what is not expected to answer.
+pub(super) const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// An identity with its sessions.
 pub(super) struct Party {
@@ -79,13 +81,9 @@ impl Party {
     }
 }
 
-/// Sends one step over these sessions and waits as long as a call may take. Connecting, which heavy
-/// servers need long for, has the time that the target gives it.
-pub(super) async fn send(sessions: &Sessions, step: &Step) -> Exchange {
-    send_within(sessions, step, CALL_TIME).await
-}
-
-async fn send_within(sessions: &Sessions, step: &Step, limit: Duration) -> Exchange {
+/// Sends one step over these sessions and waits no longer than this. Connecting, which heavy servers need
+/// long for, has the time that the target gives it.
+pub(super) async fn send_within(sessions: &Sessions, step: &Step, limit: Duration) -> Exchange {
     match tokio::time::timeout(limit, sent(sessions, step)).await {
         Ok(exchange) => exchange,
         Err(_) => exchange(step, Outcome::TimedOut { after: limit }, limit),

@@ -35,6 +35,9 @@ impl Plan {
                 plan.not_run.push(NotRun { what, why });
                 continue;
             }
+            if let Some(why) = plugin.attack.falls_back(field) {
+                plan.not_run.push(NotRun { what: format!("{what} in full"), why: why.to_owned() });
+            }
             let statics = listed(&*plugin.attack, field);
             plan.statics.extend(statics.into_iter().map(|hit| (at, hit)));
             let mut aims = plugin.attack.aims(field);

@@ -10,7 +10,7 @@ use crate::attack::Given;
 use crate::attacks;
 use crate::finding::Severity;
 use crate::redteam::defined::{FAULTS, KINDS, PLACEHOLDERS, WORDS, framework_ids};
-use crate::redteam::{IGNORED, known_names};
+use crate::redteam::{IGNORED, known_names, provider_options};
 use crate::strategies;
 
 pub(super) fn redteam() -> Value {
@@ -32,6 +32,7 @@ pub(super) fn redteam() -> Value {
         ("numTests", count("Places that each attack is tried on at most")),
         ("identities", list("Who the target is spoken to as", identity())),
         ("tokens", tokens()),
+        ("provider", provider()),
         ("listener", text("Where to listen for connections of the target: `HOST[:PORT]`")),
         ("destructive", flag("Call tools that may destroy something, too")),
         ("budget", budget()),
@@ -231,6 +232,29 @@ fn identity() -> Value {
         ("defaultArgs", map("Laid under the arguments of every call")),
     ];
     keys("Somebody with credentials", entries, &["name"])
+}
+
+fn provider() -> Value {
+    let id = json!({
+        "type": "string",
+        "pattern": "^[a-z]+:",
+        "description": "`openai:chat:MODEL` or `ollama:chat:MODEL`",
+    });
+    let config = [
+        ("apiBaseUrl", text("Its address up to and without `/chat/completions`")),
+        ("apiHost", text("Its host, if it is reached at `https://HOST/v1`")),
+        ("apiKey", scalar("Its key")),
+        ("apiKeyEnvar", text("The variable that holds its key [default: OPENAI_API_KEY]")),
+        ("model", scalar("The model, if it is another than that of the id")),
+        ("temperature", number("How freely it writes [default: 0.7]")),
+        ("max_tokens", count("How much it writes at most [default: 1024]")),
+        ("headers", map_of("Headers of requests to it", scalar(""))),
+    ];
+    let others = || provider_options().map(|name| (name, any("Has no effect")));
+    let config = keys("Where it is, and how it is asked", config.into_iter().chain(others()), &[]);
+    let entries = [("id", id.clone()), ("config", config)];
+    let whole = keys("A model with options", entries.into_iter().chain(others()), &["id"]);
+    either("A model that proposes calls; what they prove is not its to say", [id, whole])
 }
 
 fn tokens() -> Value {
