@@ -9,6 +9,8 @@ use std::{
     time::Instant,
 };
 
+use serde_json::Value;
+
 use crate::{Result, process, programs, stage::Note, workspace::Workspace};
 
 /// The oldest Node the conformance suites and newer peers run on.
@@ -18,6 +20,8 @@ const STAMP: &str = ".installed";
 enum Kind {
     Npm,
     Python,
+    /// Sources of crates; nothing is built.
+    Crates,
 }
 
 struct Peer {
@@ -118,14 +122,20 @@ fn missing(name: &str, message: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
-/// Every `peers/X/package.json` is an npm peer, every `peers/python/requirements-X.txt` a Python one.
+/// Every `peers/X/package.json` is an npm peer, every `peers/X/Cargo.toml` one of crates, every
+/// `peers/python/requirements-X.txt` a Python one.
 fn find(folder: &Path) -> Result<Vec<Peer>> {
     let mut peers = Vec::new();
     for path in entries(folder)? {
-        let package = path.join("package.json");
-        if package.is_file() {
-            let manifest = vec![package, path.join("package-lock.json")];
-            peers.push(Peer { name: file_name(&path), kind: Kind::Npm, manifest });
+        for (manifest, lock, kind) in [
+            ("package.json", "package-lock.json", Kind::Npm),
+            ("Cargo.toml", "Cargo.lock", Kind::Crates),
+        ] {
+            let manifest = path.join(manifest);
+            if manifest.is_file() {
+                let manifest = vec![manifest, path.join(lock)];
+                peers.push(Peer { name: file_name(&path), kind, manifest });
+            }
         }
     }
     for path in entries(&folder.join("python"))? {
@@ -156,6 +166,7 @@ fn install_one(peer: &Peer, folder: &Path) -> Result<()> {
         match peer.kind {
             Kind::Npm => npm(peer, &home)?,
             Kind::Python => python(peer, &home)?,
+            Kind::Crates => crates(peer, &home)?,
         }
         fs::write(&stamp, wanted).map_err(fail)?;
         println!("installed peer {} in {:.1} s", peer.name, start.elapsed().as_secs_f64());
@@ -167,11 +178,40 @@ fn install_one(peer: &Peer, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn npm(peer: &Peer, home: &Path) -> Result<()> {
+fn copy_manifest(peer: &Peer, home: &Path) -> Result<()> {
     for file in &peer.manifest {
         let copy = home.join(file_name(file));
         fs::copy(file, copy).map_err(|error| format!("{}: {error}", file.display()))?;
     }
+    Ok(())
+}
+
+/// Leaves the sources of the crates that the manifest names in folders of their names.
+fn crates(peer: &Peer, home: &Path) -> Result<()> {
+    let fail = |error: std::io::Error| format!("peer {}: {error}", peer.name);
+    copy_manifest(peer, home)?;
+    fs::write(home.join("nothing.rs"), "").map_err(fail)?;
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["metadata", "--locked", "--format-version=1"]).current_dir(home);
+    let answer: Value = serde_json::from_str(&process::capture(&mut command)?)
+        .map_err(|error| error.to_string())?;
+    let all = answer["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    // Our own package has no source to be had from.
+    let own = all.iter().find(|package| package["source"].is_null());
+    let named = own.and_then(|own| own["dependencies"].as_array()).into_iter().flatten();
+    for name in named.filter_map(|dependency| dependency["name"].as_str()) {
+        let package = all.iter().find(|package| package["name"] == name);
+        let manifest = package.and_then(|package| package["manifest_path"].as_str());
+        let folder = manifest.and_then(|manifest| Path::new(manifest).parent());
+        let folder = folder.ok_or_else(|| format!("cargo does not say where {name} is"))?;
+        let mut copy = Command::new("cp");
+        process::capture(copy.arg("-r").arg(folder).arg(home.join(name)))?;
+    }
+    Ok(())
+}
+
+fn npm(peer: &Peer, home: &Path) -> Result<()> {
+    copy_manifest(peer, home)?;
     let mut command = Command::new("npm");
     command.args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(home);
     process::capture(&mut command).map(|_| ())
@@ -257,7 +297,7 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers");
         let names: Vec<String> =
             find(&folder).expect("peers").into_iter().map(|peer| peer.name).collect();
-        for name in ["npm", "python-classic", "python-modern"] {
+        for name in ["npm", "python-classic", "python-modern", "sarif"] {
             assert!(names.iter().any(|found| found == name), "{name} in {names:?}");
         }
     }

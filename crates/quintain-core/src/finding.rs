@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::attack::Sign;
 use crate::evidence::Evidence;
 use crate::probe::Step;
+use crate::redteam::BoutKey;
 use crate::result::Place as Written;
 
 /// How bad it is, from the view of whoever runs the server.
@@ -294,6 +295,9 @@ pub struct Finding {
     pub replay: Option<String>,
     /// The same for the same weakness in every run.
     pub fingerprint: String,
+    /// The bout that showed it, where that is not its rule at its place: a server may die of any attack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bout: Option<BoutKey>,
     /// Which strategies led to it, if not the plain attack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strategies: Vec<String>,
@@ -322,16 +326,18 @@ impl Finding {
     /// What needed no call is seen by looking at what the target lists.
     pub fn seen_again_at(&mut self, target: &str) {
         let replay = format!("quintain replay {} {target}", self.id);
+        let how =
+            if self.is_listed() { format!("quintain inspect {target}") } else { replay.clone() };
+        self.reproduce.get_or_insert(how);
+        self.replay = Some(replay);
+    }
+
+    /// Whether what the target lists shows it, without a call.
+    pub fn is_listed(&self) -> bool {
         let listed = |proof: &Proof| {
             proof.attempt.exchanges.is_empty() && proof.attempt.observations.is_empty()
         };
-        let how = if self.proofs.iter().all(listed) {
-            format!("quintain inspect {target}")
-        } else {
-            replay.clone()
-        };
-        self.reproduce.get_or_insert(how);
-        self.replay = Some(replay);
+        self.proofs.iter().all(listed)
     }
 
     /// What the attack is about, if it is none of the registry.

@@ -1,5 +1,6 @@
 //! A red-team run: what the user orders, and what came of it.
 
+mod again;
 pub(crate) mod defined;
 mod entries;
 mod fitting;
@@ -19,6 +20,7 @@ mod risk;
 mod suppress;
 mod written;
 
+pub use again::bout_of;
 pub use defined::{Defined, Reading};
 pub(crate) use entries::DEFINITION;
 pub use fitting::{Fit, fitting};
@@ -37,5 +39,7 @@ pub use record::{BoutKey, BoutRecord};
 pub use regression::{Ground as RegressionGround, Left, Regression, regression};
 pub use report::{AttackReport, DefinedAttack, NotRun, PhaseTime, RedteamReport, ToolCoverage};
 pub use risk::{Level, Risk, interval, risk};
-pub use suppress::{Suppression, part as part_suppressed, read as read_suppressions};
+pub use suppress::{
+    Suppression, Unused, part as part_suppressed, read as read_suppressions, unused,
+};
 pub use written::{written_identity, written_target};

@@ -64,6 +64,7 @@ pub fn finding(rule: &str, facts: Facts<'_>, target: &str, place: Place, told: T
         reproduce: None,
         replay: None,
         fingerprint,
+        bout: None,
         strategies: Vec::new(),
         note: told.note,
         written: None,

@@ -5,6 +5,7 @@
 //! hostile, and one bad entry never sinks its siblings.
 
 mod amazon_q;
+pub mod archive;
 mod bundle;
 mod claude_code;
 mod claude_desktop;

@@ -13,6 +13,8 @@ use crate::tool_call::ToolCall;
 
 /// Who looks at answers of which nothing particular is demanded.
 const DETECTORS: [&str; 3] = ["pii", "secrets", "error-leak"];
+/// What the attack of proposed calls is called.
+pub(super) const PURPOSE: &str = "purpose";
 const IN_WORDS: &str = "is in words and needs a model that turns it into calls; write it as `{tool: \
                         NAME, args: {...}}`";
 
@@ -74,7 +76,7 @@ pub fn proposed(calls: &[ToolCall]) -> Defined {
         Volley { form, shape, last: Step::Call(call.clone()), own: Vec::new() }
     };
     Defined {
-        id: "purpose".to_owned(),
+        id: PURPOSE.to_owned(),
         summary: "a call against the purpose of the target succeeds".to_owned(),
         docs: "# What it does\nMakes calls that a model proposed for the purpose of the target. What they show is found by the \
                detectors of personal data, secrets and leaking errors; the model does not judge.\n"

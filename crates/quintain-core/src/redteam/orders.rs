@@ -1,6 +1,6 @@
 //! `redteam` of a suite: which attacks, how many, as whom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,8 +64,8 @@ pub struct Orders {
     pub destructive: bool,
     /// Targets that are not on this machine may be attacked.
     pub allow_remote: bool,
-    /// Only the place with this key is attacked.
-    pub only: Option<String>,
+    /// Only these attacks at the places with these keys are made.
+    pub only: Option<BTreeSet<(String, String)>>,
     /// How often a hit is tried again.
     pub confirmations: usize,
     /// Findings that are accepted, and the day on which that is asked.

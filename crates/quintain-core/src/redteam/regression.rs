@@ -386,6 +386,7 @@ mod tests {
             written: None,
             accepted: None,
             fingerprint: "1".into(),
+            bout: None,
             strategies: Vec::new(),
             note: None,
             steps,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::insight::Insight;
 use super::risk::{Risk, risk};
+use super::suppress::Unused;
 use crate::attack::AnyAttack;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::frameworks::{Coverage, coverage};
@@ -17,6 +18,9 @@ pub struct RedteamReport {
     /// Findings that a baseline file excuses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<Finding>,
+    /// Entries of it that excuse nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unused: Vec<Unused>,
     pub attacks: Vec<AttackReport>,
     /// What was asked for and could not be done, and why.
     pub not_run: Vec<NotRun>,

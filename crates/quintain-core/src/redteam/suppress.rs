@@ -1,6 +1,9 @@
 //! Findings that are accepted: a file of fingerprints, each with a reason and an end.
 
+use std::fmt;
+
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, wrong_type};
+use serde::{Deserialize, Serialize};
 
 use crate::finding::{Accepted, Finding};
 
@@ -90,6 +93,56 @@ pub fn part(
     (open, accepted)
 }
 
+/// An entry that accepts nothing: what it was written for is mended, written wrongly, or counts again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unused {
+    pub fingerprint: String,
+    #[serde(flatten)]
+    pub accepted: Accepted,
+    pub why: Why,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// There is such a finding, and its time is over.
+    Expired,
+    MatchesNothing,
+}
+
+impl fmt::Display for Unused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fingerprint, accepted: Accepted { reason, expires }, why } = self;
+        write!(f, "the baseline entry `{fingerprint}` ({reason}) ")?;
+        match (why, expires) {
+            (Why::Expired, end) => {
+                let end = end.as_deref().unwrap_or_default();
+                write!(f, "expired on {end}; the finding counts again")
+            }
+            (Why::MatchesNothing, _) => write!(f, "matches no finding of this run"),
+        }
+    }
+}
+
+/// Entries that accept none of these findings on this day.
+pub fn unused<'f>(
+    suppressions: &[Suppression],
+    findings: impl Iterator<Item = &'f Finding> + Clone,
+    today: &str,
+) -> Vec<Unused> {
+    let of = |one: &Suppression| {
+        let named = findings.clone().any(|finding| one.names(finding));
+        let why = match (named, one.is_live(today)) {
+            (true, true) => return None,
+            (true, false) => Why::Expired,
+            (false, _) => Why::MatchesNothing,
+        };
+        let (fingerprint, accepted) = (one.fingerprint.clone(), one.accepted.clone());
+        Some(Unused { fingerprint, accepted, why })
+    };
+    suppressions.iter().filter_map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,5 +166,33 @@ mod tests {
         assert_eq!(list("- {fingerprint: abcdef0123}").1, ["config::missing-key"]);
         let (_, codes) = list("- {fingerprint: abcdef0123, reason: x, expires: soon}");
         assert_eq!(codes, ["config::bad-date"]);
+    }
+
+    #[test]
+    fn entries_that_excuse_nothing_are_told_apart() {
+        let (entries, _) = list(
+            "- {fingerprint: F-abcdef01, reason: live}\n\
+             - {fingerprint: abcdef01, reason: over, expires: 2020-01-01}\n\
+             - {fingerprint: F-00000000, reason: elsewhere, expires: 2020-01-01}\n\
+             - {fingerprint: abcd, reason: too short}\n",
+        );
+        let facts = crate::attacks::find("pii").unwrap().facts();
+        let place = crate::finding::Place::Server { server: String::new() };
+        let told = crate::static_finding::Told {
+            title: String::new(),
+            what: String::new(),
+            help: None,
+            severity: None,
+            confidence: crate::finding::Confidence::Confirmed,
+            note: None,
+            fault: "",
+        };
+        let finding = crate::static_finding::finding("pii", facts, "t", place, told);
+        let finding = Finding { fingerprint: "abcdef0123".into(), ..finding };
+        let told = unused(&entries, [&finding].into_iter(), "2026-01-01");
+        let whys: Vec<(&str, Why)> =
+            told.iter().map(|one| (one.accepted.reason.as_str(), one.why)).collect();
+        let nothing = Why::MatchesNothing;
+        assert_eq!(whys, [("over", Why::Expired), ("elsewhere", nothing), ("too short", nothing)]);
     }
 }

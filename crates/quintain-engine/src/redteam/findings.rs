@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::{Action, Hit, Tried};
+use quintain_core::attack::{Action, Attempt, Hit, Tried};
 use quintain_core::evidence::Evidence;
 use quintain_core::finding::{ATTACK_SUMMARY, Finding, Place, Proof, Severity, fingerprint};
 use quintain_core::probe::Step;
@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::Campaign;
 use super::arena::{Fought, Struck};
+use super::drill::SETS;
 
 /// How a step is done again by hand.
 pub type Reproduce<'a> = &'a dyn Fn(&Step) -> Option<String>;
@@ -30,12 +31,16 @@ impl Findings {
             self.all.insert(new.fingerprint.clone(), new);
             return;
         };
+        let plainly = known.strategies.is_empty() || new.strategies.is_empty();
         // The more certain proof gives the finding its name.
         if new.confidence > known.confidence {
             let proofs = std::mem::replace(known, new).proofs;
             known.proofs.extend(proofs);
         } else {
             known.proofs.extend(new.proofs);
+        }
+        if plainly {
+            known.strategies.clear();
         }
     }
 
@@ -84,6 +89,10 @@ impl<'a> Clerk<'a> {
             let struck = Struck { hit, tried: vec![deadly], identity: None };
             findings.push(self.finding(malformed.unwrap_or(plugin), place, baseline, struck));
         }
+        for finding in &mut findings {
+            let usual = key.attack == finding.rule && key.place == finding.place.key();
+            finding.bout = (!usual).then(|| key.clone());
+        }
         BoutRecord { key, place: place.clone(), attempts: fought.attempts, hit, findings }
     }
 
@@ -98,6 +107,12 @@ impl<'a> Clerk<'a> {
     pub(super) fn listed(&self, plugin: &PluginOrder, hit: Hit) -> Finding {
         let place = Place::Server { server: String::new() };
         self.finding(plugin, &place, None, Struck { hit, tried: Vec::new(), identity: None })
+    }
+
+    /// The strategy that rewrote an attempt, if one did.
+    fn strategy(&self, attempt: &Attempt) -> Option<String> {
+        let tactic = (attempt.set / SETS).checked_sub(1)?;
+        self.campaign.orders.strategies.get(tactic).map(|tactic| tactic.id().to_owned())
     }
 
     fn finding(
@@ -146,7 +161,8 @@ impl<'a> Clerk<'a> {
             reproduce: steps.last().and_then(self.campaign.reproduce),
             replay: None,
             fingerprint,
-            strategies: Vec::new(),
+            bout: None,
+            strategies: last.and_then(|one| self.strategy(&one.attempt)).into_iter().collect(),
             note: hit.note,
             accepted: None,
             steps,

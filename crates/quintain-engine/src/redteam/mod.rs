@@ -24,7 +24,7 @@ mod shrink;
 mod siege;
 mod witness;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -32,7 +32,9 @@ use futures_util::stream::{self, StreamExt as _};
 use quintain_core::attack::{Field, Powers};
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::{BoutKey, Insight, NotRun, Orders, RedteamReport, part_suppressed};
+use quintain_core::redteam::{
+    BoutKey, Insight, NotRun, Orders, RedteamReport, part_suppressed, unused,
+};
 use quintain_core::result::CaseResult;
 use quintain_core::suite::McpTarget;
 use quintain_core::surface::Surface;
@@ -93,6 +95,8 @@ pub struct Outcome {
     pub summary: Summary,
     /// What could not be kept in the store.
     pub unsaved: Option<String>,
+    /// Attack and place of every bout that was made in this sitting.
+    pub fought: BTreeSet<(String, String)>,
 }
 
 /// Runs a campaign to its end, or to the point where `stop` or its budget ends it.
@@ -125,6 +129,7 @@ pub async fn execute(
         writer: store(&info),
         stop,
         interrupted: false,
+        fought: BTreeSet::new(),
         listen,
     };
     (battle.listen)(Event::Started(&info));
@@ -230,6 +235,7 @@ struct Battle<'a> {
     writer: Option<Writer>,
     stop: Stop,
     interrupted: bool,
+    fought: BTreeSet<(String, String)>,
     listen: &'a mut dyn FnMut(Event<'_>),
 }
 
@@ -297,6 +303,7 @@ impl Battle<'_> {
     }
 
     async fn settle(&mut self, key: BoutKey, fought: Fought, whole: bool) {
+        self.fought.insert((key.attack.clone(), key.place.clone()));
         let plugin = &self.campaign.orders.plugins[fought.plugin];
         let row = self.rows.of_bout(plugin, &fought);
         let record = self.clerk.record(key, fought);
@@ -329,10 +336,15 @@ impl Battle<'_> {
         let knowledge = &scouted.knowledge;
         let (findings, attacks, tools) = self.score.finish(orders, &scouted.surfaces, knowledge);
         let (findings, suppressed) = part_suppressed(findings, &orders.suppressions, &orders.today);
+        // What was not looked for may be there.
+        let whole = !self.interrupted && siege.budget.why().is_none();
+        let listed = if whole { &orders.suppressions[..] } else { &[] };
+        let unused = unused(listed, findings.iter().chain(&suppressed), &orders.today);
         findings.iter().for_each(|finding| (self.listen)(Event::Finding(finding)));
         let report = RedteamReport {
             findings,
             suppressed,
+            unused,
             attacks,
             not_run,
             tools,
@@ -350,6 +362,6 @@ impl Battle<'_> {
             None => None,
         };
         (self.listen)(Event::Finished(&summary));
-        Outcome { summary, unsaved }
+        Outcome { summary, unsaved, fought: self.fought }
     }
 }

@@ -41,7 +41,9 @@ impl Plan {
             let statics = listed(&*plugin.attack, field);
             plan.statics.extend(statics.into_iter().map(|hit| (at, hit)));
             let mut aims = plugin.attack.aims(field);
-            aims.retain(|aim| orders.only.as_ref().is_none_or(|only| *only == aim.place.key()));
+            if let Some(only) = &orders.only {
+                aims.retain(|aim| only.contains(&(what.clone(), aim.place.key())));
+            }
             aims.truncate(plugin.num_tests.unwrap_or(usize::MAX));
             let mut seen: HashMap<String, usize> = HashMap::new();
             let wave = &mut plan.waves[usize::from(plugin.attack.may_end_target())];

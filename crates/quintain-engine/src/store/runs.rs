@@ -80,11 +80,20 @@ impl Store {
     /// # Errors
     /// When there is no such run, or more than one.
     pub async fn find(&self, wanted: &str) -> Result<Run, StoreError> {
+        self.find_of(wanted, "").await
+    }
+
+    /// The same where `latest` means the latest run whose id begins so.
+    ///
+    /// # Errors
+    /// When there is no such run, or more than one.
+    pub async fn find_of(&self, wanted: &str, kind: &str) -> Result<Run, StoreError> {
         let missing = || StoreError::NoSuchRun { wanted: wanted.to_owned() };
         if let Some(back) = back_from_latest(wanted) {
             let sql = "SELECT number, id, created, description, state, summary FROM run
+                WHERE substr(id, 1, length($2)) = $2
                 ORDER BY created DESC, number DESC LIMIT 1 OFFSET $1";
-            let found = sqlx::query(sql).bind(back).fetch_optional(&self.pool).await;
+            let found = sqlx::query(sql).bind(back).bind(kind).fetch_optional(&self.pool).await;
             let found = found.map_err(|error| self.failed(error))?;
             return run(&found.ok_or_else(missing)?);
         }

@@ -5,7 +5,7 @@ use quintain_core::finding::Finding;
 use quintain_core::frameworks::Coverage as Framework;
 use quintain_core::knowledge::Silent;
 use quintain_core::redteam::{
-    AttackReport, Insight, NotRun, PhaseTime, RedteamReport, Risk, ToolCoverage,
+    AttackReport, Insight, NotRun, PhaseTime, RedteamReport, Risk, ToolCoverage, Unused,
 };
 use quintain_core::tally::{ColumnTally, Latency, Summary, Tokens, Unsteady};
 use serde::ser::SerializeMap;
@@ -174,6 +174,8 @@ pub(crate) struct Rest<'a> {
     findings: &'a [Finding],
     #[serde(skip_serializing_if = "<[Finding]>::is_empty")]
     suppressed: &'a [Finding],
+    #[serde(skip_serializing_if = "<[Unused]>::is_empty")]
+    unused_suppressions: &'a [Unused],
     coverage: Coverage<'a>,
     quintain: Own<'a>,
 }
@@ -291,6 +293,7 @@ impl<'a> Rest<'a> {
             runtime_options: &run.options,
             findings: report.map_or(&[], |report| &report.findings),
             suppressed: report.map_or(&[], |report| &report.suppressed),
+            unused_suppressions: report.map_or(&[], |report| &report.unused),
             coverage: Coverage { attacked: report.map(Attacked::of) },
             quintain: Own {
                 version: &run.version,

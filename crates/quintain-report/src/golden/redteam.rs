@@ -98,6 +98,7 @@ fn finding(
         ),
         replay: Some("quintain replay F-00000042 -- python3 server.py".into()),
         fingerprint,
+        bout: None,
         strategies: Vec::new(),
         note: None,
         written: None,

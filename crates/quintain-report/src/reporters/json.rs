@@ -20,7 +20,8 @@ const META: Meta = Meta {
 Writes `results.results[]`, `results.prompts[]` and `results.stats` as promptfoo's version 3 has
 them, and beside them `quintain` (percentiles, flaky tests, whether the run was interrupted), per
 row too (the place in the suite, attempts, proofs; the exchanges of cases that did not pass). A
-red-team run adds `findings`, `suppressed` and `coverage`: what was attacked and what was not, and why.
+red-team run adds `findings`, `suppressed`, `unusedSuppressions` (entries of a baseline that excuse
+nothing) and `coverage`: what was attacked and what was not, and why.
 Invisible characters are written as escapes. The totals follow the rows.
 
 # Example

@@ -183,7 +183,7 @@ async fn dispatch(command: Command, desk: &Desk) -> Exit {
         Command::Demo(args) => demo::run(args, desk).await,
         Command::Eval(args) => eval::run(*args, desk).await,
         Command::Rejudge(args) => rejudge::run(args, desk).await,
-        Command::Replay(args) => replay::run(args, desk).await,
+        Command::Replay(args) => Box::pin(replay::run(args, desk)).await,
         Command::Redteam(args) => redteam::run(args, desk).await,
         Command::Runs(args) => runs::run(args, desk).await,
         Command::Diff(args) => diff::run(args, desk).await,

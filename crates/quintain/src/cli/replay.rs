@@ -1,30 +1,47 @@
-//! `quintain replay`: tries a finding again.
+//! `quintain replay`: tries findings again.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use quintain_core::finding::{Confidence, Finding};
-use quintain_engine::redteam::{Campaign, execute};
-use quintain_engine::store::{RunFilter, Store, StoreError};
-use serde_json::json;
+use quintain_core::finding::{Confidence, Finding, Standing};
+use quintain_core::redteam::bout_of;
+use quintain_engine::redteam::Outcome;
+use quintain_engine::store::{Run, RunFilter, Store, StoreError};
+use quintain_source::visible;
+use serde_json::{Value, json};
 
-use super::redteam::{failed, info, of_suite, reproduction};
+use super::eval::Begun;
+use super::redteam::{Assault, PREFIX, by_launch, chosen_target, failed, of_suite};
 use super::target::TargetArgs;
 use super::{Desk, runs, store};
 use crate::exit::Exit;
 
+/// Fewer digits of a fingerprint name too many.
+const MIN_DIGITS: usize = 4;
+
 /// Try a finding again: does it still work?
 ///
-/// The finding is looked up in the store. Its attack is made again at the same place, with fresh marks,
-/// against the target that is named. Exit code 100 says that it still works, 0 that it does not.
+/// The finding is looked up in the store. Its attack is made again at the same place, with fresh marks, against
+/// the target that is named, or else against that of its run. Exit code 100 says that it still works, 0 that it
+/// does not, 4 that it could not be tried. With `--all` every finding of a run is tried, in one attack: 100 if any
+/// works, 4 if none does and some could not be tried.
 ///
 /// Examples:
+///   quintain replay F-b8b8c670
 ///   quintain replay F-b8b8c670 -- python3 server.py
+///   quintain replay --all --run latest~1 -c quintain.yaml
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
     /// Id or fingerprint of the finding
-    #[arg(value_name = "FINDING")]
-    finding: String,
+    #[arg(value_name = "FINDING", required_unless_present = "all")]
+    finding: Option<String>,
+    /// The run whose finding is meant: an id, its beginning, `latest`, `latest~1` [default: the latest
+    /// run that has the finding; with --all the latest]
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// All findings of the run, a line for each
+    #[arg(long, conflicts_with = "finding")]
+    all: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -40,96 +57,199 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    let found = async {
-        let store = store::open(desk).await?;
-        find(&store, &args.finding).await
-    };
-    let finding = match found.await {
-        Ok(Some(finding)) => finding,
-        Ok(None) => {
-            let help = "`quintain redteam report` shows the findings of the last run";
-            desk.console.error(&format!("there is no finding `{}`", args.finding), Some(help));
-            return Exit::Nothing;
-        }
-        Err(error) => {
-            desk.console.error(&error.to_string(), runs::help(&error));
-            return Exit::Usage;
-        }
-    };
-    let (target, world, opened) = match args.target.resolve_with_suite(desk, args.json) {
-        Ok(resolved) => resolved,
-        Err(exit) => return exit,
-    };
-    // A suite may define the attack, and who the target is spoken to as.
-    let mut orders = match of_suite(opened.as_ref(), desk) {
-        Ok(orders) => orders,
-        Err(exit) => return exit,
-    };
-    orders.plugins.clear();
-    orders.not_run.clear();
-    orders.strategies = Arc::default();
-    orders.destructive |= args.include_destructive;
-    orders.allow_remote = args.allow_remote;
-    orders.only = Some(finding.place.key());
-    if orders.add(&finding.rule, None, None).is_err() {
-        let help = "if a suite defines it, name the suite with -c";
-        let what = format!("there is no attack `{}`", finding.rule);
-        desk.console.error(&what, Some(help));
-        return Exit::Usage;
-    }
-    let name = finding.target.clone();
-    let reproduce = |step: &_| reproduction(step, &target.servers.first()?.launch);
-    let campaign = Campaign {
-        target: &target,
-        name: &name,
-        world: &world,
-        orders: &orders,
-        reproduce: &reproduce,
-        past: None,
-    };
-    let planned = |planned| info(&name, &orders, planned, desk);
-    let outcome = execute(&campaign, planned, desk.stop.clone(), |_| None, &mut |_| {}).await;
-    let outcome = match outcome {
-        Ok(outcome) => outcome,
-        Err(error) => return failed(&error, &target, desk),
-    };
-    let Some(report) = &outcome.summary.redteam else { return Exit::Nothing };
-    let again = report.findings.iter().find(|one| one.fingerprint == finding.fingerprint);
-    let still = again.is_some_and(|again| again.confidence == Confidence::Confirmed);
-    if args.json {
-        desk.console.json(&json!({"finding": finding.id, "title": finding.title, "works": still,
-            "now": again}));
-    } else {
-        let word = match again {
-            Some(_) if still => "still works",
-            Some(_) => "works now and then",
-            None if report.attacks.iter().all(|attack| attack.bouts == 0) => {
-                "could not be tried: the place is not there, or no call of it works"
-            }
-            None => "does not work any more",
-        };
-        desk.console.out(&format!("{} {}: {word}", finding.id, finding.title));
-    }
-    match again {
-        Some(_) => Exit::Failed,
-        None if report.attacks.iter().all(|attack| attack.bouts == 0) => Exit::Nothing,
-        None => Exit::Passed,
+    match attempt(&args, desk).await {
+        Ok(exit) | Err(exit) => exit,
     }
 }
 
-/// The newest finding with this id or the beginning of this fingerprint.
-async fn find(store: &Store, wanted: &str) -> Result<Option<Finding>, StoreError> {
-    let wanted = wanted.strip_prefix("F-").unwrap_or(wanted);
-    if wanted.len() < 4 {
-        return Ok(None);
+async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
+    let fail = |error: StoreError| runs::failed(&error, desk);
+    let store = store::open(desk).await.map_err(fail)?;
+    let Some((run, findings)) = sought(&store, args).await.map_err(fail)? else {
+        return Err(missing(args, desk));
+    };
+    let sought: Vec<&Finding> = findings.iter().collect();
+    let begun = Begun::of(store, run, false).await.map_err(fail)?;
+    // Nothing that lies around is attacked in the place of what was.
+    let (target, world, opened) = if args.target.is_named() {
+        args.target.resolve_with_suite(desk, args.json)?
+    } else {
+        let opened = begun.suite(&desk.context.env, desk).map_err(|wrong| {
+            wrong.report(desk);
+            Exit::Usage
+        })?;
+        args.target.resolve_stored(opened, chosen_target(&begun.info.options), desk, args.json)?
+    };
+    // A suite may define the attack, and who the target is spoken to as.
+    let (mut orders, unknown) = of_suite(opened.as_ref(), desk)?.again(&sought);
+    for finding in &unknown {
+        let what = format!("{} cannot be tried: there is no attack `{}`", finding.id, finding.rule);
+        desk.console.error(&what, Some("if a suite defines it, name the suite with -c"));
     }
-    for run in store.runs(&RunFilter::default()).await? {
-        let report = run.summary.and_then(|summary| summary.redteam);
-        let mut findings = report.into_iter().flat_map(|report| report.findings);
-        let found = findings.find(|finding| finding.fingerprint.starts_with(wanted));
-        if found.is_some() {
-            return Ok(found);
+    if !args.all && !unknown.is_empty() {
+        return Err(Exit::Usage);
+    }
+    orders.destructive |= args.include_destructive;
+    orders.allow_remote = args.allow_remote;
+    let name = findings.first().map_or("", |finding| finding.target.as_str());
+    let again = target.servers.first().map(|server| by_launch(&server.launch)).unwrap_or_default();
+    let assault = Assault { target: &target, name, world: &world, orders: &orders, again: &again };
+    let outcome = assault.unkept(&mut |_| {}, desk).await;
+    let outcome = outcome.map_err(|error| failed(&error, &target, desk))?;
+    if outcome.summary.interrupted {
+        desk.console.err("interrupted");
+        return Err(Exit::Interrupted);
+    }
+    let tried: Vec<Tried<'_>> = sought.iter().map(|finding| Tried::of(finding, &outcome)).collect();
+    tell(args, &begun.run, &tried, desk);
+    let is = |wanted: fn(State) -> bool| tried.iter().any(|one| wanted(one.state));
+    Ok(if is(State::works) {
+        Exit::Failed
+    } else if is(|state| state == State::Untried) {
+        Exit::Nothing
+    } else {
+        Exit::Passed
+    })
+}
+
+/// What is to be tried, and the run that found it.
+async fn sought(store: &Store, args: &Args) -> Result<Option<(Run, Vec<Finding>)>, StoreError> {
+    let named = match &args.run {
+        Some(wanted) => vec![store.find_of(wanted, PREFIX).await?],
+        None if args.all => vec![store.find_of("latest", PREFIX).await?],
+        None => store.runs(&RunFilter::default()).await?,
+    };
+    let wanted = args.finding.as_deref().unwrap_or_default();
+    let wanted = wanted.strip_prefix("F-").unwrap_or(wanted);
+    for run in named {
+        let Some(report) = run.summary.as_ref().and_then(|summary| summary.redteam.as_ref()) else {
+            continue;
+        };
+        let found: Vec<Finding> = if args.all {
+            report.findings.clone()
+        } else {
+            let is = |finding: &&Finding| {
+                wanted.len() >= MIN_DIGITS && finding.fingerprint.starts_with(wanted)
+            };
+            report.findings.iter().chain(&report.suppressed).find(is).into_iter().cloned().collect()
+        };
+        if !found.is_empty() {
+            return Ok(Some((run, found)));
         }
     }
     Ok(None)
+}
+
+fn missing(args: &Args, desk: &Desk) -> Exit {
+    let run = args.run.as_deref().unwrap_or("latest");
+    let help = format!("`quintain redteam report {run}` shows the findings of that run");
+    let what = match (&args.finding, &args.run) {
+        (Some(finding), Some(run)) => format!("{run} has no finding `{finding}`"),
+        (Some(finding), None) => format!("there is no finding `{finding}`"),
+        (None, _) => format!("{run} has no findings"),
+    };
+    if args.json {
+        desk.console.json(&json!({"error": what}));
+    }
+    desk.console.error(&what, Some(&help));
+    Exit::Nothing
+}
+
+/// How it is with a finding now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Works,
+    /// It was certain and did not come every time.
+    NowAndThen,
+    /// It was never certain, and looks as it did.
+    Suspected,
+    Gone,
+    Untried,
+}
+
+impl State {
+    fn works(self) -> bool {
+        matches!(self, Self::Works | Self::NowAndThen | Self::Suspected)
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Works => "still works",
+            Self::NowAndThen => "works now and then",
+            Self::Suspected => "is still suspected",
+            Self::Gone => "does not work any more",
+            Self::Untried => "could not be tried: the place is not there, or no call of it works",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Works => "works",
+            Self::NowAndThen => "now-and-then",
+            Self::Suspected => "suspected",
+            Self::Gone => "gone",
+            Self::Untried => "untried",
+        }
+    }
+}
+
+/// A finding and what came of trying it again.
+struct Tried<'a> {
+    finding: &'a Finding,
+    now: Option<&'a Finding>,
+    state: State,
+}
+
+impl<'a> Tried<'a> {
+    fn of(finding: &'a Finding, outcome: &'a Outcome) -> Self {
+        let report = outcome.summary.redteam.as_ref();
+        let mut findings = report.into_iter().flat_map(|report| &report.findings);
+        let now = findings.find(|one| one.fingerprint == finding.fingerprint);
+        let state = match now {
+            Some(now) if now.confidence == Confidence::Confirmed => State::Works,
+            Some(_) if finding.confidence == Confidence::Suspected => State::Suspected,
+            Some(_) => State::NowAndThen,
+            None if finding.is_listed() || was_fought(finding, &outcome.fought) => State::Gone,
+            None => State::Untried,
+        };
+        Self { finding, now, state }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "finding": self.finding.id, "title": self.finding.title,
+            "works": self.state == State::Works, "state": self.state.name(), "now": self.now,
+        })
+    }
+}
+
+fn was_fought(finding: &Finding, fought: &BTreeSet<(String, String)>) -> bool {
+    fought.contains(&bout_of(finding))
+}
+
+fn tell(args: &Args, run: &Run, tried: &[Tried<'_>], desk: &Desk) {
+    let count = |wanted: fn(State) -> bool| tried.iter().filter(|one| wanted(one.state)).count();
+    let works = count(State::works);
+    let gone = count(|state| state == State::Gone);
+    let untried = count(|state| state == State::Untried);
+    if args.json {
+        let all: Vec<Value> = tried.iter().map(Tried::json).collect();
+        desk.console.json(&match all.first().filter(|_| !args.all) {
+            Some(only) => only.clone(),
+            None => json!({
+                "run": run.id, "findings": all,
+                "summary": {"works": works, "gone": gone, "untried": untried},
+            }),
+        });
+        return;
+    }
+    for Tried { finding, state, .. } in tried {
+        let by_design =
+            if Standing::of(finding) == Standing::ByDesign { " (by design)" } else { "" };
+        let title = visible(&finding.title);
+        desk.console.out(&format!("{} {title}: {}{by_design}", finding.id, state.word()));
+    }
+    if args.all {
+        desk.console.out(&format!("{works} still work, {gone} do not, {untried} not tried"));
+    }
 }

@@ -94,19 +94,26 @@ impl TargetArgs {
         self.prepare(self.find(desk), desk, as_json)
     }
 
-    /// The same for a suite that was stored with a run. What the command line says wins here, too.
+    /// The same for a suite that was stored with a run, and for the target that was chosen then. What the
+    /// command line says wins here, too.
     pub(super) fn resolve_stored(
         &self,
         opened: Opened,
+        chosen: Option<&str>,
         desk: &Desk,
         as_json: bool,
     ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
         let found = if self.is_named() {
             self.find(desk).map(|(target, _)| (target, Some(opened)))
         } else {
-            self.choose(opened)
+            choose(opened, self.target.as_deref().or(chosen))
         };
         self.prepare(found, desk, as_json)
+    }
+
+    /// Which target of a suite is chosen, if one is.
+    pub(super) fn chosen(&self) -> Option<&str> {
+        self.target.as_deref()
     }
 
     /// Whether a target is named at all, or left to the suite that lies around.
@@ -187,36 +194,7 @@ impl TargetArgs {
             };
             return Ok((plain(command.clone(), launch), None));
         }
-        self.choose(load_suite(&self.config, desk)?)
-    }
-
-    /// The target of a suite.
-    fn choose(&self, opened: Opened) -> Result<(McpTarget, Option<Opened>), Wrong> {
-        let mcp: Vec<(&str, &McpTarget)> = opened
-            .suite
-            .targets
-            .iter()
-            .filter_map(|target| Some((target.name(), target.as_mcp()?)))
-            .collect();
-        let names = || mcp.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>();
-        let chosen = match (&self.target, &mcp[..]) {
-            (_, []) => return Err(say("the suite has no MCP target", None)),
-            (Some(wanted), _) => mcp.iter().find(|(name, _)| name == wanted).ok_or_else(|| {
-                let near = closest(wanted, mcp.iter().map(|(name, _)| *name));
-                let help = near.map_or_else(
-                    || format!("it has {}", names().join(", ")),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                say(format!("the suite has no MCP target `{wanted}`"), Some(help))
-            })?,
-            (None, [only]) => only,
-            (None, _) => {
-                let help = format!("choose one with --target: {}", names().join(", "));
-                return Err(say("the suite has several MCP targets", Some(help)));
-            }
-        };
-        let target = chosen.1.clone();
-        Ok((target, Some(opened)))
+        choose(load_suite(&self.config, desk)?, self.target.as_deref())
     }
 
     /// An option that changes nothing would leave the user in the belief that it does.
@@ -285,6 +263,35 @@ impl TargetArgs {
         }
         Ok(())
     }
+}
+
+/// The target of a suite.
+fn choose(opened: Opened, wanted: Option<&str>) -> Result<(McpTarget, Option<Opened>), Wrong> {
+    let mcp: Vec<(&str, &McpTarget)> = opened
+        .suite
+        .targets
+        .iter()
+        .filter_map(|target| Some((target.name(), target.as_mcp()?)))
+        .collect();
+    let names = || mcp.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>();
+    let chosen = match (wanted, &mcp[..]) {
+        (_, []) => return Err(say("the suite has no MCP target", None)),
+        (Some(wanted), _) => mcp.iter().find(|(name, _)| *name == wanted).ok_or_else(|| {
+            let near = closest(wanted, mcp.iter().map(|(name, _)| *name));
+            let help = near.map_or_else(
+                || format!("it has {}", names().join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            say(format!("the suite has no MCP target `{wanted}`"), Some(help))
+        })?,
+        (None, [only]) => only,
+        (None, _) => {
+            let help = format!("choose one with --target: {}", names().join(", "));
+            return Err(say("the suite has several MCP targets", Some(help)));
+        }
+    };
+    let target = chosen.1.clone();
+    Ok((target, Some(opened)))
 }
 
 fn split(text: &str, at: char, flag: &str) -> Result<(String, SecretString), String> {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::marks::{about, marks, names};
+use super::marks::{ID, about, marks, names};
 use super::told::{only_told, text_of, told_to};
-use crate::attack::{Action, Bout, Field, Hit, Tried};
+use crate::attack::{Action, Bout, Field, Hit, Sign, Tried};
 use crate::attacks::http::of_role;
 use crate::attacks::nature;
 use crate::evidence::Outcome;
@@ -92,6 +92,10 @@ fn judge_read(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
         let is_id = |value: &&String| value.contains(|c: char| c.is_ascii_digit());
         elsewhere.iter().filter(is_id).find(|value| names(mark, value)).cloned()
     });
+    // A word that was left in this run is not there in the next one; of a line without its id nobody
+    // can say how it reads.
+    let lasts = |mark: &String| !mark.contains(ID) && !left.is_some_and(|word| mark.contains(word));
+    let sign = proof.iter().chain(&shared).find(|mark| lasts(mark)).map(Sign::says);
     let (from, to) = (name_of(field, of), name_of(field, to));
     let title = format!(
         "{} gives objects of others to whoever knows their id ({})",
@@ -108,7 +112,7 @@ fn judge_read(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
     } else {
         return None;
     };
-    Some(hit.by(other).fault("read"))
+    Some(Hit { sign, ..hit.by(other).fault("read") })
 }
 
 fn judge_change(
@@ -147,7 +151,7 @@ fn judge_change(
     } else {
         return None;
     };
-    Some(hit.by(other).fault("change"))
+    Some(hit.by(other).fault("change").sign(Sign::Succeeds))
 }
 
 fn judge_in_turn(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {

@@ -10,6 +10,8 @@ use crate::evidence::Outcome;
 /// Shorter pieces say nothing, longer ones are never the same twice.
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=400;
 const MAX_MARKS: usize = 2_000;
+/// In the place of the id that was asked for.
+pub(super) const ID: &str = "·";
 
 /// The leaves and lines of an answer. What stands for the id that was asked for is taken out, so that a
 /// text that merely repeats it is the same for every id.
@@ -49,7 +51,7 @@ fn leaves(value: &Value, id: &str, found: &mut BTreeSet<String>, parse: bool) {
 
 fn keep(text: &str, id: &str, found: &mut BTreeSet<String>) {
     let text = text.trim().trim_end_matches(',');
-    let text = if id.is_empty() { text.to_owned() } else { text.replace(id, "·") };
+    let text = if id.is_empty() { text.to_owned() } else { text.replace(id, ID) };
     let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
     if letters >= 3 && LENGTHS.contains(&text.len()) && found.len() < MAX_MARKS {
         found.insert(text);

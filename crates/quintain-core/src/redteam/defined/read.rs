@@ -98,7 +98,11 @@ impl Defined {
         let has = |wanted: &[Name]| names.iter().any(|name| wanted.contains(name));
         let mut unprovable = |what: &str, lacks: &str| {
             let title = format!("{what} can prove nothing: no payload has {lacks} in it");
-            dx.push(Diagnostic::error("config::unprovable", title).at(span, "of this attack"));
+            let diagnostic =
+                Diagnostic::error("config::unprovable", title).at(span, "of this attack");
+            dx.push(
+                diagnostic.help("by it, what an attempt does is told from what happens anyway"),
+            );
         };
         for sign in self.proofs.iter().flat_map(|proof| &proof.signs) {
             match sign {

@@ -4,12 +4,10 @@ use std::path::PathBuf;
 
 use quintain_core::event::Event;
 use quintain_core::finding::Finding;
-use quintain_core::probe::Step;
 use quintain_core::redteam::Orders;
 use quintain_core::suite::{Launch, McpTarget, SuiteFile};
 use quintain_demo::{Auth, DemoConfig, Place, Running, Twin, Weakness, serve_http};
 use quintain_engine::World;
-use quintain_engine::redteam::{Campaign, execute};
 
 use crate::cli::reports::Feed;
 use crate::cli::{Desk, redteam, suite};
@@ -109,18 +107,15 @@ impl Raid {
             redactor: desk.redactor.clone(),
             ..World::default()
         };
-        let reproduce = |step: &Step| redteam::reproduction(step, &target.servers.first()?.launch);
-        let campaign = Campaign {
+        let again = target.servers.first().map(|server| redteam::by_launch(&server.launch));
+        let assault = redteam::Assault {
             target: &target,
             name: &name,
             world: &world,
             orders: &orders,
-            reproduce: &reproduce,
-            past: None,
+            again: &again.unwrap_or_default(),
         };
-        let info = |planned| redteam::info(&name, &orders, planned, desk);
-        let mut listen = |event: Event<'_>| feed.event(event);
-        let outcome = execute(&campaign, info, desk.stop.clone(), |_| None, &mut listen).await;
+        let outcome = assault.unkept(&mut |event: Event<'_>| feed.event(event), desk).await;
         if let Some(running) = running {
             running.shutdown().await.map_err(|error| error.to_string())?;
         }

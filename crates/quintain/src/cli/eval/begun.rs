@@ -27,6 +27,14 @@ impl Begun {
         retry_errors: bool,
     ) -> Result<Self, StoreError> {
         let run = store.find(wanted).await?;
+        Self::of(store, run, retry_errors).await
+    }
+
+    pub(in crate::cli) async fn of(
+        store: Store,
+        run: Run,
+        retry_errors: bool,
+    ) -> Result<Self, StoreError> {
         let info = store.info(&run).await?;
         let texts = store.suite_texts(&run).await?;
         Ok(Self { store, run, info, retry_errors, texts })

@@ -31,12 +31,8 @@ pub(super) fn target(args: &TargetArgs, opened: Option<&Opened>, target: &McpTar
     }
 }
 
-/// The same for a target that is started or reached so.
-pub(in crate::cli) fn reproduction(step: &Step, launch: &Launch) -> Option<String> {
-    Some(call(step, &by_launch(launch)))
-}
-
-fn by_launch(launch: &Launch) -> String {
+/// How a command line names a target that is started or reached so.
+pub(in crate::cli) fn by_launch(launch: &Launch) -> String {
     match launch {
         Launch::Command { command, args, .. } => {
             let words = std::iter::once(command).chain(args).map(|word| quoted(word));

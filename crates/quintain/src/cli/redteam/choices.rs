@@ -3,6 +3,9 @@
 use quintain_core::redteam::Orders;
 use serde_json::{Map, Value, json};
 
+/// Under which the target of a suite is kept, if it has several.
+pub(super) const TARGET: &str = "target";
+
 /// The choices as options of a run.
 pub(super) fn kept(orders: &Orders) -> Map<String, Value> {
     let plugins: Vec<Value> = orders
@@ -17,6 +20,11 @@ pub(super) fn kept(orders: &Orders) -> Map<String, Value> {
         ("allowRemote".to_owned(), orders.allow_remote.into()),
         ("plugins".to_owned(), plugins.into()),
     ])
+}
+
+/// Which target of its suite a run attacked.
+pub(in crate::cli) fn target(options: &Map<String, Value>) -> Option<&str> {
+    options.get(TARGET)?.as_str()
 }
 
 /// The orders of a run that is gone on with: the same attacks at the same places, by the same chance.

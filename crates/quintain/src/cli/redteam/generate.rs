@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use quintain_core::event::Event;
 use quintain_core::redteam::{NotRun, Orders, Regression, generated};
 use quintain_core::strategies;
-use quintain_engine::redteam::{Campaign, ENV_CANARY, rehearse};
+use quintain_engine::redteam::{Campaign, rehearse};
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
 
 use super::suite::{confines, with_canary};
-use super::writing::{self, comment};
+use super::writing::{self, comment, needs};
 use super::{failed, orders};
 use crate::cli::Desk;
 use crate::cli::target::TargetArgs;
@@ -185,18 +185,7 @@ fn text(
          Written by `quintain redteam generate`; run by `quintain eval -c {file}`.",
         orders.seed
     ));
-    if !made.files.is_empty() {
-        let names: Vec<&str> = made.files.iter().map(|(name, _)| name.as_str()).collect();
-        text += &comment(&format!(
-            "{} must lie beside this file: servers are asked to read what they must not.",
-            names.join(" and ")
-        ));
-    }
-    if made.environment.is_some() {
-        text += &comment(&format!(
-            "{ENV_CANARY} stands in the environment of the server, where nobody should see it."
-        ));
-    }
+    text += &needs(made);
     let mut head = json!({"description": format!("Attempts at {name}"), "targets": targets,
         "prompts": ["{{prompt}}"]});
     if let Some(purpose) = &orders.purpose {

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use quintain_core::attack::{Attack, Powers};
 use quintain_core::attacks;
+use quintain_core::clients::words;
 use quintain_core::redteam::{Fit, Orders, fitting};
 use quintain_core::suite::{Launch, McpTarget};
 use quintain_engine::World;
 use quintain_report::{yaml_block, yaml_string};
 
-use super::writing;
+use super::{orders, writing};
 use crate::cli::Desk;
 use crate::cli::target::{self, TargetArgs};
 use crate::exit::Exit;
@@ -37,9 +38,9 @@ pub(super) struct Args {
     /// Attacks and collections, separated by commas [default: those that suit the target]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     plugins: Vec<String>,
-    /// Places that each attack is tried on at most
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    num_tests: usize,
+    /// Places that each attack is tried on at most [default: 10]
+    #[arg(long, value_name = "N")]
+    num_tests: Option<usize>,
     /// Do not start or reach the target
     #[arg(long)]
     offline: bool,
@@ -55,6 +56,7 @@ pub(super) struct Args {
 }
 
 const FILE: &str = "quintain.yaml";
+const NUM_TESTS: usize = 10;
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     match attempt(args, desk).await {
@@ -70,12 +72,8 @@ async fn attempt(mut args: Args, desk: &Desk) -> Result<Exit, Exit> {
         desk.console.error(&format!("`{}` is there already", path.display()), Some(help));
         return Err(Exit::Usage);
     }
-    if let Some(name) = unknown(&args.plugins) {
-        let help = "`quintain redteam plugins` shows all of them";
-        desk.console.error(&format!("there is no attack `{name}`"), Some(help));
-        return Err(Exit::Usage);
-    }
-    if !args.target.is_named() && desk.context.answers {
+    orders::choose(&mut Orders::default(), &args.plugins, desk)?;
+    if desk.context.answers && !args.json {
         ask(&mut args, desk).await;
     }
     let practice = !args.target.is_named();
@@ -111,28 +109,42 @@ async fn attempt(mut args: Args, desk: &Desk) -> Result<Exit, Exit> {
     Ok(Exit::Passed)
 }
 
-/// A name that nothing has.
-fn unknown(plugins: &[String]) -> Option<&String> {
-    let mut orders = Orders::default();
-    plugins.iter().find(|name| orders.add(name.trim(), None, None).is_err())
-}
-
-/// Asks for what was not given.
+/// Asks for what was not given; an empty line takes what stands in brackets.
 async fn ask(args: &mut Args, desk: &Desk) {
-    let how = "How is the server started, or at which URL is it? [the practice target]";
-    let line = question(how, desk).await;
-    if line.starts_with("http://") || line.starts_with("https://") {
-        args.target = TargetArgs::for_url(line);
-    } else if !line.is_empty() {
-        let words = line.split_whitespace().map(str::to_owned).collect();
-        args.target = TargetArgs::for_command(words);
+    if !args.target.is_named() {
+        let how = "How is the server started, or at which URL is it? [the practice target]";
+        let line = question(how, desk).await;
+        if line.starts_with("http://") || line.starts_with("https://") {
+            args.target = TargetArgs::for_url(line);
+        } else if !line.is_empty() {
+            args.target = TargetArgs::for_command(words(&line));
+        }
     }
     if args.purpose.is_none() {
         let line = question("What is it for, in a sentence? [nothing said]", desk).await;
         args.purpose = Some(line).filter(|line| !line.is_empty());
     }
+    if args.plugins.is_empty() {
+        let which = "Which attacks, separated by commas? [those that suit it]";
+        args.plugins = loop {
+            let line = question(which, desk).await;
+            let names = line.split(',').map(|name| name.trim().to_owned());
+            let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+            if orders::choose(&mut Orders::default(), &names, desk).is_ok() {
+                break names;
+            }
+        };
+    }
+    while args.num_tests.is_none() {
+        let how_many = format!("On how many places is each tried at most? [{NUM_TESTS}]");
+        args.num_tests = match question(&how_many, desk).await.as_str() {
+            "" => Some(NUM_TESTS),
+            line => line.parse().ok().filter(|number| *number > 0),
+        };
+    }
 }
 
+/// One line; the end of the input is an empty one.
 async fn question(text: &str, desk: &Desk) -> String {
     desk.console.err(text);
     let read = tokio::task::spawn_blocking(|| {
@@ -205,7 +217,7 @@ fn text(
     let _ = writeln!(
         text,
         "\n  # Places that each attack is tried on at most.\n  numTests: {}\n",
-        args.num_tests
+        args.num_tests.unwrap_or(NUM_TESTS)
     );
     text += "  plugins:\n";
     text += &plugins(args, fits);

@@ -1,6 +1,7 @@
 //! `quintain redteam`: attacks with proofs.
 
 mod again;
+mod assault;
 mod choices;
 mod generate;
 mod init;
@@ -12,9 +13,11 @@ mod strategies;
 mod suite;
 mod writing;
 
-pub(super) use again::reproduction;
+pub(super) use again::by_launch;
+pub(super) use assault::Assault;
+pub(super) use choices::target as chosen_target;
 pub(super) use orders::of_suite;
-pub(super) use run::{failed, info};
+pub(super) use run::{PREFIX, failed};
 
 use clap::Subcommand;
 

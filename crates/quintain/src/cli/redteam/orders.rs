@@ -38,15 +38,16 @@ pub(super) fn choose(orders: &mut Orders, names: &[String], desk: &Desk) -> Resu
     }
     orders.plugins.clear();
     orders.not_run.clear();
+    let mut known = true;
     for name in names {
         if let Err(meant) = orders.add(name.trim(), None, None) {
             let help = match meant {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => "`quintain redteam plugins` shows all of them".to_owned(),
             };
-            desk.console.error(&format!("there is no attack `{name}`"), Some(&help));
-            return Err(Exit::Usage);
+            desk.console.error(&format!("there is no attack `{}`", name.trim()), Some(&help));
+            known = false;
         }
     }
-    Ok(())
+    if known { Ok(()) } else { Err(Exit::Usage) }
 }

@@ -2,6 +2,7 @@
 
 use quintain_engine::store::StoreError;
 
+use super::PREFIX;
 use crate::cli::reports::Show;
 use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
@@ -33,7 +34,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 
 async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, StoreError> {
     let store = store::open(desk).await?;
-    let run = store.find(&args.run).await?;
+    let run = store.find_of(&args.run, PREFIX).await?;
     let is_attack = run.summary.as_ref().is_some_and(|summary| summary.redteam.is_some());
     if !is_attack {
         let help = "`quintain runs list` shows all runs; those of attacks begin with `redteam-`";

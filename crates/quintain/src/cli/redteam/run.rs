@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use quintain_core::event::{Column, Event, RunInfo};
 use quintain_core::finding::{Confidence, Severity};
-use quintain_core::probe::Step;
 use quintain_core::redteam::Orders;
 use quintain_core::result::{Place, TargetName};
 use quintain_core::suite::{McpTarget, Server};
-use quintain_engine::redteam::{Campaign, Past, RedteamError, execute};
+use quintain_engine::redteam::{Past, RedteamError};
 use quintain_engine::store::{Run, RunState};
 use serde_json::Value;
 
+use super::assault::Assault;
 use super::{again, choices, orders, writing};
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
@@ -23,7 +23,7 @@ use crate::cli::{Desk, baseline, runs, store};
 use crate::exit::Exit;
 
 /// What the ids of red-team runs begin with.
-const PREFIX: &str = "redteam-";
+pub(in crate::cli) const PREFIX: &str = "redteam-";
 
 /// Attack a target: survey, learn, attack, confirm, report
 ///
@@ -97,7 +97,10 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     };
     let resolved = match &begun {
         Some(begun) => match begun.suite(&desk.context.env, desk) {
-            Ok(opened) => args.target.resolve_stored(opened, desk, args.show.json),
+            Ok(opened) => {
+                let chosen = choices::target(&begun.info.options);
+                args.target.resolve_stored(opened, chosen, desk, args.show.json)
+            }
             Err(wrong) => {
                 wrong.report(desk);
                 return Exit::Usage;
@@ -138,40 +141,39 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     };
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
     let again = again::target(&args.target, opened.as_ref(), &target);
-    let reproduce = |step: &Step| Some(again::call(step, &again));
     orders.again = Some(again.clone());
-    let campaign = Campaign {
-        target: &target,
-        name: &name,
-        world: &world,
-        orders: &orders,
-        reproduce: &reproduce,
-        past: past.as_ref(),
-    };
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
     let config = writing::config(&name, &target, &orders, desk);
     let texts = match &opened {
         Some(opened) => suite::texts(&opened.files, &desk.redactor),
         None => suite::texts(args.target.as_suite(desk).as_slice(), &desk.redactor),
     };
-    let info = |planned| match &begun {
-        Some(begun) => RunInfo { planned, ..begun.info.clone() },
-        None => RunInfo { config, ..info(&name, &orders, planned, desk) },
+    let info = |planned| {
+        if let Some(begun) = &begun {
+            return RunInfo { planned, ..begun.info.clone() };
+        }
+        let mut info = RunInfo { config, ..info(&name, &orders, planned, desk) };
+        let chosen = args.target.chosen().map(|name| (choices::TARGET.to_owned(), name.into()));
+        info.options.extend(chosen);
+        info
     };
-    let outcome = execute(
-        &campaign,
-        info,
-        desk.stop.clone(),
-        |info| match (&begun, &store) {
-            (Some(begun), _) => Some(begun.store.resume(&begun.run)),
-            (None, Some(store)) => Some(store.start(info, &texts)),
-            (None, None) => None,
-        },
-        &mut |event: Event<'_>| {
-            progress.event(event, || feed.event(event));
-        },
-    )
-    .await;
+    let assault =
+        Assault { target: &target, name: &name, world: &world, orders: &orders, again: &again };
+    let outcome = assault
+        .execute(
+            past.as_ref(),
+            info,
+            |info| match (&begun, &store) {
+                (Some(begun), _) => Some(begun.store.resume(&begun.run)),
+                (None, Some(store)) => Some(store.start(info, &texts)),
+                (None, None) => None,
+            },
+            &mut |event: Event<'_>| {
+                progress.event(event, || feed.event(event));
+            },
+            desk,
+        )
+        .await;
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => return failed(&error, &target, desk),
@@ -181,6 +183,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         desk.console.error(&format!("the run could not be kept: {why}"), None);
     }
     let Some(report) = &outcome.summary.redteam else { return Exit::Nothing };
+    report.unused.iter().for_each(|unused| desk.console.warn(&unused.to_string()));
     if outcome.summary.interrupted {
         let help = if store.is_some() { "; `quintain redteam run --resume` goes on" } else { "" };
         desk.console.err(&format!("interrupted; what was found is reported{help}"));
@@ -211,7 +214,8 @@ async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Exit> {
     let Some(wanted) = &args.resume else { return Ok(None) };
     let found = async {
         let store = store::open(desk).await?;
-        Begun::find(store, wanted, false).await
+        let run = store.find_of(wanted, PREFIX).await?;
+        Begun::of(store, run, false).await
     };
     let begun = found.await.map_err(|error| {
         desk.console.error(&error.to_string(), runs::help(&error));

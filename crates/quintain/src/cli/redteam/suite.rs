@@ -10,7 +10,8 @@ use quintain_engine::store::StoreError;
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
 
-use super::writing::{self, comment, label};
+use super::PREFIX;
+use super::writing::{self, comment, label, needs};
 use crate::cli::target::TargetArgs;
 use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
@@ -86,7 +87,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     let made = tests(args, &known, printed, desk);
     let text = text(args, &mut known, &made);
     if made.tests.is_empty() && !args.json {
-        let help = "`quintain replay FINDING` tries each of them again";
+        let help = "`quintain replay --all` tries them again";
         let what = format!("no finding of {} can be told from an answer", known.run);
         desk.console.error(&what, Some(help));
         return Err(Exit::Nothing);
@@ -148,7 +149,7 @@ async fn known(args: &Args, desk: &Desk) -> Result<Known, Exit> {
     }
     let found = async {
         let store = store::open(desk).await?;
-        let run = store.find(&args.run).await?;
+        let run = store.find_of(&args.run, PREFIX).await?;
         let info = store.info(&run).await?;
         Ok::<_, StoreError>((run, info))
     };
@@ -248,18 +249,7 @@ fn text(args: &Args, known: &mut Known, made: &Regression) -> String {
          Written by `quintain redteam suite`; run by `quintain eval -c {file}`.",
         known.run
     ));
-    if !made.files.is_empty() {
-        let names: Vec<&str> = made.files.iter().map(|(name, _)| name.as_str()).collect();
-        text += &comment(&format!(
-            "{} must lie beside this file: servers are asked to read what they must not.",
-            names.join(" and ")
-        ));
-    }
-    if made.environment.is_some() {
-        text += &comment(&format!(
-            "{ENV_CANARY} stands in the environment of the server, where nobody should see it."
-        ));
-    }
+    text += &needs(made);
     let head = json!({"description": format!("Weaknesses of {name}"), "targets": known.targets,
         "prompts": ["{{prompt}}"]});
     let _ = write!(text, "{}\ntests:", yaml_block(&head, 0));

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use quintain_core::redteam::{Orders, written_identity, written_target};
+use quintain_core::redteam::{Orders, Regression, written_identity, written_target};
 use quintain_core::suite::McpTarget;
+use quintain_engine::redteam::ENV_CANARY;
 use quintain_source::visible;
 use serde_json::{Value, json};
 
@@ -48,6 +49,24 @@ fn holds_secret(text: &str, desk: &Desk) -> bool {
 pub(super) fn comment(text: &str) -> String {
     let lines = text.lines().map(|line| format!("# {}", visible(line)).trim_end().to_owned());
     lines.map(|line| line + "\n").collect()
+}
+
+/// What tests need beside their suite, as comments.
+pub(super) fn needs(made: &Regression) -> String {
+    let mut text = String::new();
+    if !made.files.is_empty() {
+        let names: Vec<&str> = made.files.iter().map(|(name, _)| name.as_str()).collect();
+        text += &comment(&format!(
+            "{} must lie beside this file: servers are asked to read what they must not.",
+            names.join(" and ")
+        ));
+    }
+    if made.environment.is_some() {
+        text += &comment(&format!(
+            "{ENV_CANARY} stands in the environment of the server, where nobody should see it."
+        ));
+    }
+    text
 }
 
 /// Writes a file that must not be there yet, unless it may be replaced.

@@ -1,7 +1,10 @@
 //! Finds and reads configurations and saved lists.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
+use quintain_core::clients::archive::{self, ARCHIVE, MANIFEST};
 use quintain_core::clients::{self, Candidate, Config, Dirs, Problem};
 use quintain_core::glob;
 use quintain_core::surface::{Surface, saved};
@@ -11,8 +14,6 @@ use crate::context::Context;
 
 /// No configuration is that large; some clients keep their history beside the servers.
 const MAX_BYTES: u64 = 64 << 20;
-/// How a ZIP begins; bundles of servers (`.mcpb`, `.dxt`) are such.
-const ARCHIVE: &[u8] = b"PK\x03\x04";
 /// Folders below a `**`.
 const MAX_FOLDERS: usize = 5_000;
 const MAX_DEPTH: usize = 8;
@@ -69,31 +70,61 @@ fn configuration(candidate: &Candidate, path: &Path) -> Config {
     }
 }
 
-/// The files that the user named, whatever they are.
-pub(super) fn named(paths: &[PathBuf], desk: &Desk) -> Result<Found, String> {
+/// The files that the user named, whatever they are; else everything that cannot be read.
+pub(super) fn named(paths: &[PathBuf], desk: &Desk) -> Result<Found, Vec<String>> {
     let mut found = Found { configs: Vec::new(), saved: Vec::new() };
+    let mut wrong = Vec::new();
     for path in paths {
-        let full = desk.context.cwd.join(path);
-        let text = read(&full).map_err(|why| format!("cannot read `{}`: {why}", path.display()))?;
-        if let Some(surfaces) = saved::surfaces(&text) {
-            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            let named = |(name, surface): (Option<String>, Surface)| {
-                (name.or_else(|| stem.clone()).unwrap_or_default(), surface)
-            };
-            let surfaces = surfaces.into_iter().map(named).collect();
-            found.saved.push(Saved { path: path.clone(), surfaces });
-        } else if let Some(mut config) = clients::recognise(&full, &text) {
-            config.path.clone_from(path);
-            found.configs.push(config);
-        } else {
-            desk.console.warn(&format!(
-                "`{}` holds neither MCP servers nor a list of tools",
-                path.display()
-            ));
+        match text(path, desk) {
+            Ok((path, text)) => add(&mut found, path, &text, desk),
+            Err(why) => wrong.push(format!("cannot read `{}`: {why}", path.display())),
         }
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
     }
     clients::apply_disabled(&mut found.configs);
     Ok(found)
+}
+
+/// What stands in a file. What is found in a bundle stands in the manifest that it packs.
+fn text(path: &Path, desk: &Desk) -> Result<(PathBuf, String), String> {
+    let full = desk.context.cwd.join(path);
+    match packed(&full)? {
+        Some(text) => Ok((path.join(MANIFEST), text)),
+        None => Ok((path.to_owned(), read(&full)?)),
+    }
+}
+
+fn add(found: &mut Found, path: PathBuf, text: &str, desk: &Desk) {
+    if let Some(surfaces) = saved::surfaces(text) {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let named = |(name, surface): (Option<String>, Surface)| {
+            (name.or_else(|| stem.clone()).unwrap_or_default(), surface)
+        };
+        let surfaces = surfaces.into_iter().map(named).collect();
+        found.saved.push(Saved { path, surfaces });
+    } else if let Some(mut config) = clients::recognise(&desk.context.cwd.join(&path), text) {
+        config.path = path;
+        found.configs.push(config);
+    } else {
+        desk.console
+            .warn(&format!("`{}` holds neither MCP servers nor a list of tools", path.display()));
+    }
+}
+
+/// The manifest of a bundle (`.mcpb`, `.dxt`), if it is one; its size is that of the server in it.
+fn packed(path: &Path) -> Result<Option<String>, String> {
+    let found = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !found.is_file() {
+        return Ok(None);
+    }
+    let mut file = File::open(path).map_err(|error| error.to_string())?;
+    let mut start = [0; ARCHIVE.len()];
+    if file.read_exact(&mut start).is_err() || start != ARCHIVE {
+        return Ok(None);
+    }
+    archive::manifest(&mut file).map(Some).map_err(|error| error.to_string())
 }
 
 fn read(path: &Path) -> Result<String, String> {
@@ -105,9 +136,6 @@ fn read(path: &Path) -> Result<String, String> {
         return Err(format!("it is larger than {} MiB", MAX_BYTES >> 20));
     }
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    if bytes.starts_with(ARCHIVE) {
-        return Err("it is an archive; unpack it, and name its `manifest.json`".to_owned());
-    }
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 

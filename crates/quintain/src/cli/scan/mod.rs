@@ -95,7 +95,13 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     } else {
         match files::named(&args.files, desk) {
             Ok(found) => found,
-            Err(why) => return refuse(&args, &why, None, desk),
+            Err(whys) => {
+                if args.json {
+                    desk.console.json(&serde_json::json!({"error": whys.join("; ")}));
+                }
+                whys.iter().for_each(|why| desk.console.error(why, None));
+                return Exit::Usage;
+            }
         }
     };
     let broken = found.is_broken();
@@ -135,6 +141,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     } else {
         desk.console.out(table::text(&scan, desk).trim_end());
     }
+    scan.unused.iter().for_each(|unused| desk.console.warn(&unused.to_string()));
     let written = outputs.write(&scan, desk);
     for line in pinned.iter().chain(&scan.remarks) {
         desk.console.note(&quintain_source::visible(line));

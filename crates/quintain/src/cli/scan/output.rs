@@ -122,7 +122,7 @@ pub(super) fn json(scan: &Scan) -> Value {
         .map(|(word, severity)| ((*word).to_owned(), scan.count(*severity).into()))
         .collect();
     let listed = scan.lines().filter(|line| line.surface().is_some()).count();
-    json!({
+    let mut whole = json!({
         "files": files,
         "findings": scan.findings().collect::<Vec<_>>(),
         "suppressed": scan.suppressed,
@@ -134,7 +134,11 @@ pub(super) fn json(scan: &Scan) -> Value {
         },
         "remarks": scan.remarks,
         "quintain": {"version": env!("CARGO_PKG_VERSION"), "format_version": 1},
-    })
+    });
+    if !scan.unused.is_empty() {
+        whole["unusedSuppressions"] = json!(scan.unused);
+    }
+    whole
 }
 
 fn problems(problems: &[Problem]) -> Vec<Value> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use quintain_core::clients::{Config, Entry};
 use quintain_core::finding::{Finding, Severity};
-use quintain_core::redteam::{Suppression, part_suppressed};
+use quintain_core::redteam::{Suppression, Unused, part_suppressed, unused};
 use quintain_core::result::Place as Written;
 use quintain_core::surface::Surface;
 
@@ -18,6 +18,8 @@ pub(super) struct Scan {
     pub(super) together: Vec<Finding>,
     /// Findings that a baseline excuses.
     pub(super) suppressed: Vec<Finding>,
+    /// Entries of it that excuse nothing.
+    pub(super) unused: Vec<Unused>,
     /// What was not done, and why.
     pub(super) remarks: Vec<String>,
 }
@@ -80,7 +82,14 @@ impl Scan {
         };
         let sheets = configs.iter().enumerate().map(of_config);
         let sheets = sheets.chain(saved.into_iter().map(of_saved)).collect();
-        Self { configs, sheets, together: Vec::new(), suppressed: Vec::new(), remarks: Vec::new() }
+        Self {
+            configs,
+            sheets,
+            together: Vec::new(),
+            suppressed: Vec::new(),
+            unused: Vec::new(),
+            remarks: Vec::new(),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -145,6 +154,8 @@ impl Scan {
             *findings = open;
             self.suppressed.extend(excused);
         }
+        let all: Vec<&Finding> = self.findings().chain(&self.suppressed).collect();
+        self.unused = unused(accepted, all.into_iter(), today);
     }
 
     /// The worst first.
