@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::PREFIX;
 use super::writing::{self, comment, label, needs};
-use crate::cli::target::TargetArgs;
+use crate::cli::target::{TargetArgs, quoted};
 use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
 
@@ -57,6 +57,21 @@ struct Known {
     findings: Vec<Finding>,
     tools: Vec<String>,
     targets: Vec<Value>,
+    /// Whether the store knows who the target was attacked as.
+    stored: bool,
+}
+
+impl Known {
+    /// What a command line says to try a finding again: the run knows its identities, a suite of tests
+    /// its targets only.
+    fn again(&self, file: &str) -> String {
+        let label = self.targets.first().and_then(|target| target["label"].as_str());
+        match label.filter(|_| self.targets.len() > 1) {
+            _ if self.stored => format!("--run {}", quoted(&self.run)),
+            Some(label) => format!("-c {} --target {}", quoted(file), quoted(label)),
+            None => format!("-c {}", quoted(file)),
+        }
+    }
 }
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
@@ -77,6 +92,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         let orders = quintain_core::redteam::Orders::default();
         let config = writing::config(name, &target, &orders, desk);
         known.targets = config["targets"].as_array().cloned().unwrap_or_default();
+        known.stored = false;
     }
     if known.targets.is_empty() {
         let help = "name the target: `-- COMMAND ARG...`, `--url URL` or `-c FILE`";
@@ -164,6 +180,7 @@ async fn known(args: &Args, desk: &Desk) -> Result<Known, Exit> {
         findings: report.findings,
         tools: report.tools.into_iter().map(|tool| tool.tool).collect(),
         targets: info.config["targets"].as_array().cloned().unwrap_or_default(),
+        stored: true,
     })
 }
 
@@ -186,6 +203,7 @@ fn of_file(path: &Path, name: &str, desk: &Desk) -> Result<Known, Exit> {
         findings,
         tools: tools.map(str::to_owned).collect(),
         targets: report["config"]["targets"].as_array().cloned().unwrap_or_default(),
+        stored: false,
     })
 }
 
@@ -258,9 +276,10 @@ fn text(args: &Args, known: &mut Known, made: &Regression) -> String {
     if !made.left.is_empty() {
         text.push('\n');
         text += &comment("Not tested here; the command tries it again:");
+        let again = known.again(&file.to_string());
         for left in &made.left {
             text += &comment(&format!(
-                "  quintain replay {} -c {file}\n    {}\n    {}",
+                "  quintain replay {} {again}\n    {}\n    {}",
                 left.id, left.title, left.why
             ));
         }

@@ -2,11 +2,11 @@
 
 import json
 import os
-import sys
 import time
 
+from serving import said, serve
+
 PARENT = os.getppid()
-sys.stdout.reconfigure(line_buffering=True)
 
 
 def count(name):
@@ -39,32 +39,15 @@ def act(tool, args):
     raise ValueError(args.get("text", f"no tool {tool}"))
 
 
+def call(tool, args):
+    with open("calls", "a") as file:
+        print(tool, json.dumps(args), file=file, flush=True)
+    try:
+        return said(act(tool, args), isError=False)
+    except ValueError as error:
+        return said(str(error), isError=True)
+
+
 TOOLS = ["say", "env", "count", "alternate", "hold", "die_once", "big", "fail"]
 
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" not in request:
-        continue
-    method, params = request["method"], request.get("params") or {}
-    answer = {"jsonrpc": "2.0", "id": request["id"]}
-    if method == "initialize":
-        answer["result"] = {
-            "protocolVersion": params["protocolVersion"],
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "actor", "version": "1"},
-        }
-    elif method == "tools/list":
-        schema = {"type": "object"}
-        answer["result"] = {"tools": [{"name": name, "inputSchema": schema} for name in TOOLS]}
-    elif method == "tools/call":
-        tool, args = params["name"], params.get("arguments") or {}
-        with open("calls", "a") as file:
-            print(tool, json.dumps(args), file=file, flush=True)
-        try:
-            text, failed = act(tool, args), False
-        except ValueError as error:
-            text, failed = str(error), True
-        answer["result"] = {"content": [{"type": "text", "text": text}], "isError": failed}
-    else:
-        answer["error"] = {"code": -32601, "message": "method not found"}
-    print(json.dumps(answer))
+serve("actor", [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS], call)

@@ -1,14 +1,11 @@
 """A server with weaknesses that only its owner knows of; `--fixed` has none of them."""
 
-import json
 import re
 import sys
 
+from serving import said, serve, takes
+
 FIXED = "--fixed" in sys.argv
-
-
-def text(name):
-    return {"type": "object", "required": [name], "properties": {name: {"type": "string"}}}
 
 
 TOOLS = {
@@ -36,33 +33,11 @@ def call(name, arguments):
     raise KeyError(name)
 
 
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" not in request:
-        continue
-    method, params = request["method"], request.get("params") or {}
-    answer = {"jsonrpc": "2.0", "id": request["id"]}
-    if method == "initialize":
-        answer["result"] = {
-            "protocolVersion": params["protocolVersion"],
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "weak", "version": "1"},
-        }
-    elif method == "tools/list":
-        answer["result"] = {
-            "tools": [
-                {"name": name, "description": about, "inputSchema": text(argument)}
-                for name, (argument, about) in TOOLS.items()
-            ]
-        }
-    elif method == "tools/call":
-        try:
-            said = call(params["name"], params.get("arguments") or {})
-            answer["result"] = {"content": [{"type": "text", "text": said}]}
-        except KeyError:
-            answer["error"] = {"code": -32602, "message": "unknown tool"}
-    elif method == "ping":
-        answer["result"] = {}
-    else:
-        answer["error"] = {"code": -32601, "message": "method not found"}
-    print(json.dumps(answer), flush=True)
+serve(
+    "weak",
+    [
+        {"name": name, "description": about, "inputSchema": takes(argument)}
+        for name, (argument, about) in TOOLS.items()
+    ],
+    lambda name, arguments: said(call(name, arguments)),
+)

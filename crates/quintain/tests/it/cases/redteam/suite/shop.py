@@ -7,6 +7,8 @@ import subprocess
 import sys
 import traceback
 
+from serving import said, serve
+
 ROOT, WEAK = os.path.abspath(sys.argv[1]), sys.argv[2] == "weak"
 STORE = sqlite3.connect(":memory:")
 STORE.executescript("CREATE TABLE item(name TEXT, price INT); INSERT INTO item VALUES('lamp', 20), ('desk', 90);")
@@ -59,32 +61,12 @@ def debug_info():
 
 
 def call(name, arguments):
+    if name not in {tool["name"] for tool in TOOLS}:
+        raise KeyError(name)
     try:
-        said, failed = globals()[name](**arguments), False
+        return said(globals()[name](**arguments), isError=False)
     except Exception as error:
-        said, failed = (traceback.format_exc() if WEAK else f"not possible: {type(error).__name__}"), True
-    return {"content": [{"type": "text", "text": said}], "isError": failed}
+        return said(traceback.format_exc() if WEAK else f"not possible: {type(error).__name__}", isError=True)
 
 
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" not in request:
-        continue
-    method, params = request["method"], request.get("params") or {}
-    reply = {"jsonrpc": "2.0", "id": request["id"]}
-    if method == "initialize":
-        about = {"name": "shop", "version": "1"}
-        reply["result"] = {
-            "protocolVersion": params["protocolVersion"],
-            "capabilities": {"tools": {}},
-            "serverInfo": about,
-        }
-    elif method == "tools/list":
-        reply["result"] = {"tools": TOOLS}
-    elif method == "tools/call" and params["name"] in {tool["name"] for tool in TOOLS}:
-        reply["result"] = call(params["name"], params.get("arguments") or {})
-    elif method == "ping":
-        reply["result"] = {}
-    else:
-        reply["error"] = {"code": -32601, "message": "method not found"}
-    print(json.dumps(reply), flush=True)
+serve("shop", TOOLS, call)
