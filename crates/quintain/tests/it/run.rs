@@ -140,7 +140,9 @@ impl Place {
         symlink(repository().join("peers/hostile"), root.join("hostile"))?;
         // Small helpers that several cases use stand beside the files of the case.
         let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools");
-        for tool in names_below(&tools, Path::new("")) {
+        let tools_of = names_below(&tools, Path::new("")).into_iter();
+        // What an interpreter left there is no tool.
+        for tool in tools_of.filter(|tool| !tool.starts_with("__pycache__")) {
             symlink(tools.join(&tool), work.join(&tool))?;
         }
         Ok(Self { root, work, _temporary: temporary })

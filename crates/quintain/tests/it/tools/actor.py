@@ -2,8 +2,11 @@
 
 import json
 import os
+import sys
 import time
 
+# The folder of the tools, to which this file is a link, stays as it is.
+sys.dont_write_bytecode = True
 from serving import said, serve
 
 PARENT = os.getppid()
