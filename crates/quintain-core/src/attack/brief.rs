@@ -43,6 +43,12 @@ pub struct Ground {
     /// Endings under which copies of the canary stand beside it: `md`, `json`, and `` for none.
     #[serde(default)]
     pub endings: Vec<String>,
+    /// Another file outside every declared root, with copies of the same endings, and what stands in it: for
+    /// tools that take a file in, so that others show it later. What they show is no proof against those.
+    #[serde(default)]
+    pub bait: PathBuf,
+    #[serde(default)]
+    pub bait_text: String,
     /// A folder outside every declared root, with copies of the canary: a project and a repository.
     #[serde(default)]
     pub project: Option<PathBuf>,

@@ -56,6 +56,8 @@ impl Sign {
             Self::Says { text } if *text == ground.canary_text => {
                 Some(Self::Reads { path: named(ground, sent)?, text: text.clone() })
             }
+            // What was taken in goes with the run.
+            Self::Says { text } if *text == ground.bait_text => None,
             // A value that was computed does not depend on files.
             Self::Says { .. } | Self::Reads { .. } | Self::Environment { .. } | Self::Listed => {
                 Some(self)

@@ -123,16 +123,45 @@ pub(super) fn fetches(tool: &Tool) -> bool {
         || has(tool.description().unwrap_or_default(), &FETCHES)
 }
 
+/// Limits that are no matter of folders.
+const OF_NETWORKS: [&str; 4] = ["internal", "private", "public", "trusted"];
+
 /// Whether a tool, or what is said of this argument, speaks of limits.
 pub(super) fn claims_limits(tool: Option<&Tool>, schema: &Value) -> bool {
-    let of_argument = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-    let of_tool = tool.and_then(Tool::description).unwrap_or_default();
-    has(of_argument, &LIMITS) || has(of_tool, &LIMITS)
+    told(tool, schema).any(|text| limits(text).next().is_some())
+}
+
+/// Whether a tool, or what is said of this argument, speaks of a folder that it is confined to.
+pub(super) fn claims_folder(tool: Option<&Tool>, schema: &Value) -> bool {
+    told(tool, schema).any(|text| {
+        let except = if has(text, &["absolute"]) { "relative" } else { "" };
+        limits(text).any(|word| word != except && !OF_NETWORKS.contains(&word.as_str()))
+    })
+}
+
+fn told<'t>(tool: Option<&'t Tool>, schema: &'t Value) -> impl Iterator<Item = &'t str> {
+    let of_argument = schema.get("description").and_then(Value::as_str);
+    of_argument.into_iter().chain(tool.and_then(Tool::description))
+}
+
+/// The words of a text that speak of limits; what only reads is not limited in what it reads.
+fn limits(text: &str) -> impl Iterator<Item = String> {
+    let end = text.floor_char_boundary(MAX_TEXT.min(text.len()));
+    let mut before = String::new();
+    words(&text[..end]).into_iter().filter(move |word| {
+        let reads_only = word == "only" && ["read", "write"].contains(&before.as_str());
+        before.clone_from(word);
+        LIMITS.contains(&word.as_str()) && !reads_only
+    })
 }
 
 /// Whether an argument says where something is written to.
 pub(super) fn is_output(aim: &Aim) -> bool {
-    has(&last_name(aim), &OUTPUTS)
+    is_output_name(&last_name(aim))
+}
+
+pub(super) fn is_output_name(name: &str) -> bool {
+    has(name, &OUTPUTS)
 }
 
 /// The nearest name of a place: that of the argument, or of the list that it is an item of.
@@ -185,5 +214,16 @@ mod tests {
         assert!(claims_limits(Some(&open), &json!({"description": "A public address"})));
         let shut = tool("fetch", "Fetch a page. Private networks are refused.");
         assert!(claims_limits(Some(&shut), &json!({})));
+        let reader = tool("read_pdf", "Read-only: the text of a PDF file.");
+        assert!(!claims_limits(Some(&reader), &json!({})));
+    }
+
+    #[test]
+    fn paths_may_be_relative_and_absolute_without_any_limit() {
+        let reader = tool("read_pdf", "Text of a PDF file.");
+        let said = |text: &str| claims_folder(Some(&reader), &json!({ "description": text }));
+        assert!(said("Path relative to the workspace") && said("Must be inside the project"));
+        assert!(!said("Path to the file, absolute or relative to the current folder"));
+        assert!(!said("A public file"));
     }
 }

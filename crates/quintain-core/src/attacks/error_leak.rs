@@ -33,7 +33,8 @@ Traces, paths and statements tell an attacker how a server is built and where to
 
 # What counts as proof
 A stack trace (Python, Node, Java, .NET, Go, Rust, Ruby, PHP), an absolute path, the text of an SQL statement or a secret in an error. What the
-tester sent, what normal results show as well, and folders that the server names on purpose do not count.
+tester sent, what normal results show as well, and folders that the server names on purpose do not count. Paths of a server that is started by its
+client are told as info.
 
 # Example
 ```yaml
@@ -332,6 +333,9 @@ fn hit(bout: &Bout<'_>, tried: &Tried, fault: &'static str, what: String) -> Hit
         let kinds =
             leaks::detectors(Family::Secret).into_iter().map(|one| one.meta().id.to_owned());
         hit.severity(Severity::High).sign(Sign::leaks(kinds.collect()))
+    } else if fault == "path" && !bout.field.powers.http {
+        // Who starts a server knows where it is.
+        hit.severity(Severity::Info).sign(Sign::Tells { kinds: vec![fault.to_owned()] })
     } else {
         hit.sign(Sign::Tells { kinds: vec![fault.to_owned()] })
     }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::paths;
 use super::{deeds, reach};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
+use crate::evidence::Exchange;
 use crate::finding::{Place, Severity};
 use crate::knowledge::accepted;
 use crate::registry::Meta;
@@ -17,6 +18,7 @@ use crate::registry::Meta;
 mod tests;
 
 mod shots;
+mod taken;
 
 use shots::{ABSENT, second_item, shots};
 
@@ -32,7 +34,7 @@ Plants a file with random text outside of every folder that the target declares,
 path: arguments of tools, items of lists, variables of resource templates, free URIs, arguments of prompts, completions. Each form
 that needs another fix is a finding of its own: relative path, absolute path, dots behind the path of the root, a sibling folder whose
 name begins with that of the root, a symbolic link inside of the root, encoded dots, backslashes, dots that survive their removal, a
-null byte, a file URI. Where no folder is declared, so that nothing can be planted beside it, its name is guessed from what the tool
+null byte, a file URI. Tools that take a file in are asked, too, and those that show it afterwards. Where no folder is declared, so that nothing can be planted beside it, its name is guessed from what the tool
 says, and the guard is asked about folders whose names begin and end so.
 
 # Why it matters
@@ -90,6 +92,10 @@ impl Attack for PathTraversal {
         if paths::is_below(&ground.canary, brief.roots) {
             return Vec::new();
         }
+        let tool = brief.field.and_then(|field| deeds::tool_of(field, aim));
+        if tool.is_some_and(deeds::writes) {
+            return taken::attempts(aim, brief, ground);
+        }
         let mut set = 0;
         let mut attempts = Vec::new();
         for (at, shot) in shots(aim, brief, ground).into_iter().enumerate() {
@@ -132,7 +138,10 @@ impl Attack for PathTraversal {
 fn is_worth_it(field: &Field<'_>, aim: &Aim) -> bool {
     if matches!(aim.place, Place::Argument { .. }) {
         let Some(tool) = deeds::tool_of(field, aim) else { return false };
-        if deeds::writes(tool) || deeds::is_output(aim) {
+        if deeds::writes(tool) {
+            return taken::takes_in(tool, aim);
+        }
+        if deeds::is_output(aim) {
             return false;
         }
     }
@@ -190,7 +199,10 @@ fn other_places(field: &Field<'_>) -> Vec<Aim> {
 
 fn proof(bout: &Bout<'_>, tried: &Tried) -> Option<String> {
     let role = &tried.attempt.role;
-    if role == ABSENT {
+    // What others show does not come from a call that was refused.
+    let refused = |first: &Exchange| !accepted(&first.outcome);
+    let shown_later = tried.evidence.exchanges.len() > 1;
+    if role == ABSENT || (shown_later && tried.evidence.exchanges.first().is_some_and(refused)) {
         return None;
     }
     let said = tried.said();

@@ -254,7 +254,8 @@ fn create(field: &Field<'_>, server: &str, mark: &str) -> Option<(Step, String)>
             call.args.iter().find(|(key, value)| is_path(key) && value.is_string())?;
         let innocent = Path::new(value.as_str()?);
         let ending = innocent.extension().and_then(|ending| ending.to_str()).unwrap_or("txt");
-        let name = innocent.with_file_name(format!("source-{mark}.{ending}"));
+        let name = format!("source-{mark}.{ending}");
+        let name = paths::renamed(innocent, &name, &field.knowledge.roots);
         let name = name.display().to_string();
         let mut call = call.clone();
         call.args.insert(key.clone(), Value::String(name.clone()));

@@ -102,7 +102,7 @@ pub(super) fn is_free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> bool {
     let named = words(&deeds::last_name(aim)).iter().any(|word| FREE.contains(&word.as_str()))
         || matches!(aim.place, Place::Uri { .. });
     let tool = deeds::tool_of(field, aim);
-    roots.is_empty() && named && !deeds::claims_limits(tool, &aim.schema)
+    roots.is_empty() && named && !deeds::claims_folder(tool, &aim.schema)
 }
 
 /// Where nothing is checked, other spellings say nothing new; a link is a matter of its own.
@@ -116,6 +116,11 @@ pub(super) fn without_spellings(mut hits: Vec<Hit>) -> Vec<Hit> {
         },
     );
     hits
+}
+
+/// Another name at the place of a path; inside of it if it is a root, since beside it nothing may be made.
+pub(super) fn renamed(path: &Path, name: &str, roots: &[PathBuf]) -> PathBuf {
+    if roots.iter().any(|root| root == path) { path.join(name) } else { path.with_file_name(name) }
 }
 
 /// Whether a path is below one of these folders.
@@ -141,6 +146,13 @@ mod tests {
         assert!(path("URL-encoded").ends_with("%2e%2e%2fsrv%2fground%2fc.txt"));
         assert!(path("URL-encoded twice").contains("%252e%252e%252f"));
         assert!(path("backslashes").ends_with("..\\srv\\ground\\c.txt"));
+    }
+
+    #[test]
+    fn another_name_stays_inside_of_the_root() {
+        let roots = [PathBuf::from("/a/b")];
+        assert_eq!(renamed(Path::new("/a/b/c.txt"), "d", &roots), Path::new("/a/b/d"));
+        assert_eq!(renamed(Path::new("/a/b"), "d", &roots), Path::new("/a/b/d"));
     }
 
     #[test]

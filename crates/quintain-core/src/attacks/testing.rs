@@ -55,6 +55,8 @@ impl Room {
                 root: PathBuf::from("/ground"),
                 canary: PathBuf::from("/ground/canary.txt"),
                 canary_text: "canarycanarycanary".into(),
+                bait: PathBuf::from("/ground/bait.txt"),
+                bait_text: "quintain-bait-text".to_owned(),
                 drop: PathBuf::from("/ground/drop"),
                 ..Ground::default()
             },

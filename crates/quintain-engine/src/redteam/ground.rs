@@ -53,15 +53,28 @@ impl Planted {
         let drop = root.join("drop");
         fs::create_dir(&drop)?;
         let canary = root.join("canary.txt");
-        let canary_text = format!("quintain-canary-{}", Nonce::draw(chance));
+        let mark = Nonce::draw(chance);
+        let (canary_text, bait_text) =
+            (format!("quintain-canary-{mark}"), format!("quintain-bait-{mark}"));
+        let bait = root.join("bait.txt");
         // Some servers add an ending to what they are given, some insist on one.
         let endings: Vec<String> = ENDINGS.map(str::to_owned).to_vec();
         for ending in ENDINGS {
             fs::write(canary.with_extension(ending), documents::saying(ending, &canary_text))?;
+            fs::write(bait.with_extension(ending), documents::saying(ending, &bait_text))?;
         }
         let project = project::make(&root.join("project"), &canary_text);
-        let ground =
-            Ground { root, canary, canary_text, drop, endings, project, ..Ground::default() };
+        let ground = Ground {
+            root,
+            canary,
+            canary_text,
+            bait,
+            bait_text,
+            drop,
+            endings,
+            project,
+            ..Ground::default()
+        };
         let mut planted = Self {
             ground,
             _folder: folder,

@@ -162,3 +162,57 @@ fn attempts_are_few_and_the_same_each_time() {
     assert_eq!(forms(), forms());
     assert!(forms().len() <= 16, "{}", forms().len());
 }
+
+/// A server with a tool that takes files in and one that shows what was taken in.
+fn taking(tool: &str, innocent: &Value) -> Room {
+    let properties: serde_json::Map<String, Value> = innocent
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(|key| (key.clone(), json!({"type": "string"})))
+        .collect();
+    let mut room = Room::of_tools(&[
+        json!({"name": tool, "inputSchema": {"type": "object", "properties": properties}}),
+        json!({"name": "read_file", "inputSchema": {"type": "object",
+            "properties": {"path": {"type": "string"}}}}),
+    ]);
+    room.knowledge.roots = vec![ROOT.into()];
+    room.works(tool, innocent.as_object().unwrap().clone(), &answers("taken"));
+    let known = json!({"path": "a.txt"}).as_object().unwrap().clone();
+    room.works("read_file", known, &answers("hello"));
+    room
+}
+
+#[test]
+fn what_one_tool_takes_in_and_another_shows_is_proof() {
+    let room = taking("add_file", &json!({"path": "a.txt"}));
+    let shows = |accepts: bool| {
+        let hits = room.fight(&PathTraversal, |attempt| {
+            let mut evidence = if accepts { answers("added") } else { refused("no") };
+            // What was taken in before is still shown.
+            evidence.exchanges.extend(answers(&room.ground.bait_text).exchanges);
+            if args(attempt)["path"] == "a.txt" { evidence } else { answers("hello") }
+        });
+        faults(&hits)
+    };
+    assert_eq!(shows(true), ["absolute", "relative"]);
+    assert_eq!(shows(false), [""; 0], "what is refused is not taken in");
+    let moved = taking("move_file", &json!({"path": "a.txt"}));
+    let aims = PathTraversal.aims(&moved.field());
+    assert!(!aims.iter().any(|aim| aim.place.tool() == Some("move_file")), "it would be gone");
+}
+
+#[test]
+fn a_copy_is_read_where_it_went() {
+    let room = taking("copy_file", &json!({"source_path": "a.txt", "destination": "b.txt"}));
+    let field = room.field();
+    let aims = PathTraversal.aims(&field);
+    let aim = aims.iter().find(|aim| aim.place.to_string() == "copy_file.source_path").unwrap();
+    let attempts = PathTraversal.attempts(aim, &room.brief().on(&field));
+    let crate::attack::Action::Steps { steps, .. } = &attempts[0].action else { panic!() };
+    let [crate::probe::Step::Call(copy), crate::probe::Step::Call(read), ..] = &steps[..] else {
+        panic!("{steps:?}")
+    };
+    assert!(copy.args["source_path"].as_str().unwrap().ends_with("/ground/bait.txt"));
+    assert_eq!((read.tool.as_str(), &read.args["path"]), ("read_file", &copy.args["destination"]));
+}
