@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quintain_source::{Diagnostics, Fields, Node, Severity as Weight, wrong_type};
+use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity as Weight, wrong_type};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value};
 
@@ -39,7 +39,19 @@ pub(super) fn read(node: &Node, dx: &mut Diagnostics) -> Vec<IdentityOrder> {
         wrong_type("identities", "a list", node, dx);
         return Vec::new();
     };
-    items.iter().filter_map(|item| identity(item, dx)).collect()
+    let mut found: Vec<IdentityOrder> = Vec::new();
+    for item in items {
+        let Some(one) = identity(item, dx) else { continue };
+        if found.iter().any(|known| known.name == one.name) {
+            let title = format!("there are two identities `{}`", one.name);
+            let at = item.get("name").unwrap_or(item).span;
+            let diagnostic = Diagnostic::error("config::taken-name", title).at(at, "the second");
+            dx.push(diagnostic.help("give one of them another name"));
+            continue;
+        }
+        found.push(one);
+    }
+    found
 }
 
 fn identity(node: &Node, dx: &mut Diagnostics) -> Option<IdentityOrder> {
@@ -48,7 +60,7 @@ fn identity(node: &Node, dx: &mut Diagnostics) -> Option<IdentityOrder> {
     let role = fields.string("role", dx);
     let env = pairs(fields.map("env", dx)).into_iter().collect();
     let mut headers = pairs(fields.map("headers", dx));
-    headers.extend(fields.map("auth", dx).map(authorization).unwrap_or_default());
+    headers.extend(fields.get("auth").and_then(|node| authorization(node, dx)).unwrap_or_default());
     let default_args = fields.map("defaultArgs", dx).map(Node::to_json_map).unwrap_or_default();
     fields.finish(Weight::Error, dx);
     Some(IdentityOrder { name: name?.to_owned(), role, env, headers, default_args })
@@ -62,21 +74,46 @@ pub(super) fn pairs(node: Option<&Node>) -> Vec<(String, SecretString)> {
     pairs.collect()
 }
 
-/// The header that an `auth` map means.
-fn authorization(auth: &Node) -> Vec<(String, SecretString)> {
+/// How somebody proves who they are.
+#[derive(Clone, Copy)]
+enum Scheme {
+    None,
+    Bearer,
+    Basic,
+    ApiKey,
+}
+
+const SCHEMES: [(&str, Scheme); 4] = [
+    ("bearer", Scheme::Bearer),
+    ("basic", Scheme::Basic),
+    ("api_key", Scheme::ApiKey),
+    ("none", Scheme::None),
+];
+
+/// The header that an `auth` map means. Credentials that are not understood must not go unnoticed: without them,
+/// two identities are one.
+fn authorization(auth: &Node, dx: &mut Diagnostics) -> Option<Vec<(String, SecretString)>> {
     use base64::Engine as _;
-    let text = |name: &str| auth.get(name).and_then(Node::raw).unwrap_or_default();
-    match text("type") {
-        "bearer" => vec![("Authorization".into(), format!("Bearer {}", text("token")).into())],
-        "basic" => {
-            let pair = format!("{}:{}", text("username"), text("password"));
+    let mut fields = Fields::of(auth, "the `auth` of an identity", dx)?;
+    fields.required("type", dx);
+    let scheme = fields.choice("type", &SCHEMES, dx)?;
+    let mut text = |name: &'static str| fields.required(name, dx).and_then(Node::raw);
+    let header = match scheme {
+        Scheme::None => None,
+        Scheme::Bearer => Some(("Authorization".to_owned(), format!("Bearer {}", text("token")?))),
+        Scheme::Basic => {
+            let (name, password) = (text("username"), text("password"));
+            let pair = format!("{}:{}", name?, password?);
             let coded = base64::engine::general_purpose::STANDARD.encode(pair);
-            vec![("Authorization".into(), format!("Basic {coded}").into())]
+            Some(("Authorization".to_owned(), format!("Basic {coded}")))
         }
-        "api_key" => {
-            let name = Some(text("keyName")).filter(|name| !name.is_empty()).unwrap_or("X-API-Key");
-            vec![(name.to_owned(), text("value").to_owned().into())]
+        Scheme::ApiKey => {
+            let value = text("value")?.to_owned();
+            let name = fields.string("keyName", dx).filter(|name| !name.is_empty());
+            fields.choice("placement", &[("header", ())], dx);
+            Some((name.unwrap_or_else(|| "X-API-Key".to_owned()), value))
         }
-        _ => Vec::new(),
-    }
+    };
+    fields.finish(Weight::Error, dx);
+    Some(header.into_iter().map(|(name, value)| (name, value.into())).collect())
 }

@@ -161,7 +161,7 @@ impl Orders {
         if let Some(node) = fields.get("seed") {
             let seed = node.as_u64();
             if seed.is_none() {
-                wrong_type("seed", "a whole number", node, dx);
+                wrong_type("seed", "a whole number, zero or more", node, dx);
             }
             orders.seed = seed.unwrap_or_default();
         }

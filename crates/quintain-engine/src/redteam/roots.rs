@@ -58,6 +58,8 @@ pub(super) struct Whereabouts {
     pub(super) http: bool,
     /// Every server is on this machine.
     pub(super) here: bool,
+    /// One of them could be reached, and is not.
+    pub(super) elsewhere: bool,
 }
 
 pub(super) fn whereabouts(target: &McpTarget) -> Whereabouts {
@@ -67,7 +69,16 @@ pub(super) fn whereabouts(target: &McpTarget) -> Whereabouts {
     };
     let urls: Vec<String> =
         target.servers.iter().filter_map(|server| url(&server.launch)).collect();
-    Whereabouts { http: !urls.is_empty(), here: urls.iter().all(|url| is_loopback(url)) }
+    Whereabouts {
+        http: !urls.is_empty(),
+        here: urls.iter().all(|url| is_loopback(url)),
+        elsewhere: urls.iter().any(|url| is_web(url) && !is_loopback(url)),
+    }
+}
+
+/// What is no address of the web cannot be reached, wherever it is.
+fn is_web(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
 fn is_loopback(url: &str) -> bool {

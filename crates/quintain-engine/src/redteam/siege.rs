@@ -38,7 +38,7 @@ pub(super) struct Siege {
 impl Siege {
     pub(super) async fn prepare(campaign: &Campaign<'_>) -> Result<Self, RedteamError> {
         let whereabouts = whereabouts(campaign.target);
-        if !whereabouts.here && !campaign.orders.allow_remote {
+        if whereabouts.elsewhere && !campaign.orders.allow_remote {
             return Err(RedteamError::Remote);
         }
         let mut target = campaign.target.clone();
