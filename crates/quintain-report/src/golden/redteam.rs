@@ -248,6 +248,7 @@ pub(super) fn redteam() -> RedteamReport {
         learned: learned(),
         findings,
         suppressed: vec![known],
+        unused: Vec::new(),
         attacks,
         not_run: vec![
             NotRun {
