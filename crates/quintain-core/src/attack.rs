@@ -46,6 +46,12 @@ pub trait Attack: Send + Sync {
         false
     }
 
+    /// Whether it must be alone with the target: others would disturb the clock, or the files, that it
+    /// looks at.
+    fn wants_quiet(&self) -> bool {
+        false
+    }
+
     /// Whether everything it finds at one place is one fault. Then no more is sent once it is proved.
     fn has_one_fault(&self) -> bool {
         false

@@ -39,6 +39,13 @@ pub enum Observation {
     File { path: PathBuf, content: String },
     /// A program was started that is not what it seems: a shim that writes down its arguments.
     Program { program: String, arguments: Vec<String> },
+    /// A file in a folder that the target was given changed, appeared or went while it did a step.
+    Changed {
+        path: PathBuf,
+        /// The number of the step, from zero.
+        step: usize,
+        gone: bool,
+    },
     /// The process of the target ended.
     Exit { why: String },
 }

@@ -20,8 +20,8 @@ pub use hints::Hints;
 pub use leaves::{aims, put};
 pub use programs::missing_programs;
 pub use synthesis::Tries;
-pub(crate) use verbs::begins;
-pub use verbs::{destroys, is_destructive, writes};
+pub(crate) use verbs::{begins, claims_to_destroy, is_destructive};
+pub use verbs::{destroys, writes};
 
 use std::path::PathBuf;
 

@@ -190,6 +190,10 @@ pub(crate) fn seen(observation: &Observation, max_chars: usize) -> String {
         Observation::Program { program, arguments } => {
             format!("{program} was started with {arguments:?}")
         }
+        Observation::Changed { path: file, gone: true, .. } => {
+            format!("the file {} went", path(file))
+        }
+        Observation::Changed { path: file, .. } => format!("the file {} changed", path(file)),
         Observation::Exit { why } => format!("the target ended: {why}"),
     };
     line(&text, max_chars)

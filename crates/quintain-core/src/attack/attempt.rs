@@ -42,14 +42,30 @@ pub enum Action {
     Steps { steps: Vec<Step>, identity: usize },
     /// Requests of a session of its own: one that may be harmed.
     Alone { steps: Vec<Step>, identity: usize },
-    /// Requests of a session of its own, one after the other until one takes longer than this; the rest
-    /// is not sent.
+    /// The same, with a look at the files of the target after each.
+    Watched { steps: Vec<Step>, identity: usize },
+    /// Requests of a session of its own, one after the other until one takes longer than this, and does
+    /// so again (a quarter of it for the first); the rest is not sent. Of what is sent twice the quicker
+    /// answer counts.
     Until { steps: Vec<Step>, identity: usize, patience: Duration },
     /// A message of these bytes on a session of its own, and then the question whether the server is
     /// still there.
     Frame { bytes: Vec<u8> },
     /// An HTTP request of any shape.
     Http(HttpRequest),
+}
+
+impl Action {
+    /// The requests of an MCP session; none for what is no session.
+    pub fn steps(&self) -> &[Step] {
+        match self {
+            Self::Steps { steps, .. }
+            | Self::Alone { steps, .. }
+            | Self::Watched { steps, .. }
+            | Self::Until { steps, .. } => steps,
+            Self::Frame { .. } | Self::Http(_) => &[],
+        }
+    }
 }
 
 /// An HTTP request of any shape to the address of the target.

@@ -8,7 +8,7 @@ use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Kind, Sign, Tried,
 };
 use crate::finding::{Place, Severity};
-use crate::knowledge::{Baseline, is_destructive, put};
+use crate::knowledge::{Baseline, claims_to_destroy, put};
 use crate::probe::Step;
 use crate::registry::Meta;
 use crate::surface::Tool;
@@ -178,8 +178,7 @@ fn lesser<'f>(field: &'f Field<'_>, tool: &'f Tool) -> impl Iterator<Item = (usi
 
 /// What works once only.
 fn destroys(tool: &Tool) -> bool {
-    let (destructive, reading) = (tool.hint("destructiveHint"), tool.hint("readOnlyHint"));
-    is_destructive(tool.name().unwrap_or_default(), destructive, reading)
+    claims_to_destroy(tool)
 }
 
 /// Where in a call its object is named.

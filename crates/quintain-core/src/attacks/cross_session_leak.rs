@@ -60,6 +60,11 @@ impl Attack for CrossSessionLeak {
         FACTS
     }
 
+    /// What is kept for all is overwritten by whatever else is sent.
+    fn wants_quiet(&self) -> bool {
+        true
+    }
+
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
         if field.powers.identities.len() < 2 {
             return Vec::new();

@@ -22,15 +22,16 @@ static META: Meta = Meta {
 # What it does
 Sends texts that get longer step by step: short ones that make patterns with nested repetitions try every way (10 to 27 characters), long
 ones that make lists, tags and brackets cost their square (some thousand parts), and patterns of that kind where the caller gives the
-pattern. Before each row comes a harmless text of the same size. Each place has a session of its own, and a row ends with the first answer
-that takes long, so that the target is busy for seconds at most. Tools that keep what they are given are left alone.
+pattern. Before each row comes a harmless text of the same size. Each place has a session of its own, nothing else is sent meanwhile, and a
+row ends with the first answer that takes long twice, so that the target is busy for seconds at most. Tools that keep what they are given
+are left alone.
 
 # Why it matters
 One short call keeps a server busy for hours.
 
 # What counts as proof
 A curve: the last step took far longer than the one before, more than the growth of the text explains, and far longer than the harmless
-text of the same size. One long wait proves nothing, nor does a tool that is slow for every text: those are left alone.
+text of the same size. All of it is sent twice and the quicker answer counts, so a busy machine makes no curve. One long wait proves nothing, nor does a tool that is slow for every text: those are left alone.
 
 # Example
 ```yaml
@@ -64,8 +65,9 @@ const KEEPS: [&str; 14] = [
 
 /// An answer that takes longer ends the row.
 const PATIENCE: Duration = Duration::from_millis(400);
-/// A tool that takes longer for an innocent text is left alone: its rows would take a minute.
-const SLOW: Duration = Duration::from_millis(150);
+/// A tool that takes longer for an innocent text is left alone: its rows would take a minute. A busy machine
+/// may be slow once; who is slow for the first harmless text, too, is left alone then.
+const SLOW: Duration = Duration::from_secs(1);
 /// What is no accident of scheduling.
 const NOTABLE: Duration = Duration::from_millis(120);
 /// Smaller differences are not measured.
@@ -73,7 +75,7 @@ const NOISE: Duration = Duration::from_millis(3);
 
 /// The steps get smaller, since the cost may double with each character.
 const SHORT: [usize; 6] = [10, 15, 20, 23, 25, 27];
-const LONG: [usize; 4] = [500, 2_000, 8_000, 32_000];
+const LONG: [usize; 5] = [500, 2_000, 8_000, 16_000, 32_000];
 
 /// A row of texts that grow.
 #[derive(Clone, Copy)]
@@ -125,7 +127,7 @@ impl Row {
     }
 
     fn is_short(&self) -> bool {
-        self.sizes.len() == SHORT.len()
+        self.sizes == SHORT
     }
 }
 
@@ -143,6 +145,10 @@ impl Attack for DosGrowth {
     }
 
     fn may_end_target(&self) -> bool {
+        true
+    }
+
+    fn wants_quiet(&self) -> bool {
         true
     }
 
@@ -249,11 +255,16 @@ fn grows(row: &Row, harmless: Duration, took: &[Duration]) -> bool {
     let [earlier @ .., before, last] = took else { return false };
     // Less than a millisecond is not measured.
     let times = |of: &Duration| last.as_secs_f64() / of.as_secs_f64().max(1e-3);
+    // As much is due as there is more text, and somewhat more for sorting.
+    let size = |at: usize| row.sizes.get(at).map_or(1.0, |size| *size as f64);
+    let longer = |at: usize| size(took.len() - 1) / size(at);
     let steep = match earlier.last() {
         // One to five characters more: not even half as much again is due.
         Some(_) if row.is_short() => times(before) > 1.8,
-        // Four times the text, and sixteen times: as much is due, and somewhat more for sorting.
-        Some(earlier) => times(before) > 5.0 && times(earlier) > 80.0,
+        Some(earlier) => {
+            let at = took.len() - 2;
+            times(before) > longer(at).powf(1.2) && times(earlier) > longer(at - 1).powf(1.55)
+        }
         None => times(before) > 20.0,
     };
     *last > NOTABLE && steep && times(&harmless) > 12.0 && !is_pause(row, took)

@@ -1,13 +1,15 @@
 //! Annotations that promise less than a tool does.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde_json::Map;
 
 use super::nature;
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
-use crate::evidence::Exchange;
+use crate::evidence::{Exchange, Observation};
 use crate::finding::{Place, Severity};
 use crate::knowledge::{Learned, harvest};
 use crate::probe::Step;
@@ -24,14 +26,16 @@ static META: Meta = Meta {
 # What it does
 Looks at the state of a server through its reading tools, calls a tool that claims to be harmless, and looks again: `readOnlyHint: true`
 and something changed, `destructiveHint: false` and something is gone, `idempotentHint: true` and a second call changed something again.
-All of it happens in a session of its own.
+Where the target runs on this machine, the files of the folders that it was given are looked at, too: after every call, four folders deep,
+as long as there are no more than 2000. All of it happens in a session of its own, while nothing else is sent.
 
 # Why it matters
 Clients ask their user before a call that destroys, and not before one that only reads. They know it from these claims.
 
 # What counts as proof
 What a reading tool shows was the same twice before the call, and another one, the same twice, after it. What changes by itself is not
-looked at, and times do not count. A tool is no witness in its own cause.
+looked at, and times do not count. A tool is no witness in its own cause. Or a file that changed or went during the calls of this tool, and
+during no other call of the session; hidden files, locks and the journals of databases do not count.
 
 # Example
 ```yaml
@@ -65,6 +69,10 @@ impl Attack for ExcessiveAgency {
         FACTS
     }
 
+    fn wants_quiet(&self) -> bool {
+        true
+    }
+
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
         let servers = field.surfaces.iter().map(|(server, _)| server);
         servers
@@ -80,7 +88,12 @@ impl Attack for ExcessiveAgency {
         let mut attempts = Vec::new();
         // One witness in each session: one that lies itself spoils no more than that. The sessions come
         // one after the other, since they may share what they change.
-        for watcher in nature::watchers(field, server, "", WATCHERS) {
+        let mut watchers = nature::watchers(field, server, "", WATCHERS);
+        if watchers.is_empty() && !brief.roots.is_empty() {
+            // Nothing is shown, but files can be seen.
+            watchers.push(ping(server));
+        }
+        for watcher in watchers {
             // A tool is no witness in its own cause.
             let others: Vec<&(Promise, Step)> =
                 tools.iter().filter(|(_, step)| *step != watcher).collect();
@@ -96,7 +109,7 @@ impl Attack for ExcessiveAgency {
                     form: "state before and after".to_owned(),
                     set: 0,
                     role: String::new(),
-                    action: Action::Alone { steps, identity: 0 },
+                    action: Action::Watched { steps, identity: 0 },
                     nonce: brief.nonce(),
                     payload: None,
                 });
@@ -148,8 +161,11 @@ fn promising(field: &Field<'_>, server: &str) -> Vec<(Promise, Step)> {
 
 /// A call, and what the watcher showed twice before it and twice after it.
 struct Seen<'t> {
+    /// The number of its step.
+    at: usize,
     tool: &'t str,
     watcher: &'t str,
+    made: &'t Exchange,
     before: [&'t Exchange; 2],
     after: [&'t Exchange; 2],
 }
@@ -184,7 +200,7 @@ impl Seen<'_> {
 
 /// The calls of an attempt in their order, as far as it got.
 fn calls(tried: &Tried) -> Vec<Seen<'_>> {
-    let Action::Alone { steps, .. } = &tried.attempt.action else { return Vec::new() };
+    let steps = tried.attempt.action.steps();
     let tool = |at: usize| match steps.get(at) {
         Some(Step::Call(call)) => call.tool.as_str(),
         _ => "",
@@ -192,9 +208,30 @@ fn calls(tried: &Tried) -> Vec<Seen<'_>> {
     let exchanges = &tried.evidence.exchanges;
     let of_call = |at: usize| {
         let look = |from: usize| [&exchanges[from], &exchanges[from + 1]];
-        Seen { tool: tool(at), watcher: tool(0), before: look(at - 2), after: look(at + 1) }
+        let (before, after) = (look(at - 2), look(at + 1));
+        Seen { at, tool: tool(at), watcher: tool(0), made: &exchanges[at], before, after }
     };
     (2..exchanges.len().saturating_sub(2)).step_by(3).map(of_call).collect()
+}
+
+/// A file that changed during this call, and whether it went. One that changes while others are called is
+/// no work of this tool.
+fn file<'t>(tried: &'t Tried, calls: &[Seen<'_>], call: &Seen<'_>) -> Option<(&'t Path, bool)> {
+    let changes = || {
+        tried.evidence.observations.iter().filter_map(|one| match one {
+            Observation::Changed { path, step, gone } => Some((path.as_path(), *step, *gone)),
+            _ => None,
+        })
+    };
+    let own = |step: usize| calls.iter().any(|one| one.at == step && one.tool == call.tool);
+    let alone = |path: &Path| changes().all(|(other, step, _)| other != path || own(step));
+    let mut mine = changes().filter(|(path, step, _)| *step == call.at && alone(path));
+    mine.next().map(|(path, _, gone)| (path, gone))
+}
+
+fn ping(server: &str) -> Step {
+    let server = Some(server.to_owned()).filter(|server| !server.is_empty());
+    Step::Request { method: "ping".to_owned(), params: Map::new(), server }
 }
 
 /// The values of an answer, for telling what is gone.
@@ -227,9 +264,11 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
             continue;
         };
         let again = calls.get(at + 1).filter(|next| next.tool == call.tool);
+        let file = file(tried, &calls, call);
+        let gone = file.filter(|(_, gone)| *gone);
         let hit = match promise {
-            Promise::ReadOnly => read_only(call),
-            Promise::NotDestructive => not_destructive(call),
+            Promise::ReadOnly => read_only(call).or_else(|| writes(call, file?.0)),
+            Promise::NotDestructive => not_destructive(call).or_else(|| removes(call, gone?.0)),
             Promise::Idempotent => again.and_then(|again| idempotent(call, again)),
         };
         let place = Place::Tool { server: server.to_owned(), tool: call.tool.to_owned() };
@@ -246,6 +285,20 @@ fn read_only(call: &Seen<'_>) -> Option<Hit> {
     );
     let hit = Hit::confirmed(title, what).severity(Severity::High).fault("read-only");
     call.changed().then_some(hit)
+}
+
+fn writes(call: &Seen<'_>, file: &Path) -> Option<Hit> {
+    let title = format!("{} says readOnlyHint and changes files", call.tool);
+    let what = format!("{} changed with the call, and with no other", file.display());
+    let hit = Hit::confirmed(title, what).fault("read-only");
+    nature::succeeds(&call.made.outcome).then_some(hit)
+}
+
+fn removes(call: &Seen<'_>, file: &Path) -> Option<Hit> {
+    let title = format!("{} says that it does not destroy, and a file is gone", call.tool);
+    let what = format!("{} went with the call", file.display());
+    let hit = Hit::confirmed(title, what).severity(Severity::High).fault("destructive");
+    nature::succeeds(&call.made.outcome).then_some(hit)
 }
 
 fn not_destructive(call: &Seen<'_>) -> Option<Hit> {
@@ -267,7 +320,7 @@ mod tests {
     use super::*;
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::Evidence;
-    use serde_json::{Map, Value, json};
+    use serde_json::{Value, json};
 
     fn room(hints: Value) -> Room {
         let mut room = Room::of_tools(&[
@@ -339,6 +392,30 @@ mod tests {
         let fight = |shown| room.fight(&ExcessiveAgency, looks(shown)).len();
         assert_eq!(fight(&["9", "9", "8", "8", "7", "7"]), 1);
         assert_eq!(fight(&["9", "9", "8", "8", "8", "8"]), 0);
+    }
+
+    #[test]
+    fn a_file_that_changes_with_one_tool_only_is_its_work() {
+        let room = room(json!({"readOnlyHint": true}));
+        let faults = |changes: &[(&str, usize, bool)]| {
+            let hits = room.fight(&ExcessiveAgency, |attempt| {
+                let mut evidence = looks(&["a"; 4])(attempt);
+                evidence.observations = changes
+                    .iter()
+                    .map(|(path, step, gone)| {
+                        let (path, step, gone) = (path.into(), *step, *gone);
+                        Observation::Changed { path, step, gone }
+                    })
+                    .collect();
+                evidence
+            });
+            hits.len()
+        };
+        assert_eq!(faults(&[("/r/usage", 2, false)]), 1);
+        assert_eq!(faults(&[("/r/usage", 2, true)]), 1);
+        assert_eq!(faults(&[("/r/usage", 3, false)]), 0, "the watcher's");
+        let log = [("/r/log", 0, false), ("/r/log", 2, false)];
+        assert_eq!(faults(&log), 0, "every call is logged");
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn candidates(field: &Field<'_>, server: &str) -> Vec<(String, &'static str)> {
         field.tools().filter(|(of, _)| *of == server).filter_map(|(_, tool)| tool.name()).collect();
     let mut found: Vec<(String, &'static str)> = Vec::new();
     let mut add = |name: String, form: &'static str, most: usize| {
-        let destroys = is_destructive(&name, None, None) && !field.powers.destructive;
+        let destroys = is_destructive(&name) && !field.powers.destructive;
         let known = listed.contains(name.as_str()) || found.iter().any(|(known, _)| *known == name);
         if !destroys && !known && found.len() < most {
             found.push((name, form));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::attack::{Aim, Field, Kind};
 use crate::evidence::Outcome;
 use crate::finding::Place;
-use crate::knowledge::{Baseline, is_destructive, words};
+use crate::knowledge::{Baseline, claims_to_destroy, words};
 use crate::probe::Step;
 use crate::surface::Tool;
 
@@ -83,9 +83,7 @@ pub(super) fn may_be_a_noun(tool: &Tool) -> bool {
 
 /// Whether a tool may be called in this run.
 pub(super) fn may_be_called(field: &Field<'_>, tool: &Tool) -> bool {
-    let destroys =
-        is_destructive(named(tool), tool.hint("destructiveHint"), tool.hint("readOnlyHint"));
-    field.powers.destructive || !destroys
+    field.powers.destructive || !claims_to_destroy(tool)
 }
 
 /// Whether a word is one of these, which have a space between them.

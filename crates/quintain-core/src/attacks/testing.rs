@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::attack::{
-    Action, Attack, Attempt, Bout, Brief, Field, Ground, Hit, Listener, Powers, Tried,
-};
+use crate::attack::{Attack, Attempt, Bout, Brief, Field, Ground, Hit, Listener, Powers, Tried};
 use crate::chance::Chance;
 use crate::evidence::{Evidence, Exchange, Outcome};
 use crate::knowledge::{Baseline, Knowledge, aims};
@@ -121,14 +119,9 @@ impl Room {
 
 /// The arguments of the call that an attempt makes.
 pub(crate) fn args(attempt: &Attempt) -> Map<String, Value> {
-    match &attempt.action {
-        Action::Steps { steps, .. } | Action::Alone { steps, .. } | Action::Until { steps, .. } => {
-            match steps.last() {
-                Some(Step::Call(call)) => call.args.clone(),
-                Some(Step::Request { params, .. }) => params.clone(),
-                None => Map::new(),
-            }
-        }
-        Action::Frame { .. } | Action::Http(_) => Map::new(),
+    match attempt.action.steps().last() {
+        Some(Step::Call(call)) => call.args.clone(),
+        Some(Step::Request { params, .. }) => params.clone(),
+        None => Map::new(),
     }
 }

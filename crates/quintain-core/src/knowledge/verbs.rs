@@ -40,6 +40,13 @@ const DESTRUCTIVE: [&str; 24] = [
     "send",
 ];
 
+/// Verbs of tools that look, or write down that something was done.
+const TELLS: [&str; 22] = [
+    "check", "count", "describe", "explain", "fetch", "find", "get", "list", "log", "lookup",
+    "mark", "note", "plan", "preview", "print", "read", "record", "report", "search", "show",
+    "tell", "view",
+];
+
 /// The verb that a description begins with, as far as it is one of these.
 pub(crate) fn begins(tool: &Tool, wanted: &[&str]) -> bool {
     let first = words(tool.description().unwrap_or_default()).into_iter().next();
@@ -59,9 +66,27 @@ pub fn writes(tool: &Tool) -> bool {
 /// Whether a tool may destroy what is not ours. One that writes to a path of the caller's choice destroys
 /// only what stands there, and it is given paths of ours alone.
 pub fn destroys(tool: &Tool) -> bool {
-    let name = tool.name().unwrap_or_default();
-    let hint = tool.hint("destructiveHint").filter(|_| !writes_where_told(tool));
-    is_destructive(name, hint, tool.hint("readOnlyHint"))
+    may_destroy(tool, tool.hint("destructiveHint").filter(|_| !writes_where_told(tool)))
+}
+
+/// Whether a tool says or sounds as if it destroys something.
+pub(crate) fn claims_to_destroy(tool: &Tool) -> bool {
+    may_destroy(tool, tool.hint("destructiveHint"))
+}
+
+fn may_destroy(tool: &Tool, hint: Option<bool>) -> bool {
+    let says = hint == Some(true);
+    if says { tool.hint("readOnlyHint") != Some(true) } else { sounds_destructive(tool) }
+}
+
+/// Whether the words of a tool are about destroying. `mark_reboot` with the description `Record that a
+/// host was rebooted` is about telling of it; `record_delete` that begins with `Delete` is not.
+fn sounds_destructive(tool: &Tool) -> bool {
+    let name = words(tool.name().unwrap_or_default());
+    let has = |known: &[&str]| name.iter().any(|word| known.contains(&word.as_str()));
+    let first = name.first().is_some_and(|verb| TELLS.contains(&verb.as_str()));
+    let tells = first && !has(&["and", "then", "or"]) && begins(tool, &TELLS);
+    has(&DESTRUCTIVE) && !tells
 }
 
 fn writes_where_told(tool: &Tool) -> bool {
@@ -77,11 +102,8 @@ fn writes_where_told(tool: &Tool) -> bool {
     has(&WRITES) && !has(&["delete", "remove"]) && names.any(is_path)
 }
 
-/// Whether a tool says or sounds as if it destroys something.
-pub fn is_destructive(name: &str, hint: Option<bool>, read_only: Option<bool>) -> bool {
-    if hint == Some(true) {
-        return read_only != Some(true);
-    }
+/// Whether a name of which nothing else is known sounds as if something were destroyed.
+pub(crate) fn is_destructive(name: &str) -> bool {
     words(name).iter().any(|word| DESTRUCTIVE.contains(&word.as_str()))
 }
 
@@ -92,10 +114,28 @@ mod tests {
 
     #[test]
     fn claims_of_destruction_and_names_that_sound_like_it_count() {
-        assert!(is_destructive("delete_user", None, None));
-        assert!(is_destructive("tidy", Some(true), None));
-        assert!(!is_destructive("list_users", None, None));
-        assert!(!is_destructive("look", Some(true), Some(true)));
+        let tool = |name: &str, hints: Value| Tool(json!({"name": name, "annotations": hints}));
+        assert!(claims_to_destroy(&tool("delete_user", json!({}))) && is_destructive("drop_all"));
+        assert!(claims_to_destroy(&tool("tidy", json!({"destructiveHint": true}))));
+        assert!(!claims_to_destroy(&tool("list_users", json!({}))));
+        let look = tool("look", json!({"destructiveHint": true, "readOnlyHint": true}));
+        assert!(!claims_to_destroy(&look));
+    }
+
+    #[test]
+    fn who_tells_of_destruction_destroys_nothing() {
+        let tool = |name: &str, says: &str| Tool(json!({"name": name, "description": says}));
+        assert!(!destroys(&tool("mark_reboot", "Record that a host was rebooted.")));
+        assert!(!destroys(&tool("list_transfers", "Lists transfers.")));
+        for (name, says) in [
+            ("record_delete", "Delete a record."),
+            ("log_clear", "Clear the log."),
+            ("find_and_delete", "Find files and delete them."),
+            ("reboot", "Record a reboot, and do it."),
+            ("mark_reset", ""),
+        ] {
+            assert!(destroys(&tool(name, says)), "{name}");
+        }
     }
 
     #[test]

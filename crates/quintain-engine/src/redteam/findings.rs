@@ -126,7 +126,8 @@ impl<'a> Clerk<'a> {
         let place = hit.place.clone().unwrap_or_else(|| place.clone());
         let (rule, facts) = (plugin.attack.rule(), plugin.attack.facts());
         let last = tried.last();
-        let steps: Vec<Step> = last.map(|one| steps_of(&one.attempt.action)).unwrap_or_default();
+        let steps: Vec<Step> =
+            last.map(|one| one.attempt.action.steps().to_vec()).unwrap_or_default();
         let proof = Proof {
             form: last.map_or_else(|| "as listed".to_owned(), |one| one.attempt.form.clone()),
             what: hit.what.clone(),
@@ -187,15 +188,6 @@ pub(super) fn masked<T: Serialize + DeserializeOwned>(told: T, redactor: &Redact
     let text = serde_json::to_string(&told).unwrap_or_default();
     // A mask is plain text; what was JSON stays JSON.
     serde_json::from_str(&redactor.text(&text)).unwrap_or(told)
-}
-
-pub(super) fn steps_of(action: &Action) -> Vec<Step> {
-    match action {
-        Action::Steps { steps, .. } | Action::Alone { steps, .. } | Action::Until { steps, .. } => {
-            steps.clone()
-        }
-        Action::Frame { .. } | Action::Http(_) => Vec::new(),
-    }
 }
 
 pub(super) fn join<'e>(all: impl Iterator<Item = &'e Evidence>) -> Evidence {

@@ -59,6 +59,21 @@ impl Drop for Listener {
     }
 }
 
+/// Whether a request has come with all of its body.
+fn is_whole(bytes: &[u8]) -> bool {
+    let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return false };
+    let (head, body) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 4..]);
+    let header = |wanted: &str| {
+        let mut pairs = head.lines().filter_map(|line| line.split_once(':'));
+        pairs.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
+    };
+    if header("transfer-encoding").is_some_and(|how| how.eq_ignore_ascii_case("chunked")) {
+        return body.ends_with(b"0\r\n\r\n");
+    }
+    let length = header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    body.len() >= length
+}
+
 async fn serve(
     mut stream: TcpStream,
     origin: &str,
@@ -66,8 +81,9 @@ async fn serve(
 ) -> io::Result<()> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 2048];
-    // What is no HTTP says nothing first, or ends without an empty line.
-    while bytes.len() < MAX_REQUEST && !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
+    // What is no HTTP says nothing first, or ends without an empty line. A body often comes later than
+    // its headers.
+    while bytes.len() < MAX_REQUEST && !is_whole(&bytes) {
         match timeout(Duration::from_millis(500), stream.read(&mut chunk)).await {
             Ok(Ok(count)) if count > 0 => bytes.extend_from_slice(&chunk[..count]),
             _ => break,
@@ -130,5 +146,17 @@ mod tests {
         let seen = listener.look();
         assert_eq!(seen.len(), 2);
         assert!(listener.look().is_empty());
+    }
+
+    #[test]
+    fn a_request_is_whole_with_its_body() {
+        for whole in [
+            "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+            "POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\nab",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+        ] {
+            assert!(is_whole(whole.as_bytes()), "{whole}");
+            assert!(!is_whole(&whole.as_bytes()[..whole.len() - 1]), "{whole}");
+        }
     }
 }

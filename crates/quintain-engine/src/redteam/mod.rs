@@ -4,6 +4,7 @@ mod arena;
 mod budget;
 mod clock;
 mod drill;
+mod files;
 mod findings;
 mod ground;
 mod lane;
@@ -267,7 +268,8 @@ impl Battle<'_> {
     async fn fight(&mut self, plan: &mut Plan, arena: &Arena<'_>) {
         let concurrency = self.campaign.orders.concurrency.max(1);
         for wave in std::mem::take(&mut plan.waves) {
-            let bouts = stream::iter(wave).map(async |planned: Planned| {
+            let concurrency = if wave.quiet { 1 } else { concurrency };
+            let bouts = stream::iter(wave.bouts).map(async |planned: Planned| {
                 (planned.key, arena.bout(planned.plugin, planned.aim).await)
             });
             let mut bouts = std::pin::pin!(bouts.buffer_unordered(concurrency));

@@ -15,12 +15,18 @@ pub(super) struct Planned {
     pub(super) key: BoutKey,
 }
 
+/// Bouts that may be fought at the same time, but for those that want quiet: they come one by one.
+#[derive(Default)]
+pub(super) struct Wave {
+    pub(super) quiet: bool,
+    pub(super) bouts: Vec<Planned>,
+}
+
 /// Everything that shall be done.
 #[derive(Default)]
 pub(super) struct Plan {
-    /// Bouts in two waves: attacks that may end the target come last, when nothing else can suffer
-    /// from it.
-    pub(super) waves: [Vec<Planned>; 2],
+    /// Bouts in waves. Attacks that may end the target come last, when nothing else can suffer from it.
+    pub(super) waves: [Wave; 4],
     /// What the surface alone shows.
     pub(super) statics: Vec<(usize, Hit)>,
     pub(super) not_run: Vec<NotRun>,
@@ -46,8 +52,11 @@ impl Plan {
             }
             aims.truncate(plugin.num_tests.unwrap_or(usize::MAX));
             let mut seen: HashMap<String, usize> = HashMap::new();
-            let wave = &mut plan.waves[usize::from(plugin.attack.may_end_target())];
-            wave.extend(aims.into_iter().map(|aim| {
+            let quiet = plugin.attack.wants_quiet();
+            let last = plugin.attack.may_end_target();
+            let wave = &mut plan.waves[2 * usize::from(last) + usize::from(quiet)];
+            wave.quiet = quiet;
+            wave.bouts.extend(aims.into_iter().map(|aim| {
                 let place = aim.place.key();
                 let nth = seen.entry(place.clone()).or_default();
                 *nth += 1;
@@ -59,13 +68,13 @@ impl Plan {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.statics.len() + self.waves.iter().map(Vec::len).sum::<usize>()
+        self.statics.len() + self.waves.iter().map(|wave| wave.bouts.len()).sum::<usize>()
     }
 
     /// Takes out what was done before.
     pub(super) fn without(&mut self, done: &HashSet<BoutKey>) {
         for wave in &mut self.waves {
-            wave.retain(|planned| !done.contains(&planned.key));
+            wave.bouts.retain(|planned| !done.contains(&planned.key));
         }
     }
 }

@@ -54,7 +54,7 @@ pub async fn rehearse(
             drafts.push(of_lists(plugin));
         }
     }
-    for planned in plan.waves.into_iter().flatten() {
+    for planned in plan.waves.into_iter().flat_map(|wave| wave.bouts) {
         let plugin = &campaign.orders.plugins[planned.plugin];
         for (drill, planted) in [(&bare, false), (&arena.drill, true)] {
             let attempts = drill.attempts(plugin, &planned.aim, 0);

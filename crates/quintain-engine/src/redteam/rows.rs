@@ -12,7 +12,6 @@ use quintain_core::verdict::Verdict;
 use serde_json::{Map, Value, json};
 
 use super::arena::Fought;
-use super::findings::steps_of;
 
 pub(super) struct Rows {
     target: TargetName,
@@ -41,7 +40,7 @@ impl Rows {
         let shown = bad.and_then(|one| one.tried.last()).or(fought.last.as_ref());
         let evidence = shown.map(|one| one.evidence.clone()).unwrap_or_default();
         let sent = shown.map(|one| &one.attempt.action);
-        let prompt = sent.and_then(|action| serde_json::to_value(steps_of(action)).ok());
+        let prompt = sent.and_then(|action| serde_json::to_value(action.steps()).ok());
         self.row(plugin, &place, bad.map(|one| &one.hit), evidence, prompt)
     }
 

@@ -85,6 +85,6 @@ pub(super) fn carries(observation: &Observation, nonce: &Nonce) -> bool {
         Observation::Program { arguments, .. } => {
             arguments.iter().any(|argument| argument.contains(nonce))
         }
-        Observation::Exit { .. } => false,
+        Observation::Changed { .. } | Observation::Exit { .. } => false,
     }
 }

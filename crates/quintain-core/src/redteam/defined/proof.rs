@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::demands::{Around, Demands, answered};
 use super::text::{Name, Text, Values};
-use crate::attack::{Action, Attack, Bout, Tried};
+use crate::attack::{Attack, Bout, Tried};
 use crate::evidence::{Evidence, Exchange, Observation, Outcome};
 use crate::finding::Confidence;
 use crate::glob;
@@ -330,12 +330,7 @@ fn with_echo(mut exchange: Exchange, sent: &str) -> Exchange {
 
 /// All texts and numbers of the requests of an attempt.
 fn sent(tried: &Tried) -> String {
-    let (Action::Steps { steps, .. } | Action::Alone { steps, .. } | Action::Until { steps, .. }) =
-        &tried.attempt.action
-    else {
-        return String::new();
-    };
-    let value = serde_json::to_value(steps).unwrap_or_default();
+    let value = serde_json::to_value(tried.attempt.action.steps()).unwrap_or_default();
     // Said is what an outcome says of all its texts; a request is read the same way.
     Outcome::Reply(value).said()
 }

@@ -70,6 +70,15 @@ server.tool('my_summary', 'How many documents you have.', {}, [], (_, { caller }
   return cache.get(key)
 })
 
+server.tool('find_documents', 'Find your documents by words of their titles.', { words: string('Words', { maxLength: 60, examples: ['plan'] }) }, ['words'], ({ words }, { caller }) => {
+  cache.set(opts.fixed ? `words ${caller.name}` : 'words', words)
+  return { found: [...DOCS.values()].filter((d) => d.owner === caller.name && d.title.includes(words)).length }
+})
+
+server.tool('my_last_words', 'The words that you looked for last.', {}, [], (_, { caller }) => ({
+  words: cache.get(opts.fixed ? `words ${caller.name}` : 'words') ?? '',
+}))
+
 server.tool(
   'set_banner', 'Choose the banner that all users see. For editors.', { banner: string('Banner', { enum: ['plain', 'festive'] }) }, ['banner'],
   ({ banner }, { caller }) => {

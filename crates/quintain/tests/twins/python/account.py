@@ -11,6 +11,7 @@ opts = options(http=True)
 server = Server("account", "0.2.0", strict=True)
 cache = {}
 recent = {}
+searches = {}
 
 
 def authenticate(headers, query):
@@ -50,6 +51,17 @@ def browse_topic(topic):
 @server.tool("last_topic", "The topic that you browsed last.", annotations={"readOnlyHint": True})
 def last_topic():
     return recent.get(whose(), {"user": server.caller, "topic": "none"})
+
+
+@server.tool("search_articles", "Search the articles.", {"text": string("Words to look for", maxLength=80, examples=["roses"])}, ["text"])
+def search_articles(text):
+    searches[whose()] = text
+    return "Nothing was found."
+
+
+@server.tool("my_last_search", "The words that you searched for last.", annotations={"readOnlyHint": True})
+def my_last_search():
+    return {"text": searches.get(whose(), "")}
 
 
 @server.tool("get_rates", "Rates of the day; the same for all users, and cached.", {"currency": string("Currency", enum=["EUR", "NOK"])}, ["currency"])
