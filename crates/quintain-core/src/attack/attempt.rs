@@ -45,7 +45,7 @@ pub enum Action {
     /// The same, with a look at the files of the target after each.
     Watched { steps: Vec<Step>, identity: usize },
     /// Requests of a session of its own, one after the other until one takes longer than this, and does
-    /// so again (a quarter of it for the first); the rest is not sent. Of what is sent twice the quicker
+    /// so again (a part of it for the first); the rest is not sent. Of what is sent twice the quicker
     /// answer counts.
     Until { steps: Vec<Step>, identity: usize, patience: Duration },
     /// A message of these bytes on a session of its own, and then the question whether the server is

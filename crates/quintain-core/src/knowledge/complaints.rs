@@ -320,6 +320,12 @@ mod tests {
         assert_eq!(choices("format must be one of: csv, json or xml"), ("format".into(), 3));
         assert_eq!(choices("Invalid action 'x'. Valid actions: list, get"), ("action".into(), 2));
         assert_eq!(choices("'x' is not one of ['a', 'b']").1, 2);
+        assert_eq!(choices("Unknown job. Known jobs: nightly, weekly"), ("job".into(), 2));
+        assert_eq!(choices("No such page: x. Available help pages: a, b, c").1, 3);
+        for none in ["Unknown job: a, b", "Invalid date: 1, 2", "It is available at http://x, or y"]
+        {
+            assert!(complaints(none).is_empty(), "{none}: {:?}", complaints(none));
+        }
     }
 
     #[test]

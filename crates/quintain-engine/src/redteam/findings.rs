@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::{Action, Attempt, Hit, Tried};
+use quintain_core::attack::{Attempt, Hit, Tried};
 use quintain_core::evidence::Evidence;
 use quintain_core::finding::{ATTACK_SUMMARY, Finding, Place, Proof, Severity, fingerprint};
 use quintain_core::probe::Step;

@@ -213,9 +213,6 @@ def main():
         rows, _, seconds = deviations(twin, options.quintain, options.full)
         listed = {tuple(row) for row in known.get(name, []) + known.get("unsteady", [])}
         for row in rows:
-            # Time is measured on a machine that does other things as well.
-            if row[2] == "dos-growth":
-                continue
             if row not in listed:
                 bad = True
                 print(name, *row)

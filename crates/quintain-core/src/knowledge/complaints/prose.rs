@@ -127,35 +127,41 @@ const COMMON: [&str; 36] = [
 ];
 
 /// Phrases behind which a sentence lists what it takes.
-const LISTS: [&str; 16] = [
+const LISTS: [&str; 7] = [
     "must be one of",
     "should be one of",
     "one of the following",
     "expected one of",
     "is not one of",
-    "valid values",
-    "valid options",
-    "valid actions",
-    "valid types",
-    "allowed values",
     "supported values",
-    "supported formats",
-    "supported types",
-    "available actions",
     "choose from",
-    "valid ",
 ];
 
-fn choices(line: &str) -> Option<Vec<Value>> {
+/// Words before the noun for what is listed behind a colon: `Known jobs: nightly, weekly`.
+const GOOD: [&str; 8] =
+    ["accepted", "allowed", "available", "known", "permitted", "possible", "supported", "valid"];
+
+/// What stands behind the words that begin a list.
+fn listed(line: &str) -> Option<&str> {
     let low = line.to_ascii_lowercase();
-    let (at, mark) = LISTS.iter().find_map(|mark| Some((low.find(mark)?, *mark)))?;
-    let rest = &line[at + mark.len()..];
-    // `valid` alone needs a noun and a colon behind it.
-    let rest = match rest.split_once(':') {
-        Some((_, rest)) => rest,
-        None if mark == "valid " => return None,
-        None => rest,
+    if let Some((at, mark)) = LISTS.iter().find_map(|mark| Some((low.find(mark)?, *mark))) {
+        let rest = &line[at + mark.len()..];
+        return Some(rest.split_once(':').map_or(rest, |(_, rest)| rest));
+    }
+    // `invalid` and `unknown` are no such words, and one or two more come before the colon.
+    let whole = |at: usize| !low[..at].ends_with(|c: char| c.is_alphanumeric());
+    let starts = GOOD.iter().flat_map(|word| low.match_indices(word));
+    let of = |(at, word): (usize, &str)| {
+        let (noun, rest) = line[at + word.len()..].split_once(':')?;
+        let plain = noun.chars().all(|c| c.is_alphanumeric() || c == ' ' || c == '_');
+        let fits = noun.starts_with(' ') && (1..3).contains(&noun.split_whitespace().count());
+        (whole(at) && plain && fits).then_some(rest)
     };
+    starts.into_iter().find_map(of)
+}
+
+fn choices(line: &str) -> Option<Vec<Value>> {
+    let rest = listed(line)?;
     let in_quotes = quoted(rest);
     if in_quotes.len() > 1 {
         return Some(in_quotes);
@@ -179,11 +185,13 @@ fn named_before(line: &str) -> Option<String> {
     let word = if let Some(at) = at {
         line[..at].rsplit([' ', ':', '(']).next()?
     } else {
-        let mark = ["invalid ", "unknown ", "unsupported "].iter().find(|m| low.contains(**m))?;
+        let mark = ["invalid ", "unknown ", "unsupported ", "no such "]
+            .iter()
+            .find(|m| low.contains(**m))?;
         let rest = &line[low.find(*mark)? + mark.len()..];
         rest.split([' ', ':', ',']).next()?
     };
-    let word = word.trim_matches(['"', '\'', '`']);
+    let word = word.trim_matches(['"', '\'', '`', '.']);
     let is_name = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     is_name.then(|| word.to_owned())
 }
