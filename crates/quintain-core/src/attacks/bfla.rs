@@ -8,7 +8,7 @@ use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Kind, Sign, Tried,
 };
 use crate::finding::{Place, Severity};
-use crate::knowledge::{Baseline, claims_to_destroy, put};
+use crate::knowledge::{Baseline, claims_to_destroy, is_destructive, put};
 use crate::probe::Step;
 use crate::registry::Meta;
 use crate::surface::Tool;
@@ -87,6 +87,8 @@ impl Attack for Bfla {
                 aims.push(nature::aim(place, Some(baseline)));
             }
         }
+        // What is deleted cannot be changed any more.
+        aims.sort_by_key(|aim| is_destructive(aim.place.tool().unwrap_or_default()));
         aims
     }
 

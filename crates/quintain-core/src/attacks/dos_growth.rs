@@ -31,7 +31,8 @@ One short call keeps a server busy for hours.
 
 # What counts as proof
 A curve: the last step took far longer than the one before, more than the growth of the text explains, and far longer than the harmless
-text of the same size. All of it is sent twice and the quicker answer counts, so a busy machine makes no curve. One long wait proves nothing, nor does a tool that is slow for every text: those are left alone.
+text of the same size. What took long, and what it is compared with, is sent again, and the quicker answer counts: a busy machine makes no
+curve. One long wait proves nothing, nor does a tool that is slow for every text: those are left alone.
 
 # Example
 ```yaml

@@ -1,24 +1,22 @@
 //! Sends attempts, watches what happens, and tries again what hit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, HttpRequest, Sign, Tried};
-use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
+use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, Sign, Tried};
+use quintain_core::evidence::{Exchange, Observation, Outcome};
 use quintain_core::finding::Confidence;
+use quintain_core::knowledge::destroys;
 use quintain_core::probe::Step;
 use quintain_core::redteam::{Orders, PluginOrder};
-use serde_json::{Value, json};
 
 use super::budget::Budget;
 use super::clock::Meter;
 use super::drill::Drill;
-use super::files::Files;
 use super::findings;
-use super::learn::ping;
 use super::mute::Mute;
-use super::party::{Party, send};
+use super::party::Party;
 use super::raw::Doors;
 use super::witness::Witness;
 use crate::world::World;
@@ -34,10 +32,6 @@ const MAX_FORMS: usize = 4;
 const WAVE: usize = 4;
 /// So many places are told of by late traces.
 const MAX_LATE: usize = 32;
-/// So many steps before one that took long are sent again.
-const COMPARED: usize = 6;
-/// A server that was sent nonsense has so long to answer a ping: a busy machine is no weakness of it.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything that bouts share.
 pub(super) struct Arena<'a> {
@@ -109,6 +103,7 @@ impl Arena<'_> {
         hits.sort_by_key(|hit| hit.set);
         let _confirming = (!hits.is_empty()).then(|| self.meter.confirm());
         let mut forms: HashMap<&'static str, usize> = HashMap::new();
+        let seen_again = self.works_once(&fought.aim).then(|| repeated(&hits)).unwrap_or_default();
         for mut hit in hits {
             let count = forms.entry(hit.fault).or_default();
             *count += 1;
@@ -119,7 +114,9 @@ impl Arena<'_> {
                 if plugin.attack.is_unsteady() {
                     continue;
                 }
-                hit.confidence = Confidence::Suspected;
+                if !seen_again.contains(hit.fault) {
+                    hit.confidence = Confidence::Suspected;
+                }
             }
             let set: Vec<Tried> =
                 tried.iter().filter(|one| Some(one.attempt.set) == hit.set).cloned().collect();
@@ -132,6 +129,11 @@ impl Arena<'_> {
         }
         fought.last = tried.into_iter().next_back();
         fought
+    }
+
+    /// Whether a call may work once only, since it uses up what it is about.
+    fn works_once(&self, aim: &Aim) -> bool {
+        self.field.tool_of(aim).is_some_and(destroys)
     }
 
     /// A hit with what a later test of it needs to know.
@@ -290,7 +292,8 @@ impl Arena<'_> {
             }
             tried.push(one);
         }
-        if self.drill.ground.is_some() || self.drill.listener.is_some() {
+        let watches = self.drill.ground.is_some() || self.drill.listener.is_some();
+        if watches && !tried.is_empty() {
             tokio::time::sleep(settle).await;
             self.witness.look();
             for one in &mut tried {
@@ -306,163 +309,13 @@ impl Arena<'_> {
             Step::Request { .. } => false,
         })
     }
-
-    async fn make(&self, attempt: &Attempt) -> Evidence {
-        let mut evidence = Evidence::default();
-        // Rows that grow name nothing that could become a file.
-        if !matches!(attempt.action, Action::Until { .. }) {
-            let sent = serde_json::to_value(attempt.action.steps()).unwrap_or_default();
-            self.witness.with_ground(|planted| planted.sent(&sent));
-        }
-        match &attempt.action {
-            Action::Steps { steps, identity } => {
-                let Some(party) = self.parties.get(*identity) else { return evidence };
-                for step in steps {
-                    let exchange = party.step(step).await;
-                    let lost = matches!(exchange.outcome, Outcome::Closed { .. });
-                    if lost {
-                        // Somebody else's attempt may have killed it: this one is made alone.
-                        party.step(&ping()).await;
-                        return self.alone(steps, *identity, None).await;
-                    }
-                    evidence.exchanges.push(exchange);
-                }
-            }
-            Action::Alone { steps, identity } => {
-                return self.alone(steps, *identity, None).await;
-            }
-            Action::Watched { steps, identity } => {
-                let files = self.here().then(|| Files::of(&self.drill.roots));
-                return self.alone(steps, *identity, files).await;
-            }
-            Action::Until { steps, identity, patience } => {
-                return self.until(steps, *identity, *patience).await;
-            }
-            Action::Frame { bytes } => return self.frame(bytes).await,
-            Action::Http(request) => evidence.exchanges.push(self.http(request).await),
-        }
-        evidence
-    }
-
-    /// Whether the files of the target are those of this machine.
-    fn here(&self) -> bool {
-        self.drill.ground.is_some()
-    }
-
-    /// Steps over sessions of their own, with a look at files after each if that is wanted.
-    async fn alone(&self, steps: &[Step], identity: usize, mut files: Option<Files>) -> Evidence {
-        let mut evidence = Evidence::default();
-        let Some(party) = self.parties.get(identity) else { return evidence };
-        let Ok(sessions) = party.alone(self.world).await else { return evidence };
-        // What a target does when it starts belongs to no step.
-        files.iter_mut().for_each(|files| drop(files.look()));
-        for (number, step) in steps.iter().enumerate() {
-            let exchange = send(&sessions, step).await;
-            let lost = lost(&exchange);
-            evidence.exchanges.push(exchange);
-            let changed = files.as_mut().map(Files::look).unwrap_or_default();
-            let at = |(path, gone)| Observation::Changed { path, step: number, gone };
-            evidence.observations.extend(changed.into_iter().map(at));
-            if let Some(exit) = lost {
-                evidence.observations.push(exit);
-                break;
-            }
-        }
-        sessions.close().await;
-        evidence
-    }
-
-    /// Steps over sessions of their own, until one takes longer than this. A busy machine makes anything
-    /// slow: what took long is sent again, and so is what it is compared with.
-    async fn until(&self, steps: &[Step], identity: usize, patience: Duration) -> Evidence {
-        let mut evidence = Evidence::default();
-        let Some(party) = self.parties.get(identity) else { return evidence };
-        let Ok(sessions) = party.alone(self.world).await else { return evidence };
-        for (number, step) in steps.iter().enumerate() {
-            // Whoever is slow from the beginning would be slow for long.
-            let limit = if number == 0 { patience / 8 } else { patience };
-            let mut exchange = send(&sessions, step).await;
-            let tries = if number == 0 { 2 } else { u8::from(exchange.took < patience * 4) };
-            for _ in 0..tries {
-                if exchange.took > limit && exchange.outcome.is_answer() {
-                    quicker(&mut exchange, send(&sessions, step).await);
-                }
-            }
-            let lost = lost(&exchange);
-            let tired = exchange.took > limit;
-            let answered = exchange.outcome.is_answer();
-            evidence.exchanges.push(exchange);
-            evidence.observations.extend(lost.clone());
-            if tired && answered {
-                for before in number.saturating_sub(COMPARED)..number {
-                    let again = send(&sessions, &steps[before]).await;
-                    quicker(&mut evidence.exchanges[before], again);
-                }
-            }
-            if tired || lost.is_some() {
-                break;
-            }
-        }
-        sessions.close().await;
-        evidence
-    }
-
-    /// Bytes on a session of their own, and the question whether the server is still there.
-    async fn frame(&self, bytes: &[u8]) -> Evidence {
-        let mut evidence = Evidence::default();
-        let Some(party) = self.parties.first() else { return evidence };
-        let Ok(sessions) = party.alone(self.world).await else { return evidence };
-        if let Ok(link) = sessions.link(None)
-            && let Ok(session) = link.session().await
-        {
-            session.fault().send(bytes.to_vec());
-            let asked = tokio::time::timeout(PATIENCE, session.ping()).await;
-            let outcome = match asked {
-                Ok(Ok(_)) => Outcome::Reply(json!({})),
-                Ok(Err(error)) => match session.connection().ended() {
-                    Some(ended) => {
-                        evidence.observations.push(Observation::Exit { why: ended.to_string() });
-                        Outcome::Closed { why: error.to_string() }
-                    }
-                    None => Outcome::Refused { why: error.to_string() },
-                },
-                Err(_) => Outcome::TimedOut { after: PATIENCE },
-            };
-            let sent = json!({"bytes": String::from_utf8_lossy(&bytes[..bytes.len().min(4096)])});
-            evidence.exchanges.push(exchange("frame, then ping", sent, outcome));
-        }
-        sessions.close().await;
-        evidence
-    }
-
-    async fn http(&self, request: &HttpRequest) -> Exchange {
-        let sent = serde_json::to_value(request).unwrap_or_default();
-        exchange("HTTP", sent, self.doors.send(request).await)
-    }
 }
 
-/// What it means that a connection ended.
-fn lost(exchange: &Exchange) -> Option<Observation> {
-    match &exchange.outcome {
-        Outcome::Closed { why } => Some(Observation::Exit { why: why.clone() }),
-        _ => None,
+/// Faults that were proved with more than one object.
+fn repeated(hits: &[Hit]) -> HashSet<&'static str> {
+    let mut sets: HashMap<&'static str, HashSet<usize>> = HashMap::new();
+    for hit in hits.iter().filter(|hit| hit.confidence == Confidence::Confirmed) {
+        sets.entry(hit.fault).or_default().extend(hit.set);
     }
-}
-
-/// Keeps the answer that came sooner.
-fn quicker(kept: &mut Exchange, other: Exchange) {
-    if other.outcome.is_answer() && other.took < kept.took {
-        *kept = other;
-    }
-}
-
-fn exchange(method: &str, sent: Value, outcome: Outcome) -> Exchange {
-    Exchange {
-        server: String::new(),
-        method: method.to_owned(),
-        sent,
-        outcome,
-        took: Duration::ZERO,
-        notices: Vec::new(),
-    }
+    sets.into_iter().filter(|(_, sets)| sets.len() > 1).map(|(fault, _)| fault).collect()
 }

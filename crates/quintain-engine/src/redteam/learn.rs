@@ -135,7 +135,8 @@ fn patience(mute: usize) -> Duration {
     }
 }
 
-/// What gives away most comes first: tools that list, then those that need little.
+/// What gives away most comes first: tools that list, then those that need little. What destroys comes last,
+/// as others may need what it destroys.
 fn in_order(surfaces: &[(String, Surface)]) -> Vec<(&str, &Tool)> {
     let mut tools: Vec<(&str, &Tool)> = surfaces
         .iter()
@@ -148,7 +149,7 @@ fn in_order(surfaces: &[(String, Surface)]) -> Vec<(&str, &Tool)> {
                 .contains(&verb.as_str())
         })
     };
-    tools.sort_by_key(|(_, tool)| (tool.required_args().len(), !lists(tool)));
+    tools.sort_by_key(|(_, tool)| (destroys(tool), tool.required_args().len(), !lists(tool)));
     tools
 }
 

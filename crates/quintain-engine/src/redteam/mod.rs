@@ -10,6 +10,7 @@ mod ground;
 mod lane;
 mod learn;
 mod listener;
+mod making;
 mod model;
 mod mute;
 mod party;

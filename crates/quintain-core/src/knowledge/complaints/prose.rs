@@ -155,7 +155,8 @@ fn listed(line: &str) -> Option<&str> {
         let (noun, rest) = line[at + word.len()..].split_once(':')?;
         let plain = noun.chars().all(|c| c.is_alphanumeric() || c == ' ' || c == '_');
         let fits = noun.starts_with(' ') && (1..3).contains(&noun.split_whitespace().count());
-        (whole(at) && plain && fits).then_some(rest)
+        // The colon of an address begins no list.
+        (whole(at) && plain && fits && !rest.starts_with('/')).then_some(rest)
     };
     starts.into_iter().find_map(of)
 }

@@ -1,0 +1,201 @@
+//! Makes one attempt, over whatever it wants to be made.
+
+use std::time::Duration;
+
+use quintain_core::attack::{Action, Attempt, HttpRequest};
+use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
+use quintain_core::probe::Step;
+use serde_json::{Value, json};
+
+use super::arena::Arena;
+use super::files::Files;
+use super::learn::ping;
+use super::party::send_within;
+
+/// So many steps before one that took long are sent again.
+const COMPARED: usize = 6;
+/// So many requests of one session may stay without an answer before only its last one is made.
+const MAX_SILENCES: usize = 1;
+/// A server that was sent nonsense has so long to answer a ping: a busy machine is no weakness of it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Arena<'_> {
+    pub(super) async fn make(&self, attempt: &Attempt) -> Evidence {
+        let mut evidence = Evidence::default();
+        // Rows that grow name nothing that could become a file.
+        if !matches!(attempt.action, Action::Until { .. }) {
+            let sent = serde_json::to_value(attempt.action.steps()).unwrap_or_default();
+            self.witness.with_ground(|planted| planted.sent(&sent));
+        }
+        match &attempt.action {
+            Action::Steps { steps, identity } => {
+                let Some(party) = self.parties.get(*identity) else { return evidence };
+                for step in steps {
+                    let exchange = party.step_within(step, self.mute.patience(step)).await;
+                    let lost = matches!(exchange.outcome, Outcome::Closed { .. });
+                    if lost {
+                        // Somebody else's attempt may have killed it: this one is made alone.
+                        party.step(&ping()).await;
+                        return self.alone(steps, *identity).await;
+                    }
+                    evidence.exchanges.push(exchange);
+                }
+            }
+            Action::Alone { steps, identity } => {
+                return self.alone(steps, *identity).await;
+            }
+            Action::Watched { steps, identity } => {
+                return self.watched(steps, *identity).await;
+            }
+            Action::Until { steps, identity, patience } => {
+                return self.until(steps, *identity, *patience).await;
+            }
+            Action::Frame { bytes } => return self.frame(bytes).await,
+            Action::Http(request) => evidence.exchanges.push(self.http(request).await),
+        }
+        evidence
+    }
+
+    /// Steps over sessions of their own.
+    async fn alone(&self, steps: &[Step], identity: usize) -> Evidence {
+        let mut evidence = Evidence::default();
+        let Some(party) = self.parties.get(identity) else { return evidence };
+        let Ok(sessions) = party.alone(self.world).await else { return evidence };
+        let mut silences = 0;
+        for (at, step) in steps.iter().enumerate() {
+            // Who asks whether the server is still there asks last, and need not know more before.
+            if silences >= MAX_SILENCES && at + 1 < steps.len() {
+                continue;
+            }
+            let exchange = send_within(&sessions, step, self.mute.patience(step)).await;
+            silences += usize::from(matches!(exchange.outcome, Outcome::TimedOut { .. }));
+            let lost = lost(&exchange);
+            evidence.exchanges.push(exchange);
+            if let Some(exit) = lost {
+                evidence.observations.push(exit);
+                break;
+            }
+        }
+        sessions.close().await;
+        evidence
+    }
+
+    /// The same with a look at the files of the target after each, up to the first that is not answered.
+    async fn watched(&self, steps: &[Step], identity: usize) -> Evidence {
+        let mut evidence = Evidence::default();
+        let Some(party) = self.parties.get(identity) else { return evidence };
+        let Ok(sessions) = party.alone(self.world).await else { return evidence };
+        // What a target does when it starts belongs to no step.
+        let is_here = self.drill.ground.is_some();
+        let mut files = is_here.then(|| Files::of(&self.drill.roots));
+        for (number, step) in steps.iter().enumerate() {
+            let exchange = send_within(&sessions, step, self.mute.patience(step)).await;
+            let answered = exchange.outcome.is_answer();
+            evidence.observations.extend(lost(&exchange));
+            evidence.exchanges.push(exchange);
+            let changed = files.as_mut().map(Files::look).unwrap_or_default();
+            let at = |(path, gone)| Observation::Changed { path, step: number, gone };
+            evidence.observations.extend(changed.into_iter().map(at));
+            if !answered {
+                break;
+            }
+        }
+        sessions.close().await;
+        evidence
+    }
+
+    /// Steps over sessions of their own, until one takes longer than this. A busy machine makes anything
+    /// slow: what took long is sent again, and so is what it is compared with.
+    async fn until(&self, steps: &[Step], identity: usize, patience: Duration) -> Evidence {
+        let mut evidence = Evidence::default();
+        let Some(party) = self.parties.get(identity) else { return evidence };
+        let Ok(sessions) = party.alone(self.world).await else { return evidence };
+        let ask = |step| send_within(&sessions, step, self.mute.patience(step));
+        for (number, step) in steps.iter().enumerate() {
+            // Whoever is slow from the beginning would be slow for long.
+            let limit = if number == 0 { patience / 8 } else { patience };
+            let mut exchange = ask(step).await;
+            let tries = if number == 0 { 2 } else { u8::from(exchange.took < patience * 4) };
+            for _ in 0..tries {
+                if exchange.took > limit && exchange.outcome.is_answer() {
+                    quicker(&mut exchange, ask(step).await);
+                }
+            }
+            let lost = lost(&exchange);
+            let tired = exchange.took > limit;
+            let answered = exchange.outcome.is_answer();
+            evidence.exchanges.push(exchange);
+            evidence.observations.extend(lost.clone());
+            if tired && answered {
+                for before in number.saturating_sub(COMPARED)..number {
+                    let again = ask(&steps[before]).await;
+                    quicker(&mut evidence.exchanges[before], again);
+                }
+            }
+            if tired || lost.is_some() {
+                break;
+            }
+        }
+        sessions.close().await;
+        evidence
+    }
+
+    /// Bytes on a session of their own, and the question whether the server is still there.
+    async fn frame(&self, bytes: &[u8]) -> Evidence {
+        let mut evidence = Evidence::default();
+        let Some(party) = self.parties.first() else { return evidence };
+        let Ok(sessions) = party.alone(self.world).await else { return evidence };
+        if let Ok(link) = sessions.link(None)
+            && let Ok(session) = link.session().await
+        {
+            session.fault().send(bytes.to_vec());
+            let asked = tokio::time::timeout(PATIENCE, session.ping()).await;
+            let outcome = match asked {
+                Ok(Ok(_)) => Outcome::Reply(json!({})),
+                Ok(Err(error)) => match session.connection().ended() {
+                    Some(ended) => {
+                        evidence.observations.push(Observation::Exit { why: ended.to_string() });
+                        Outcome::Closed { why: error.to_string() }
+                    }
+                    None => Outcome::Refused { why: error.to_string() },
+                },
+                Err(_) => Outcome::TimedOut { after: PATIENCE },
+            };
+            let sent = json!({"bytes": String::from_utf8_lossy(&bytes[..bytes.len().min(4096)])});
+            evidence.exchanges.push(exchange("frame, then ping", sent, outcome));
+        }
+        sessions.close().await;
+        evidence
+    }
+
+    async fn http(&self, request: &HttpRequest) -> Exchange {
+        let sent = serde_json::to_value(request).unwrap_or_default();
+        exchange("HTTP", sent, self.doors.send(request).await)
+    }
+}
+
+/// What it means that a connection ended.
+fn lost(exchange: &Exchange) -> Option<Observation> {
+    match &exchange.outcome {
+        Outcome::Closed { why } => Some(Observation::Exit { why: why.clone() }),
+        _ => None,
+    }
+}
+
+/// Keeps the answer that came sooner.
+fn quicker(kept: &mut Exchange, other: Exchange) {
+    if other.outcome.is_answer() && other.took < kept.took {
+        *kept = other;
+    }
+}
+
+fn exchange(method: &str, sent: Value, outcome: Outcome) -> Exchange {
+    Exchange {
+        server: String::new(),
+        method: method.to_owned(),
+        sent,
+        outcome,
+        took: Duration::ZERO,
+        notices: Vec::new(),
+    }
+}
