@@ -103,7 +103,8 @@ impl Arena<'_> {
         hits.sort_by_key(|hit| hit.set);
         let _confirming = (!hits.is_empty()).then(|| self.meter.confirm());
         let mut forms: HashMap<&'static str, usize> = HashMap::new();
-        let seen_again = self.works_once(&fought.aim).then(|| repeated(&hits)).unwrap_or_default();
+        let once = self.works_once(&fought.aim);
+        let seen_again = if once { repeated(&hits) } else { HashSet::new() };
         for mut hit in hits {
             let count = forms.entry(hit.fault).or_default();
             *count += 1;
@@ -280,7 +281,7 @@ impl Arena<'_> {
             if is_mute || self.is_forbidden(&attempt) || !self.budget.take() {
                 continue;
             }
-            let evidence = self.make(&attempt).await;
+            let evidence = Box::pin(self.make(&attempt)).await;
             let last = evidence.last().map(|exchange| &exchange.outcome);
             silence += usize::from(matches!(last, Some(Outcome::TimedOut { .. })));
             self.mute.heard(&attempt, last);

@@ -127,9 +127,11 @@ impl Arena<'_> {
             evidence.exchanges.push(exchange);
             evidence.observations.extend(lost.clone());
             if tired && answered {
-                for before in number.saturating_sub(COMPARED)..number {
-                    let again = ask(&steps[before]).await;
-                    quicker(&mut evidence.exchanges[before], again);
+                let first = number.saturating_sub(COMPARED);
+                for (step, kept) in
+                    steps.iter().zip(&mut evidence.exchanges).take(number).skip(first)
+                {
+                    quicker(kept, ask(step).await);
                 }
             }
             if tired || lost.is_some() {
