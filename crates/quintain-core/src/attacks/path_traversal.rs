@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::paths;
+use super::paths::{self, Free};
 use super::{deeds, reach};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
 use crate::evidence::Exchange;
@@ -43,7 +43,8 @@ A server that may read a folder then reads keys, tokens and the data of other us
 # What counts as proof
 The random text of the planted file in an answer, or its name in the list of a folder. An error that quotes the path proves nothing. If
 a file that exists is answered in another way than one that does not, that is suspected. A server that declares no folder, with an
-argument that is a path and claims no limits, is unrestricted by design: that is told, as low.
+argument that is a path and claims no limits, is unrestricted by design: that is told, as low; as medium, if another argument names the folder
+that the path is about; and in full, if the server is reached over HTTP.
 
 # Example
 ```yaml
@@ -115,7 +116,7 @@ impl Attack for PathTraversal {
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let free = paths::is_free(bout.field, bout.aim, &bout.field.knowledge.roots);
+        let free = paths::free(bout.field, bout.aim, &bout.field.knowledge.roots);
         let mut hits: Vec<Hit> = Vec::new();
         for (_, set) in bout.sets() {
             let seen: Vec<(&Tried, String)> =
@@ -123,7 +124,7 @@ impl Attack for PathTraversal {
             let by_absolute =
                 seen.iter().any(|(tried, _)| paths::fault(&tried.attempt.form) == "absolute");
             for (tried, what) in &seen {
-                hits.push(hit(bout, tried, what.clone(), free && by_absolute));
+                hits.push(hit(bout, tried, what.clone(), free.as_ref().filter(|_| by_absolute)));
             }
             if seen.is_empty() {
                 hits.extend(existence(bout, &set));
@@ -234,16 +235,11 @@ fn in_base64(text: &str) -> String {
     STANDARD.encode(&text.as_bytes()[..whole])
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, what: String, free: bool) -> Hit {
+fn hit(bout: &Bout<'_>, tried: &Tried, what: String, free: Option<&Free>) -> Hit {
     let form = &tried.attempt.form;
-    if free {
-        let title = format!("{} reads any file; no folder is declared ({form})", bout.aim.place);
-        return Hit::confirmed(title, what)
-            .by(tried)
-            .fault("unrestricted")
-            .said(tried, tried.attempt.role.lines().next().unwrap_or_default())
-            .severity(Severity::Low)
-            .note("the server declares no folder that it is confined to: unrestricted by design");
+    if let Some(free) = free {
+        let canary = tried.attempt.role.lines().next().unwrap_or_default();
+        return free.hit(&bout.aim.place, "reads", form, what).by(tried).said(tried, canary);
     }
     // A variable of a URI can hold separators in no other way.
     let is_variable = matches!(bout.aim.place, Place::Variable { .. });

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::paths::{self, PLAIN};
+use super::paths::{self, Free, PLAIN};
 use super::{deeds, reach};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Ground, Hit, Kind, Need, Nonce, Tried,
@@ -32,7 +32,8 @@ Who can write anywhere can write a start script, a key file or a configuration, 
 
 # What counts as proof
 A file that appeared outside of the root, with the random mark of the attempt in its name or its content. What the answer says proves
-nothing. A server that declares no folder is unrestricted by design: that is told, as low.
+nothing. A server that declares no folder is unrestricted by design: that is told, as low; as medium, if another argument names the folder
+that the path is about; and in full, if the server is reached over HTTP.
 
 # Example
 ```yaml
@@ -116,7 +117,7 @@ impl Attack for PathWrite {
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let free = paths::is_free(bout.field, bout.aim, &bout.field.knowledge.roots);
+        let free = paths::free(bout.field, bout.aim, &bout.field.knowledge.roots);
         let mut hits: Vec<Hit> = Vec::new();
         for (_, set) in bout.sets() {
             let seen: Vec<(&Tried, &Path)> =
@@ -124,7 +125,7 @@ impl Attack for PathWrite {
             let by_absolute =
                 seen.iter().any(|(tried, _)| paths::fault(&tried.attempt.form) == "absolute");
             for (tried, path) in seen {
-                hits.push(hit(bout, tried, path, free && by_absolute));
+                hits.push(hit(bout, tried, path, free.as_ref().filter(|_| by_absolute)));
             }
         }
         paths::without_spellings(hits)
@@ -276,16 +277,11 @@ fn written(tried: &Tried) -> Option<&Path> {
     })
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, path: &Path, free: bool) -> Hit {
+fn hit(bout: &Bout<'_>, tried: &Tried, path: &Path, free: Option<&Free>) -> Hit {
     let (place, form) = (&bout.aim.place, &tried.attempt.form);
     let what = format!("the file {} appeared with the mark of the attempt", path.display());
-    if free {
-        let title = format!("{place} writes any file; no folder is declared ({form})");
-        return Hit::confirmed(title, what)
-            .by(tried)
-            .fault("unrestricted")
-            .severity(Severity::Low)
-            .note("the server declares no folder that it is confined to: unrestricted by design");
+    if let Some(free) = free {
+        return free.hit(place, "writes", form, what).by(tried);
     }
     let title = format!("{place} writes outside of the folder that it is confined to ({form})");
     Hit::confirmed(title, what).by(tried).fault(paths::fault(form))

@@ -4,8 +4,9 @@ use std::path::{Component, Path, PathBuf};
 
 use super::deeds;
 use crate::attack::{Aim, Field, Hit};
-use crate::finding::Place;
+use crate::finding::{Place, Severity};
 use crate::knowledge::words;
+use crate::surface::Tool;
 
 /// Deeper folders than this are hardly ever the root of a server; superfluous dots do no harm.
 const DEEP: usize = 14;
@@ -97,12 +98,67 @@ pub(super) fn fault(form: &str) -> &'static str {
     known.iter().find(|(words, _)| form.starts_with(words)).map_or("", |(_, fault)| *fault)
 }
 
+/// Names of arguments that say which folder the others are about.
+const BASES: [&str; 7] = ["project", "workspace", "vault", "root", "base", "repo", "repository"];
+
+/// Why any path may be taken where nothing is said of a folder that a place is confined to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Free {
+    /// Whoever starts the server may read and write the same files.
+    ByDesign,
+    /// Whoever reaches the server may not.
+    Served,
+    /// Another argument names the folder that this one is about.
+    Base(String),
+}
+
+impl Free {
+    /// A hit on a place that takes any path.
+    pub(super) fn hit(&self, place: &Place, verb: &str, form: &str, what: String) -> Hit {
+        let hit = match self {
+            Self::ByDesign => {
+                let title = format!("{place} {verb} any file; no folder is declared ({form})");
+                Hit::confirmed(title, what).severity(Severity::Low).note(
+                    "the server declares no folder that it is confined to: unrestricted by design",
+                )
+            }
+            Self::Served => {
+                Hit::confirmed(format!("{place} {verb} any file of its machine ({form})"), what)
+            }
+            Self::Base(base) => {
+                let title =
+                    format!("{place} {verb} outside of the folder that {base} names ({form})");
+                Hit::confirmed(title, what).severity(Severity::Medium)
+            }
+        };
+        hit.fault("unrestricted")
+    }
+}
+
 /// Whether nothing is said of a folder that this place is confined to.
-pub(super) fn is_free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> bool {
-    let named = words(&deeds::last_name(aim)).iter().any(|word| FREE.contains(&word.as_str()))
+pub(super) fn free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Free> {
+    let own = words(&deeds::last_name(aim));
+    let named = own.iter().any(|word| FREE.contains(&word.as_str()))
         || matches!(aim.place, Place::Uri { .. });
     let tool = deeds::tool_of(field, aim);
-    roots.is_empty() && named && !deeds::claims_folder(tool, &aim.schema)
+    if !roots.is_empty() || !named || deeds::claims_folder(tool, &aim.schema) {
+        return None;
+    }
+    let is_base = |words: &[String]| {
+        let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
+        has(&BASES) && (words.len() == 1 || has(&["path", "dir", "directory", "folder", "root"]))
+    };
+    let others = tool.and_then(Tool::properties).into_iter().flatten().map(|(name, _)| name);
+    let base = others.into_iter().find(|name| is_base(&words(name)));
+    Some(match base {
+        _ if field.powers.http => Free::Served,
+        Some(base) if !is_base(&own) => Free::Base(base.clone()),
+        _ => Free::ByDesign,
+    })
+}
+
+pub(super) fn is_free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> bool {
+    free(field, aim, roots).is_some()
 }
 
 /// Where nothing is checked, other spellings say nothing new; a link is a matter of its own.

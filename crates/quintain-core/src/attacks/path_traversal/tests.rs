@@ -216,3 +216,21 @@ fn a_copy_is_read_where_it_went() {
     assert!(copy.args["source_path"].as_str().unwrap().ends_with("/ground/bait.txt"));
     assert_eq!((read.tool.as_str(), &read.args["path"]), ("read_file", &copy.args["destination"]));
 }
+
+#[test]
+fn any_path_is_more_where_others_reach_the_server_or_name_the_folder() {
+    let severity = |room: &Room| reading(room, |_| true)[0].severity;
+    let mut room = Room::with_argument("read_file", "path", "a.txt");
+    assert_eq!(severity(&room), Some(Severity::Low));
+    room.powers.http = true;
+    assert_eq!(severity(&room), None, "that of the attack");
+    let mut room =
+        Room::of_tools(&[json!({"name": "read_shader", "inputSchema": {"type": "object",
+        "properties": {"project_path": {"type": "string"}, "shader_path": {"type": "string"}}}})]);
+    let known = json!({"project_path": "/p", "shader_path": "a.txt"});
+    room.works("read_shader", known.as_object().unwrap().clone(), &answers("x"));
+    let hits = reading(&room, |_| true);
+    let of = |name: &str| hits.iter().find(|hit| hit.title.starts_with(name)).unwrap().severity;
+    assert_eq!(of("read_shader.shader_path"), Some(Severity::Medium));
+    assert_eq!(of("read_shader.project_path"), Some(Severity::Low));
+}
