@@ -79,6 +79,7 @@ mod tests {
         assert_eq!(of("tool-poisoning"), Fit::Suits);
         assert_eq!(of("schema-bypass"), Fit::Suits);
         assert_eq!(of("unsafe-url-scheme"), Fit::NoPlace);
-        assert!(matches!(of("bfla"), Fit::Lacks(why) if why.contains("two identities")));
+        let lacks = of("cross-session-leak");
+        assert!(matches!(lacks, Fit::Lacks(why) if why.contains("two identities")));
     }
 }

@@ -21,6 +21,9 @@ pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit 
         RAIDS.iter().filter(|raid| only.is_none_or(|only| raid.name == only)).collect();
     let mut raided = Vec::new();
     for raid in &raids {
+        if *desk.stop.borrow() {
+            break;
+        }
         write_suite(raid, desk);
         let (weak, fixed) = (one(raid, Twin::Vulnerable, desk), one(raid, Twin::Patched, desk));
         if raid.measures {
