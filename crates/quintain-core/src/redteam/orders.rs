@@ -40,6 +40,8 @@ pub(crate) const IGNORED: [&str; 16] = [
     "adversary",
 ];
 
+/// A target whose every call takes seconds would keep a run busy for hours.
+const DEFAULT_TIME: Duration = Duration::from_mins(5);
 /// promptfoo asks for so many.
 const DEFAULT_PROPOSALS: usize = 5;
 
@@ -107,7 +109,7 @@ impl Default for Orders {
             listener: None,
             seed: 0,
             budget_calls: None,
-            budget_time: None,
+            budget_time: Some(DEFAULT_TIME),
             concurrency: 4,
             destructive: false,
             allow_remote: false,
@@ -190,7 +192,8 @@ impl Orders {
         let Some(mut fields) = Fields::of(node, "`budget`", dx) else { return };
         self.budget_calls = fields.get("calls").and_then(|node| count("calls", node, dx));
         let seconds = fields.get("seconds").and_then(|node| count("seconds", node, dx));
-        self.budget_time = seconds.map(|seconds| Duration::from_secs(seconds as u64));
+        let seconds = seconds.map(|seconds| Duration::from_secs(seconds as u64));
+        self.budget_time = seconds.or(self.budget_time);
         fields.finish(Weight::Error, dx);
     }
 

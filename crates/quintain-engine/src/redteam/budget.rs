@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 pub(super) struct Budget {
     calls: AtomicUsize,
     most: Option<usize>,
-    deadline: Option<Instant>,
+    time: Option<Duration>,
+    started: Instant,
 }
 
 impl Budget {
     pub(super) fn new(most: Option<usize>, time: Option<Duration>) -> Self {
-        let deadline = time.map(|time| Instant::now() + time);
-        Self { calls: AtomicUsize::new(0), most, deadline }
+        Self { calls: AtomicUsize::new(0), most, time, started: Instant::now() }
     }
 
     /// Takes one call out of the budget; false if there is none left.
@@ -37,7 +37,7 @@ impl Budget {
         if self.most.is_some_and(|most| self.calls() >= most) {
             return Some(format!("the budget of {} calls was spent", self.calls()));
         }
-        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        late.then(|| "the time budget was spent".to_owned())
+        let time = self.time.filter(|time| self.started.elapsed() >= *time)?;
+        Some(format!("the time budget of {} s was spent (--budget-seconds)", time.as_secs()))
     }
 }

@@ -10,6 +10,8 @@ use quintain_core::surface::Surface;
 
 /// One attack at one place.
 pub(super) struct Planned {
+    /// How many places the attack holds for more promising.
+    rank: usize,
     pub(super) plugin: usize,
     pub(super) aim: Arc<Aim>,
     pub(super) key: BoutKey,
@@ -56,14 +58,16 @@ impl Plan {
             let last = plugin.attack.may_end_target();
             let wave = &mut plan.waves[2 * usize::from(last) + usize::from(quiet)];
             wave.quiet = quiet;
-            wave.bouts.extend(aims.into_iter().map(|aim| {
+            wave.bouts.extend(aims.into_iter().enumerate().map(|(rank, aim)| {
                 let place = aim.place.key();
                 let nth = seen.entry(place.clone()).or_default();
                 *nth += 1;
                 let key = BoutKey { attack: what.clone(), place, nth: *nth - 1 };
-                Planned { plugin: at, aim: Arc::new(aim), key }
+                Planned { rank, plugin: at, aim: Arc::new(aim), key }
             }));
         }
+        // The best places of all attacks come first, so that a budget that ends early leaves none out.
+        plan.waves.iter_mut().for_each(|wave| wave.bouts.sort_by_key(|planned| planned.rank));
         plan
     }
 

@@ -270,7 +270,7 @@ fn tokens() -> Value {
 fn budget() -> Value {
     let entries = [
         ("calls", count("Calls of the whole run")),
-        ("seconds", number("Seconds of the whole run")),
+        ("seconds", number("Seconds of the whole run [default: 300]")),
     ];
     keys("When to end early", entries, &[])
 }

@@ -47,7 +47,7 @@ pub(super) struct Args {
     /// Calls of the whole run at most
     #[arg(long, value_name = "N")]
     budget_calls: Option<usize>,
-    /// Seconds of the whole run at most
+    /// Seconds of the whole run at most [default: those of the suite, else 300]
     #[arg(long, value_name = "N")]
     budget_seconds: Option<u64>,
     /// Where chance begins; the same seed makes the same attempts
