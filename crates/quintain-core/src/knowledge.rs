@@ -7,6 +7,7 @@ mod harvest;
 mod hints;
 mod leaves;
 mod literal;
+mod modes;
 mod pattern;
 mod programs;
 mod synthesis;
@@ -17,7 +18,8 @@ pub use classify::{classify, words};
 pub use complaints::{Complaint, Want, amend, complaints};
 pub use harvest::{Learned, harvest, paths_in};
 pub use hints::Hints;
-pub use leaves::{aims, put};
+pub use leaves::{aims, aims_in_modes, put};
+pub use modes::{Mode, Switch, switch};
 pub use programs::missing_programs;
 pub use synthesis::Tries;
 pub(crate) use verbs::{begins, claims_to_destroy, is_destructive};
@@ -49,6 +51,9 @@ pub struct Knowledge {
     pub given: Vec<Learned>,
     /// For tools that no call satisfied: the arguments that came closest.
     pub drafts: Vec<Draft>,
+    /// Tools that do several things: a call for each that is not the one of their baseline.
+    #[serde(default)]
+    pub modes: Vec<Mode>,
     /// Folders that the target says it is confined to.
     pub roots: Vec<PathBuf>,
     /// Tools that no call of ours satisfied, or that were left alone, and why.
@@ -56,6 +61,9 @@ pub struct Knowledge {
     /// Places inside of arguments, made from the above.
     #[serde(skip)]
     pub aims: Vec<Aim>,
+    /// The same places while tools do something else.
+    #[serde(skip)]
+    pub aims_in_modes: Vec<Aim>,
 }
 
 /// Arguments that a tool refused.

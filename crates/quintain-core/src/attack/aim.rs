@@ -20,6 +20,9 @@ pub struct Aim {
     pub draft: Option<Map<String, Value>>,
     /// Why a hit would be by design, if so.
     pub by_design: Option<String>,
+    /// What the tool is told to do, where it does other things than in the call that was learned first:
+    /// `action=export`.
+    pub mode: Option<String>,
 }
 
 impl Aim {

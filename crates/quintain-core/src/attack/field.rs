@@ -90,6 +90,16 @@ impl Field<'_> {
         aims
     }
 
+    /// The same, and behind them those of tools while they do something else than in the call that was
+    /// learned first.
+    pub fn texts_in_modes(&self, kinds: &[Kind], strict: bool) -> Vec<Aim> {
+        let mut aims = self.texts(kinds, strict);
+        let others = self.knowledge.aims_in_modes.iter().filter(|aim| is_text(aim));
+        let wanted = others.filter(|aim| !strict || kinds.iter().any(|kind| aim.is(*kind)));
+        aims.extend(wanted.cloned());
+        aims
+    }
+
     /// Every number inside the arguments of every tool. What a server does not check takes text too.
     pub fn numbers(&self) -> Vec<Aim> {
         let is_number = |kind: &Value| matches!(kind.as_str(), Some("number" | "integer"));

@@ -161,7 +161,7 @@ impl Attack for ArgumentInjection {
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&KINDS, true);
+        let mut aims = field.texts_in_modes(&KINDS, true);
         let is_prose = |aim: &Aim| matches!(aim.kinds.first(), Some(Kind::Text | Kind::Query));
         aims.retain(|aim| !is_prose(aim) || reach::in_free_map(aim));
         for aim in &mut aims {
@@ -179,12 +179,12 @@ impl Attack for ArgumentInjection {
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let mut volley = Volley { aim, brief, set: 0, made: Vec::new() };
-        for (flag, effect, _) in flags(aim) {
-            volley.instead(flag, effect);
-        }
-        for (flag, effect) in BEHIND {
-            volley.behind(flag, effect);
-        }
+        // One of each way first: a target that is slow gets no more than the first few.
+        let (mut flags, mut behind) = (flags(aim), BEHIND.into_iter());
+        flags.by_ref().take(1).for_each(|(flag, effect, _)| volley.instead(flag, effect));
+        behind.by_ref().take(1).for_each(|(flag, effect)| volley.behind(flag, effect));
+        flags.for_each(|(flag, effect, _)| volley.instead(flag, effect));
+        behind.for_each(|(flag, effect)| volley.behind(flag, effect));
         volley.in_list();
         volley.in_map();
         volley.made

@@ -131,7 +131,7 @@ impl Attack for CodeInjection {
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&KINDS, false);
+        let mut aims = field.texts_in_modes(&KINDS, false);
         for aim in &mut aims {
             aim.by_design = purpose::of_code(field, aim);
         }

@@ -146,7 +146,7 @@ impl Attack for CommandInjection {
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&KINDS, false);
+        let mut aims = field.texts_in_modes(&KINDS, false);
         aims.extend(field.numbers());
         for aim in &mut aims {
             aim.by_design = purpose::of_commands(field, aim);

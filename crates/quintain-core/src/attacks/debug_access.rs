@@ -126,6 +126,7 @@ impl Attack for DebugAccess {
             kinds: vec![Kind::Other],
             schema,
             by_design: None,
+            mode: None,
             draft: None,
         };
         let mut aims: Vec<Aim> = Vec::new();

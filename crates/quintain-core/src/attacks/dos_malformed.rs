@@ -86,6 +86,7 @@ impl Attack for DosMalformed {
                     kinds: vec![Kind::Other],
                     schema: Value::Null,
                     by_design: None,
+                    mode: None,
                     draft: None,
                 });
             }

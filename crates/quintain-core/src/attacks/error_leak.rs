@@ -94,6 +94,7 @@ impl Attack for ErrorLeak {
                     kinds: vec![Kind::Other],
                     schema: tool.input_schema().cloned().unwrap_or(Value::Null),
                     by_design: None,
+                    mode: None,
                     draft: None,
                 })
             })

@@ -54,7 +54,15 @@ pub(super) fn harmless(field: &Field<'_>, server: &str) -> HttpRequest {
 /// An aim at a place of the transport.
 pub(super) fn aim(place: Place) -> Aim {
     let kinds = vec![Kind::Other];
-    Aim { place, baseline: None, kinds, schema: Value::Null, by_design: None, draft: None }
+    Aim {
+        place,
+        baseline: None,
+        kinds,
+        schema: Value::Null,
+        by_design: None,
+        mode: None,
+        draft: None,
+    }
 }
 
 pub(super) fn attempt(

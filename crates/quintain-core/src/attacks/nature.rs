@@ -202,6 +202,7 @@ pub(super) fn aim(place: Place, baseline: Option<&Baseline>) -> Aim {
         kinds: vec![Kind::Other],
         schema: Value::Null,
         by_design: None,
+        mode: None,
         draft: None,
     }
 }

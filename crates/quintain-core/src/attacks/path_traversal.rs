@@ -81,7 +81,7 @@ impl Attack for PathTraversal {
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&KINDS, false);
+        let mut aims = field.texts_in_modes(&KINDS, false);
         aims.retain(|aim| is_worth_it(field, aim));
         aims.extend(other_places(field));
         aims
@@ -168,6 +168,7 @@ fn other_places(field: &Field<'_>) -> Vec<Aim> {
         kinds: vec![Kind::Path],
         schema: Value::Null,
         by_design: None,
+        mode: None,
         draft: None,
     };
     let mut aims = Vec::new();

@@ -81,7 +81,7 @@ impl Attack for PathWrite {
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&KINDS, false);
+        let mut aims = field.texts_in_modes(&KINDS, false);
         aims.retain(|aim| {
             let Some(tool) = deeds::tool_of(field, aim) else { return false };
             let name = words(&deeds::last_name(aim));

@@ -68,6 +68,7 @@ impl Attack for SchemaBypass {
                     kinds: vec![Kind::Other],
                     schema: tool.input_schema().cloned().unwrap_or(Value::Null),
                     by_design: None,
+                    mode: None,
                     draft: None,
                 })
             })

@@ -86,7 +86,7 @@ impl Attack for SqlInjection {
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&KINDS, false);
+        let mut aims = field.texts_in_modes(&KINDS, false);
         aims.extend(field.numbers());
         aims.retain(|aim| !purpose::is_query(field, aim));
         aims

@@ -65,7 +65,7 @@ impl Attack for Ssrf {
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        let mut aims = field.texts(&KINDS, false);
+        let mut aims = field.texts_in_modes(&KINDS, false);
         aims.retain(|aim| {
             aim.is(Kind::Url) || aim.is(Kind::Host) || aim.is(Kind::Path) || is_markup(aim)
         });
@@ -79,6 +79,7 @@ impl Attack for Ssrf {
                 kinds: vec![Kind::Host],
                 schema: Value::Null,
                 by_design: None,
+                mode: None,
                 draft: None,
             }));
         }

@@ -5,7 +5,7 @@ mod prose;
 
 use serde_json::{Map, Value, json};
 
-use self::prose::prose;
+use self::prose::{choices, prose};
 
 /// More of one refusal is not read.
 const MAX_TEXT: usize = 16_000;
@@ -48,6 +48,11 @@ pub fn complaints(said: &str) -> Vec<Complaint> {
     }
     found.truncate(MAX_COMPLAINTS);
     found
+}
+
+/// What a description lists that may be chosen from.
+pub(super) fn listed(said: &str) -> Option<Vec<Value>> {
+    said.lines().find_map(choices)
 }
 
 /// Puts what was asked for into a schema; whether that says anything new.

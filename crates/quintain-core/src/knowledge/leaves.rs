@@ -2,16 +2,18 @@
 
 use serde_json::{Map, Value};
 
-use super::{Draft, Knowledge, classify};
+use super::{Baseline, Draft, Knowledge, classify};
 use crate::attack::Aim;
 use crate::finding::Place;
 use crate::probe::Step;
-use crate::surface::Surface;
+use crate::surface::{Surface, Tool};
 
 /// Deeper arguments are not looked at.
 const MAX_DEPTH: usize = 6;
 /// More places in one tool are not told apart.
 const MAX_LEAVES: usize = 64;
+/// So many places are attacked for each further thing that a tool does.
+const MAX_IN_MODE: usize = 8;
 /// The key of an entry that is added to a free map.
 const FREE_KEY: &str = "note";
 
@@ -29,30 +31,85 @@ pub fn aims(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> Vec<Aim> {
                 Some(Step::Call(call)) => Value::Object(call.args.clone()),
                 _ => Value::Object(draft.clone().unwrap_or_default()),
             };
-            let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
-            let mut walk = Walk { root: &schema, found: Vec::new() };
-            walk.value("", "", &schema, Some(&args), 0);
-            for leaf in walk.found {
-                let place = Place::Argument {
-                    server: server.clone(),
-                    tool: name.to_owned(),
-                    pointer: leaf.pointer,
-                };
-                let description = leaf.schema.get("description").and_then(Value::as_str);
-                let kinds = classify(&leaf.name, description, &leaf.schema);
-                let (baseline, draft) = (baseline.cloned(), draft.clone());
-                let schema = leaf.schema;
-                aims.push(Aim { place, baseline, kinds, schema, by_design: None, draft });
-            }
+            let origin = Origin { server, tool, baseline, draft, mode: None };
+            aims.extend(origin.aims(&args));
         }
         let places = variables(server, surface).chain(prompt_arguments(server, surface));
         for (place, name, description) in places {
             let kinds = classify(&name, description, &Value::Null);
             let schema = serde_json::json!({"type": "string"});
-            aims.push(Aim { place, baseline: None, kinds, schema, by_design: None, draft: None });
+            aims.push(Aim {
+                place,
+                baseline: None,
+                kinds,
+                schema,
+                by_design: None,
+                draft: None,
+                mode: None,
+            });
         }
     }
     aims
+}
+
+/// The places of tools while they do something else than in the call that was learned first. Those that
+/// the call gives a value come first.
+pub fn aims_in_modes(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> Vec<Aim> {
+    let mut aims = Vec::new();
+    for mode in &knowledge.modes {
+        let of = surfaces.iter().filter(|(server, _)| *server == mode.server);
+        let mut tools = of.flat_map(|(_, surface)| &surface.tools);
+        let Some(tool) = tools.find(|tool| tool.name() == Some(&*mode.tool)) else { continue };
+        let baseline = mode.works.as_ref();
+        let args = Value::Object(mode.args.clone());
+        let draft = Some(mode.args.clone());
+        let told = Some(format!("{}={}", mode.argument, mode.value));
+        let origin = Origin { server: &mode.server, tool, baseline, draft, mode: told };
+        let switch = format!("/{}", escaped(&mode.argument));
+        let mut found = origin.aims(&args);
+        let pointer = |aim: &Aim| match &aim.place {
+            Place::Argument { pointer, .. } => pointer.clone(),
+            _ => String::new(),
+        };
+        found.retain(|aim| pointer(aim) != switch);
+        found.sort_by_key(|aim| args.pointer(&pointer(aim)).is_none());
+        aims.extend(found.into_iter().take(MAX_IN_MODE));
+    }
+    aims
+}
+
+/// The call that places are looked for in.
+struct Origin<'a> {
+    server: &'a str,
+    tool: &'a Tool,
+    baseline: Option<&'a Baseline>,
+    draft: Option<Map<String, Value>>,
+    mode: Option<String>,
+}
+
+impl Origin<'_> {
+    fn aims(&self, args: &Value) -> Vec<Aim> {
+        let schema = self.tool.input_schema().cloned().unwrap_or(Value::Null);
+        let mut walk = Walk { root: &schema, found: Vec::new() };
+        walk.value("", "", &schema, Some(args), 0);
+        let aim = |leaf: Leaf| {
+            let description = leaf.schema.get("description").and_then(Value::as_str);
+            Aim {
+                kinds: classify(&leaf.name, description, &leaf.schema),
+                place: Place::Argument {
+                    server: self.server.to_owned(),
+                    tool: self.tool.name().unwrap_or_default().to_owned(),
+                    pointer: leaf.pointer,
+                },
+                baseline: self.baseline.cloned(),
+                schema: leaf.schema,
+                by_design: None,
+                draft: self.draft.clone(),
+                mode: self.mode.clone(),
+            }
+        };
+        walk.found.into_iter().map(aim).collect()
+    }
 }
 
 type Named<'s> = (Place, String, Option<&'s str>);

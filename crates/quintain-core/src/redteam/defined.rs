@@ -225,7 +225,15 @@ fn place(step: &Step, field: &Field<'_>) -> Place {
 
 fn at(place: Place) -> Aim {
     let schema = serde_json::Value::Null;
-    Aim { place, baseline: None, kinds: vec![Kind::Other], schema, draft: None, by_design: None }
+    Aim {
+        place,
+        baseline: None,
+        kinds: vec![Kind::Other],
+        schema,
+        draft: None,
+        by_design: None,
+        mode: None,
+    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,16 @@ impl Budget {
         self.why().is_some()
     }
 
+    /// How much time there is still, if it is limited.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.time.map(|time| time.saturating_sub(self.started.elapsed()))
+    }
+
+    /// Whether this part of the time is spent: a half, a third.
+    pub(super) fn is_part_spent(&self, part: u32) -> bool {
+        self.time.is_some_and(|time| self.started.elapsed() >= time / part)
+    }
+
     /// What is spent, in words.
     pub(super) fn why(&self) -> Option<String> {
         if self.most.is_some_and(|most| self.calls() >= most) {

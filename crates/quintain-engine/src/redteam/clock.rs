@@ -24,6 +24,12 @@ impl Clock {
         self.calls = calls;
     }
 
+    /// How long a call of a phase took on average.
+    pub(super) fn per_call(&self, phase: &str) -> Duration {
+        let lap = self.laps.iter().find(|lap| lap.phase == phase && lap.calls > 0);
+        lap.map_or(Duration::ZERO, |lap| Duration::from_secs_f64(lap.seconds / lap.calls as f64))
+    }
+
     /// The attack, parted into what looked for hits and what tried them again: both go on at the same
     /// time, so the time that passed is shared out by how long each was at work.
     pub(super) fn lap_of_attack(&mut self, calls: usize, meter: &Meter) {

@@ -6,10 +6,22 @@ use quintain_core::finding::Place;
 use quintain_core::probe::{PlannedStep, Probe, Step};
 use quintain_core::redteam::{NotRun, Orders, PluginOrder};
 use quintain_core::strategies::{Reach, Receiver, Tactic, Way};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
+
+use super::plan::Planned;
 
 /// Versions of one attempt that a strategy may add.
 const MAX_VERSIONS: usize = 4;
+/// So many sets are tried on each further thing that a tool does: the simplest forms.
+const MAX_SETS_IN_MODE: usize = 8;
+/// So many sets are tried on a slow target all the same.
+const MIN_SETS: usize = 4;
+/// A target that answers faster is not slow.
+const SLOW: Duration = Duration::from_millis(40);
+/// So many times the time that is left is too much.
+const TOO_LONG: f64 = 1.5;
 /// Room for the sets of one strategy.
 pub(super) const SETS: usize = 10_000;
 
@@ -21,6 +33,8 @@ pub(super) struct Drill<'a> {
     pub(super) identities: usize,
     pub(super) roots: Vec<PathBuf>,
     pub(super) field: &'a Field<'a>,
+    /// The part of the forms that is tried, if the target is too slow for all of them.
+    pub(super) share: Option<f64>,
 }
 
 /// Strategies that make no sense for the arguments of tools, and why.
@@ -62,11 +76,50 @@ impl Drill<'_> {
                 attempts.extend(rewritten.take(most));
             }
         }
+        let sets: BTreeSet<usize> = attempts.iter().map(|attempt| attempt.set).collect();
+        let in_mode = if aim.mode.is_some() { MAX_SETS_IN_MODE } else { usize::MAX };
+        let spared = self.share.map_or(usize::MAX, |share| {
+            ((sets.len() as f64 * share).ceil() as usize).max(MIN_SETS)
+        });
+        if let Some(end) = sets.into_iter().nth(in_mode.min(spared)) {
+            attempts.retain(|attempt| attempt.set < end);
+        }
         attempts
     }
 
+    /// Tries fewer forms everywhere, the simplest ones, if all of them would take much longer than the time
+    /// that is left. Says so.
+    pub(super) fn spare(
+        &mut self,
+        planned: &[Planned],
+        per_call: Duration,
+        left: Duration,
+    ) -> Option<NotRun> {
+        if per_call < SLOW || planned.is_empty() {
+            return None;
+        }
+        let count =
+            |one: &Planned| self.attempts(&self.orders.plugins[one.plugin], &one.aim, 0).len();
+        let attempts: usize = planned.iter().map(count).sum();
+        let needed = per_call.as_secs_f64() * attempts as f64;
+        if needed < left.as_secs_f64() * TOO_LONG {
+            return None;
+        }
+        let share = left.as_secs_f64() / needed;
+        self.share = Some(share);
+        Some(NotRun {
+            what: "rarer forms".to_owned(),
+            why: format!(
+                "the target takes {} ms for a call: of {attempts} attempts the simplest {:.0} % at each place were made; more --budget-seconds try more",
+                per_call.as_millis(),
+                share * 100.0
+            ),
+        })
+    }
+
     fn brief(&self, plugin: &PluginOrder, aim: &Aim, turn: &str) -> Brief<'_> {
-        let name = format!("{}/{}/{turn}", plugin.attack.meta().id, aim.place.key());
+        let mode = aim.mode.as_deref().unwrap_or_default();
+        let name = format!("{}/{}/{turn}{mode}", plugin.attack.meta().id, aim.place.key());
         Brief::new(
             self.ground.as_ref(),
             self.listener.as_ref(),

@@ -140,7 +140,10 @@ impl Planted {
         let mut folders = roots.to_vec();
         if roots.is_empty() {
             let inside = self.ground.root.join("inside");
-            folders.extend(fs::create_dir(&inside).is_ok().then_some(inside));
+            if fs::create_dir(&inside).is_ok() {
+                project::mark(&inside);
+                folders.push(inside);
+            }
         }
         for folder in &folders {
             let mark = Nonce::draw(chance);
@@ -200,7 +203,7 @@ impl Planted {
                 .map_or(Ok(()), fs::create_dir_all)
                 .and_then(|()| fs::write(path, "hello\n"))
         } else {
-            fs::create_dir_all(path)
+            fs::create_dir_all(path).map(|()| project::mark(path))
         };
     }
 

@@ -140,7 +140,12 @@ pub async fn execute(
     }
     (battle.listen)(Event::Phase("attack"));
     battle.recall(&mut plan).await?;
-    let arena = scouted.arena(campaign, &siege, &field);
+    let mut arena = scouted.arena(campaign, &siege, &field);
+    if let Some(left) = siege.budget.time_left() {
+        // Bouts go on side by side, which even a target that does one thing at a time gains from.
+        let spared = arena.drill.spare(&plan.waves[0], clock.per_call("learn") / 2, left);
+        plan.not_run.extend(spared);
+    }
     battle.fight(&mut plan, &arena).await;
     clock.lap_of_attack(siege.budget.calls(), &arena.meter);
     (battle.listen)(Event::Phase("report"));
@@ -213,6 +218,7 @@ impl Scouted {
                 identities: self.parties.len(),
                 roots: self.knowledge.roots.clone(),
                 field,
+                share: None,
             },
             budget: &siege.budget,
             meter: Meter::default(),

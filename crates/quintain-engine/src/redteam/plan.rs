@@ -1,5 +1,6 @@
 //! What is attacked by what, and what cannot be.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

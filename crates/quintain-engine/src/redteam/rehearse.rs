@@ -43,6 +43,7 @@ pub async fn rehearse(
         identities: scouted.parties.len(),
         roots: scouted.knowledge.roots.clone(),
         field: &field,
+        share: None,
     };
     let mut drafts = Vec::new();
     let mut not_run = campaign.orders.not_run.clone();

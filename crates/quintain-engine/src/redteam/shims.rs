@@ -50,6 +50,23 @@ const CENTRAL: [&str; 27] = [
 const DECIDING: [&str; 8] = ["rg", "fd", "bat", "podman", "pnpm", "yarn", "uv", "which"];
 /// What a stand-in says of its version.
 const STAND_IN: &str = "99.0.0";
+/// What stand-ins say when they are asked what there is, as patterns of a shell for their arguments: a server
+/// that finds no device does nothing with it.
+const REPORTS: [(&str, &str, &str); 5] = [
+    ("adb", "*' devices '*", r"List of devices attached\nemulator-5554\tdevice\n"),
+    ("adb", "*' wm size '*", r"Physical size: 1080x1920\n"),
+    ("kubectl", "*json*", r#"{"apiVersion":"v1","kind":"List","items":[]}\n"#),
+    (
+        "xcrun",
+        "*' simctl list '*json*|*' simctl list '*' -j '*",
+        r#"{"devices":{"iOS-17-0":[{"udid":"6F2C1C5E-3B52-4D39-9B47-0A3A9A6E1C11","name":"iPhone 15","state":"Booted","isAvailable":true}]}}\n"#,
+    ),
+    (
+        "xcrun",
+        "*' simctl list '*",
+        r"== Devices ==\n-- iOS 17.0 --\n    iPhone 15 (6F2C1C5E-3B52-4D39-9B47-0A3A9A6E1C11) (Booted)\n",
+    ),
+];
 
 /// The folder of shims, and what they wrote so far.
 pub(super) struct Shims {
@@ -72,9 +89,7 @@ impl Stage {
     fn put(&self, program: &str) -> io::Result<()> {
         let then = match self.real(program) {
             Some(real) => format!("exec '{}' \"$@\"", real.display()),
-            None => format!(
-                "case \"$1\" in -v|-V|version|--version) echo '{program} {STAND_IN}';; esac"
-            ),
+            None => stand_in(program),
         };
         // One record: the program and its arguments, each ended by a byte that arguments cannot hold,
         // and a line break.
@@ -107,6 +122,17 @@ impl Stage {
             }
         }
     }
+}
+
+/// What a stand-in does: it reports its version and what there is, and takes all else for done.
+fn stand_in(program: &str) -> String {
+    let mut cases = String::new();
+    for (_, asked, report) in REPORTS.iter().filter(|(of, _, _)| *of == program) {
+        cases.extend([*asked, ") printf '", *report, "'; exit;;\n"]);
+    }
+    format!(
+        "case \" $* \" in\n{cases}' -v '*|' -V '*|' version '*|' --version '*) echo '{program} {STAND_IN}';;\nesac"
+    )
 }
 
 impl Shims {
@@ -190,6 +216,23 @@ mod tests {
         );
         assert_eq!(seen.len(), 2);
         assert!(shims.look().is_empty());
+    }
+
+    #[test]
+    fn a_stand_in_reports_what_there_is() {
+        let ground = tempfile::tempdir().unwrap();
+        Shims::write(ground.path(), "/nowhere").unwrap();
+        let says = |program: &str, args: &[&str]| {
+            let shim = ground.path().join("bin").join(program);
+            let output = Command::new(shim).args(args).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        assert_eq!(says("adb", &["devices"]), "List of devices attached\nemulator-5554\tdevice\n");
+        assert_eq!(says("adb", &["-s", "x", "shell", "input", "tap"]), "");
+        assert_eq!(says("adb", &["version"]), "adb 99.0.0\n");
+        assert!(says("xcrun", &["simctl", "list", "devices", "-j"]).starts_with("{\"devices\""));
+        assert!(says("xcrun", &["simctl", "list", "devices"]).contains("(Booted)"));
+        assert_eq!(says("kubectl", &["describe", "pod"]), "");
     }
 
     #[test]

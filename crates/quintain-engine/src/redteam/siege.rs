@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use quintain_core::attack::{Nonce, Powers};
 use quintain_core::chance::Chance;
 use quintain_core::event::Event;
-use quintain_core::knowledge::{Hints, Knowledge, aims, destroys};
+use quintain_core::knowledge::{Hints, Knowledge, aims, aims_in_modes, destroys};
 use quintain_core::redteam::IdentityOrder;
 use quintain_core::suite::{Auth, Launch, McpTarget, names_a_secret};
 use quintain_core::surface::Surface;
@@ -130,6 +130,7 @@ impl Siege {
             })
             .collect();
         knowledge.aims = aims(&callable, &knowledge);
+        knowledge.aims_in_modes = aims_in_modes(&callable, &knowledge);
         knowledge
     }
 

@@ -127,10 +127,11 @@ const COMMON: [&str; 36] = [
 ];
 
 /// Phrases behind which a sentence lists what it takes.
-const LISTS: [&str; 7] = [
+const LISTS: [&str; 8] = [
     "must be one of",
     "should be one of",
     "one of the following",
+    "one of:",
     "expected one of",
     "is not one of",
     "supported values",
@@ -161,7 +162,8 @@ fn listed(line: &str) -> Option<&str> {
     starts.into_iter().find_map(of)
 }
 
-fn choices(line: &str) -> Option<Vec<Value>> {
+/// What a sentence lists that may be chosen from.
+pub(super) fn choices(line: &str) -> Option<Vec<Value>> {
     let rest = listed(line)?;
     let in_quotes = quoted(rest);
     if in_quotes.len() > 1 {

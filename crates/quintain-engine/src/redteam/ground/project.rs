@@ -16,6 +16,35 @@ const FILES: [(&str, &str); 4] = [
     ("main.py", "def main():\n    return \"{canary}\"\n"),
 ];
 
+/// Files by which tools know a project of their kind, whatever stands in them.
+const MARKS: [&str; 16] = [
+    "build.gradle",
+    "Cargo.toml",
+    "CMakeLists.txt",
+    "composer.json",
+    "docker-compose.yml",
+    "Dockerfile",
+    "Gemfile",
+    "go.mod",
+    "main.tf",
+    "Makefile",
+    "package.json",
+    "pom.xml",
+    "project.godot",
+    "pubspec.yaml",
+    "pyproject.toml",
+    "tsconfig.json",
+];
+
+/// Makes a folder of ours look like a project of every kind. Where that fails it is a folder like any other.
+pub(super) fn mark(folder: &Path) {
+    for name in MARKS {
+        let file = folder.join(name);
+        let is_json = file.extension().is_some_and(|ending| ending == "json");
+        let _ = fs::write(file, if is_json { "{}\n" } else { "" });
+    }
+}
+
 /// Makes the folder. Without `git` it is a project only.
 pub(super) fn make(folder: &Path, canary: &str) -> Option<PathBuf> {
     fs::create_dir(folder).ok()?;

@@ -1,0 +1,251 @@
+//! The hunt for a call of one tool that works.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use quintain_core::evidence::{Exchange, Outcome};
+use quintain_core::knowledge::{
+    Baseline, Draft, Hints, Knowledge, Learned, Tries, accepted, amend, complaints, harvest,
+};
+use quintain_core::probe::Step;
+use quintain_core::surface::Tool;
+use quintain_core::tool_call::ToolCall;
+use serde_json::{Map, Value};
+
+use super::ping;
+use crate::redteam::budget::Budget;
+use crate::redteam::party::Party;
+use crate::redteam::witness::Witness;
+
+/// So many calls are tried for one tool in one round, and no longer than this.
+const MAX_CALLS: usize = 32;
+const MAX_TIME: Duration = Duration::from_secs(10);
+/// A tool that says the same so often says it whatever it is given.
+const MAX_SAME: usize = 8;
+
+/// The hunt for one call that works.
+pub(super) struct Hunt<'a> {
+    pub(super) party: &'a Party,
+    pub(super) identity: usize,
+    pub(super) server: &'a str,
+    pub(super) tool: &'a Tool,
+    pub(super) name: &'a str,
+    /// A call that worked in an earlier sitting.
+    pub(super) known: Option<&'a Baseline>,
+    pub(super) hints: &'a Hints,
+    pub(super) budget: &'a Budget,
+    pub(super) witness: &'a Witness,
+    pub(super) patience: Duration,
+}
+
+/// Why there is no call that works.
+pub(super) enum Failure {
+    /// It does not answer; asking again would only cost time.
+    Mute,
+    Other(String),
+}
+
+/// Why a search found nothing.
+pub(super) enum Missed {
+    Mute,
+    /// The arguments that came closest, and what was said.
+    Refused {
+        args: Option<Map<String, Value>>,
+        said: String,
+    },
+}
+
+/// Calls that were refused: which of them came closest.
+#[derive(Default)]
+struct Draughts {
+    last: Option<Map<String, Value>>,
+    /// The first that nothing was said against: what failed then lies behind the arguments.
+    fitting: Option<Map<String, Value>>,
+    said: String,
+    same: usize,
+}
+
+impl Draughts {
+    fn refused(&mut self, args: Map<String, Value>, said: &str, complains: bool) {
+        self.same = if self.said == said { self.same + 1 } else { 1 };
+        said.clone_into(&mut self.said);
+        let names = |name: &String| said.contains(name.as_str());
+        if self.fitting.is_none() && !complains && !args.keys().any(names) {
+            self.fitting = Some(args.clone());
+        }
+        self.last = Some(args);
+    }
+
+    /// Whether other arguments change nothing.
+    fn is_always_the_same(&self) -> bool {
+        self.same >= MAX_SAME
+    }
+
+    fn best(self) -> Option<Map<String, Value>> {
+        self.fitting.or(self.last)
+    }
+}
+
+impl Hunt<'_> {
+    /// `schema` is what is known of the arguments; refusals add to it.
+    pub(super) async fn run(
+        &self,
+        schema: &mut Value,
+        knowledge: &mut Knowledge,
+    ) -> Result<Option<Baseline>, Failure> {
+        if let Some(known) = self.known
+            && self.budget.take()
+        {
+            let exchange = self.party.step(&known.step).await;
+            if matches!(exchange.outcome, Outcome::Reply(_)) {
+                return Ok(Some(self.keep(known.step.clone(), exchange, knowledge)));
+            }
+        }
+        match self.search(schema, MAX_CALLS, knowledge).await {
+            Ok(found) => Ok(Some(self.keep(found.step, found.exchange, knowledge))),
+            Err(Missed::Mute) => Err(Failure::Mute),
+            Err(Missed::Refused { args, said }) => {
+                if let Some(args) = args {
+                    let (server, tool) = (self.server.to_owned(), self.name.to_owned());
+                    knowledge.drafts.retain(|draft| draft.server != server || draft.tool != tool);
+                    knowledge.drafts.push(Draft { server, tool, args });
+                }
+                Err(Failure::Other(said))
+            }
+        }
+    }
+
+    /// Tries so many calls, until one works.
+    pub(super) async fn search(
+        &self,
+        schema: &mut Value,
+        most: usize,
+        knowledge: &Knowledge,
+    ) -> Result<Baseline, Missed> {
+        let known: Vec<Learned> =
+            knowledge.values.iter().chain(&knowledge.given).cloned().collect();
+        let mut tries = Tries::new(self.tool, schema, &known, self.hints);
+        let mut error: Option<String> = None;
+        let mut told_first = None;
+        let mut seen = HashSet::new();
+        let mut draft = Draughts::default();
+        // An answer that is no error by its form, but by its words.
+        let mut doubtful: Option<Baseline> = None;
+        let started = Instant::now();
+        while let Some(args) = tries.next(error.as_deref()) {
+            if !seen.insert(Value::Object(args.clone()).to_string()) {
+                continue;
+            }
+            if seen.len() > most || started.elapsed() > MAX_TIME || draft.is_always_the_same() {
+                break;
+            }
+            if !self.budget.take() {
+                let said = "the budget was spent before a call of it worked".to_owned();
+                return Err(Missed::Refused { args: draft.best(), said });
+            }
+            let server = Some(self.server.to_owned()).filter(|server| !server.is_empty());
+            let sent_args = args.clone();
+            let step = Step::Call(ToolCall { tool: self.name.to_owned(), args, server });
+            let sent = serde_json::to_value(&step).unwrap_or_default();
+            self.witness.with_ground(|planted| planted.sent(&sent));
+            let exchange = self.party.step_within(&step, self.patience).await;
+            match &exchange.outcome {
+                Outcome::Reply(_) if accepted(&exchange.outcome) => {
+                    return Ok(Baseline { server: self.server.to_owned(), step, exchange });
+                }
+                Outcome::TimedOut { .. } => return Err(Missed::Mute),
+                Outcome::Closed { .. } => {
+                    // The server died of an innocent call; it has to be started again.
+                    self.party.step(&ping()).await;
+                    error = None;
+                }
+                other => {
+                    let said = told(other);
+                    let complaints = complaints(&said);
+                    draft.refused(sent_args, &said, !complaints.is_empty());
+                    // What the schema does not say, a refusal may.
+                    if amend(schema, &complaints) {
+                        tries = Tries::new(self.tool, schema, &known, self.hints);
+                    }
+                    told_first.get_or_insert_with(|| said.clone());
+                    error = Some(said);
+                    if matches!(other, Outcome::Reply(_)) && doubtful.is_none() {
+                        let server = self.server.to_owned();
+                        doubtful = Some(Baseline { server, step, exchange });
+                    }
+                }
+            }
+        }
+        if let Some(found) = doubtful {
+            return Ok(found);
+        }
+        // The first call was the likeliest: what is said of it is worth most.
+        let said = told_first.unwrap_or_default();
+        let said = format!("no call of it worked: {}", first_line(&said));
+        Err(Missed::Refused { args: draft.best(), said })
+    }
+}
+
+/// The words of a refusal, without the names of kinds of content.
+fn told(outcome: &Outcome) -> String {
+    let texts = outcome.texts();
+    if texts.is_empty() { outcome.said() } else { texts.join("\n") }
+}
+
+impl Hunt<'_> {
+    /// A call that works, and what it gives away.
+    fn keep(&self, step: Step, exchange: Exchange, knowledge: &mut Knowledge) -> Baseline {
+        knowledge.values.extend(harvest(&exchange, self.name, self.identity));
+        // What one tool takes under a name, another may take too.
+        knowledge.given.extend(self.given(&step));
+        Baseline { server: self.server.to_owned(), step, exchange }
+    }
+
+    /// The arguments of a call that works.
+    fn given(&self, step: &Step) -> Vec<Learned> {
+        let Step::Call(call) = step else { return Vec::new() };
+        let plain = |value: &Value| value.is_string() || value.is_number();
+        let given =
+            call.args.iter().filter(|(_, value)| plain(value)).map(|(name, value)| Learned {
+                name: name.clone(),
+                value: value.clone(),
+                tool: self.name.to_owned(),
+                identity: self.identity,
+            });
+        given.collect()
+    }
+}
+
+fn first_line(text: &str) -> String {
+    // `text` is the type of the block that holds the message.
+    let says = |line: &&str| !matches!(line.trim(), "" | "text");
+    let line = text.lines().find(says).unwrap_or_default();
+    line.chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_nothing_is_said_against_comes_closest() {
+        let args = |value: i64| json!({"id": value}).as_object().cloned().unwrap_or_default();
+        let mut draughts = Draughts::default();
+        draughts.refused(args(1), "id must be a uuid", true);
+        draughts.refused(args(2), "connection refused", false);
+        draughts.refused(args(3), "id is unknown", false);
+        assert!(!draughts.is_always_the_same());
+        assert_eq!(draughts.best(), Some(args(2)));
+    }
+
+    #[test]
+    fn the_same_words_again_and_again_are_enough() {
+        let mut draughts = Draughts::default();
+        for _ in 0..MAX_SAME {
+            assert!(!draughts.is_always_the_same());
+            draughts.refused(Map::new(), "connection refused", false);
+        }
+        assert!(draughts.is_always_the_same());
+    }
+}

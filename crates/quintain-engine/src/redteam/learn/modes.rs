@@ -1,0 +1,104 @@
+//! The further things that a tool does which is told what to do by one of its arguments.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use quintain_core::knowledge::{Hints, Knowledge, Mode, Switch, destroys, is_destructive, switch};
+use quintain_core::probe::Step;
+use quintain_core::surface::{Surface, Tool};
+use serde_json::Value;
+
+use super::hunt::{Hunt, Missed};
+use super::{ENOUGH, LITTLE_TIME, Lore, SHARE};
+use crate::redteam::party::Party;
+
+/// So many calls are tried for one thing that a tool does.
+const MAX_CALLS: usize = 6;
+/// More things are not looked at.
+const MAX_MODES: usize = 32;
+
+/// Who asks for them.
+pub(super) struct Asker<'a> {
+    pub(super) party: &'a Party,
+    pub(super) hints: &'a Hints,
+    pub(super) lore: Lore<'a>,
+    pub(super) started: Instant,
+}
+
+impl Asker<'_> {
+    pub(super) async fn ask(
+        &self,
+        surfaces: &[(String, Surface)],
+        schemas: &HashMap<(String, String), Value>,
+        knowledge: &mut Knowledge,
+    ) {
+        for (server, surface) in surfaces {
+            for tool in &surface.tools {
+                let name = tool.name().unwrap_or_default();
+                let key = (server.clone(), name.to_owned());
+                let Some(schema) = schemas.get(&key) else { continue };
+                let mute =
+                    knowledge.silent.iter().any(|one| one.tool == name && one.why == super::MUTE);
+                if mute || (!self.lore.destructive && destroys(tool)) {
+                    continue;
+                }
+                if let Some(switch) = switch(schema) {
+                    self.of_tool(server, tool, (schema, &switch), knowledge).await;
+                }
+            }
+        }
+    }
+
+    async fn of_tool(
+        &self,
+        server: &str,
+        tool: &Tool,
+        (schema, switch): (&Value, &Switch),
+        knowledge: &mut Knowledge,
+    ) {
+        let name = tool.name().unwrap_or_default();
+        let done = knowledge.baseline(server, name).and_then(|baseline| match &baseline.step {
+            Step::Call(call) => call.args.get(&switch.argument).cloned(),
+            Step::Request { .. } => None,
+        });
+        for choice in &switch.choices {
+            let late = self.started.elapsed() > ENOUGH || self.lore.budget.is_part_spent(SHARE);
+            if late || self.lore.budget.is_spent() || knowledge.modes.len() >= MAX_MODES {
+                return;
+            }
+            let harmful = !self.lore.destructive && is_destructive(choice, None, None);
+            if harmful || done.as_ref().is_some_and(|done| *done == **choice) {
+                continue;
+            }
+            let hunt = Hunt {
+                party: self.party,
+                identity: 0,
+                server,
+                tool,
+                name,
+                known: None,
+                hints: self.hints,
+                budget: self.lore.budget,
+                witness: self.lore.witness,
+                patience: LITTLE_TIME,
+            };
+            let mut schema = switch.set(schema, choice);
+            let (args, works) = match hunt.search(&mut schema, MAX_CALLS, knowledge).await {
+                Ok(found) => match &found.step {
+                    Step::Call(call) => (call.args.clone(), Some(found)),
+                    Step::Request { .. } => continue,
+                },
+                Err(Missed::Refused { args: Some(args), .. }) => (args, None),
+                Err(_) => continue,
+            };
+            knowledge.modes.push(Mode {
+                server: server.to_owned(),
+                tool: name.to_owned(),
+                argument: switch.argument.clone(),
+                value: choice.clone(),
+                args,
+                works,
+            });
+        }
+    }
+}
