@@ -47,6 +47,28 @@ const TELLS: [&str; 22] = [
     "tell", "view",
 ];
 
+/// Verbs of tools that look at something, whatever their annotations say: some servers call all of theirs
+/// destructive.
+const LOOKS: [&str; 17] = [
+    "browse",
+    "describe",
+    "fetch",
+    "find",
+    "get",
+    "launch",
+    "list",
+    "look",
+    "navigate",
+    "open",
+    "read",
+    "screenshot",
+    "search",
+    "show",
+    "status",
+    "view",
+    "visit",
+];
+
 /// The verb that a description begins with, as far as it is one of these.
 pub(crate) fn begins(tool: &Tool, wanted: &[&str]) -> bool {
     let first = words(tool.description().unwrap_or_default()).into_iter().next();
@@ -66,7 +88,10 @@ pub fn writes(tool: &Tool) -> bool {
 /// Whether a tool may destroy what is not ours. One that writes to a path of the caller's choice destroys
 /// only what stands there, and it is given paths of ours alone.
 pub fn destroys(tool: &Tool) -> bool {
-    may_destroy(tool, tool.hint("destructiveHint").filter(|_| !writes_where_told(tool)))
+    may_destroy(
+        tool,
+        tool.hint("destructiveHint").filter(|_| !writes_where_told(tool) && !looks(tool)),
+    )
 }
 
 /// Whether a tool says or sounds as if it destroys something.
@@ -87,6 +112,13 @@ fn sounds_destructive(tool: &Tool) -> bool {
     let first = name.first().is_some_and(|verb| TELLS.contains(&verb.as_str()));
     let tells = first && !has(&["and", "then", "or"]) && begins(tool, &TELLS);
     has(&DESTRUCTIVE) && !tells
+}
+
+/// Whether a tool looks at something and changes nothing, by its name.
+fn looks(tool: &Tool) -> bool {
+    let named = words(tool.name().unwrap_or_default());
+    let has = |wanted: &[&str]| named.iter().any(|word| wanted.contains(&word.as_str()));
+    has(&LOOKS) && !has(&WRITES)
 }
 
 fn writes_where_told(tool: &Tool) -> bool {
@@ -146,5 +178,14 @@ mod tests {
         };
         assert!(!destroys(&tool("write_file", "path")));
         assert!(destroys(&tool("write_record", "id")) && destroys(&tool("delete_file", "path")));
+    }
+
+    #[test]
+    fn who_looks_destroys_nothing_whatever_it_claims() {
+        let tool =
+            |name: &str| Tool(json!({"name": name, "annotations": {"destructiveHint": true}}));
+        assert!(!destroys(&tool("device_open_url")) && !destroys(&tool("listApps")));
+        assert!(destroys(&tool("update_view")) && destroys(&tool("tidy")));
+        assert!(destroys(&tool("delete_open_issues")));
     }
 }

@@ -119,7 +119,7 @@ impl Siege {
             let known = if at == 0 { &known.baselines[..] } else { &[] };
             let (budget, witness) = (&self.budget, &self.witness);
             let lore = Lore { known, destructive, budget, witness };
-            learn(party, at, surfaces, &mut hints, lore, &mut knowledge).await;
+            Box::pin(learn(party, at, surfaces, &mut hints, lore, &mut knowledge)).await;
         }
         let callable: Vec<(String, Surface)> = surfaces
             .iter()

@@ -264,7 +264,7 @@ pub(in crate::cli) fn failed(error: &RedteamError, target: &McpTarget, desk: &De
 }
 
 /// A slow target ends a run after this: the worst is tried first, and `--resume` goes on.
-const USUAL_TIME: Duration = Duration::from_secs(240);
+const USUAL_TIME: Duration = Duration::from_mins(4);
 
 /// What the suite orders, with what the command line says over it.
 fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, Exit> {
