@@ -13,7 +13,7 @@ mod programs;
 mod synthesis;
 mod verbs;
 
-pub use accepted::accepted;
+pub use accepted::{accepted, is_unreachable};
 pub use classify::{classify, words};
 pub use complaints::{Complaint, Want, amend, complaints};
 pub use harvest::{Learned, harvest, paths_in};

@@ -42,6 +42,23 @@ const REFUSALS: [&str; 12] = [
     "is not a valid",
     "is required",
 ];
+/// How refusals say that what stands behind the server cannot be reached. Other arguments change nothing then.
+const UNREACHABLE: [&str; 14] = [
+    "connection refused",
+    "econnrefused",
+    "could not connect",
+    "couldn't connect",
+    "unable to connect",
+    "failed to connect",
+    "max retries exceeded",
+    "enotfound",
+    "eai_again",
+    "getaddrinfo",
+    "name resolution",
+    "name or service not known",
+    "network is unreachable",
+    "fetch failed",
+];
 /// Only the beginning of an answer tells.
 const LOOK: usize = 160;
 
@@ -73,6 +90,14 @@ pub fn accepted(outcome: &Outcome) -> bool {
     !parsed.as_ref().is_some_and(says_no)
 }
 
+/// Whether a refusal says that something behind the server cannot be reached: the arguments were good enough to
+/// get there.
+pub fn is_unreachable(said: &str) -> bool {
+    let end = said.floor_char_boundary(4096.min(said.len()));
+    let low = said[..end].to_lowercase();
+    UNREACHABLE.iter().any(|words| low.contains(words))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +105,14 @@ mod tests {
 
     fn says(text: &str) -> bool {
         accepted(&Outcome::Reply(json!({"content": [{"type": "text", "text": text}]})))
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_told_from_what_is_wrong() {
+        for said in ["connect ECONNREFUSED 127.0.0.1:9", "Max retries exceeded with url: /x"] {
+            assert!(is_unreachable(said), "{said}");
+        }
+        assert!(!is_unreachable("url must be an address") && !is_unreachable("not found"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::knowledge::{
     Baseline, Draft, Hints, Knowledge, Learned, Tries, accepted, amend, complaints, harvest,
+    is_unreachable,
 };
 use quintain_core::probe::Step;
 use quintain_core::surface::Tool;
@@ -22,6 +23,8 @@ const MAX_CALLS: usize = 32;
 const MAX_TIME: Duration = Duration::from_secs(10);
 /// A tool that says the same so often says it whatever it is given.
 const MAX_SAME: usize = 8;
+/// Addresses among the arguments may lead somewhere else, so one that leads nowhere is not enough.
+const MAX_UNREACHED: usize = 4;
 
 /// The hunt for one call that works.
 pub(super) struct Hunt<'a> {
@@ -63,12 +66,15 @@ struct Draughts {
     fitting: Option<Map<String, Value>>,
     said: String,
     same: usize,
+    /// How often something behind the server could not be reached.
+    unreached: usize,
 }
 
 impl Draughts {
     fn refused(&mut self, args: Map<String, Value>, said: &str, complains: bool) {
         self.same = if self.said == said { self.same + 1 } else { 1 };
         said.clone_into(&mut self.said);
+        self.unreached += usize::from(is_unreachable(said));
         let names = |name: &String| said.contains(name.as_str());
         if self.fitting.is_none() && !complains && !args.keys().any(names) {
             self.fitting = Some(args.clone());
@@ -78,7 +84,7 @@ impl Draughts {
 
     /// Whether other arguments change nothing.
     fn is_always_the_same(&self) -> bool {
-        self.same >= MAX_SAME
+        self.same >= MAX_SAME || self.unreached >= MAX_UNREACHED
     }
 
     fn best(self) -> Option<Map<String, Value>> {
@@ -244,7 +250,7 @@ mod tests {
         let mut draughts = Draughts::default();
         for _ in 0..MAX_SAME {
             assert!(!draughts.is_always_the_same());
-            draughts.refused(Map::new(), "connection refused", false);
+            draughts.refused(Map::new(), "no", false);
         }
         assert!(draughts.is_always_the_same());
     }
