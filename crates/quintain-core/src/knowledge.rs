@@ -22,8 +22,8 @@ pub use leaves::{aims, aims_in_modes, put};
 pub use modes::{Mode, Switch, switch};
 pub use programs::missing_programs;
 pub use synthesis::Tries;
-pub(crate) use verbs::{begins, claims_to_destroy, is_destructive};
-pub use verbs::{destroys, writes};
+pub(crate) use verbs::{begins, claims_to_destroy};
+pub use verbs::{destroys, is_destructive, writes};
 
 use std::path::PathBuf;
 

@@ -135,7 +135,7 @@ fn writes_where_told(tool: &Tool) -> bool {
 }
 
 /// Whether a name of which nothing else is known sounds as if something were destroyed.
-pub(crate) fn is_destructive(name: &str) -> bool {
+pub fn is_destructive(name: &str) -> bool {
     words(name).iter().any(|word| DESTRUCTIVE.contains(&word.as_str()))
 }
 

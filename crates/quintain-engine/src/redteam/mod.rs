@@ -143,7 +143,7 @@ pub async fn execute(
     let mut arena = scouted.arena(campaign, &siege, &field);
     if let Some(left) = siege.budget.time_left() {
         // Bouts go on side by side, which even a target that does one thing at a time gains from.
-        let spared = arena.drill.spare(&plan.waves[0], clock.per_call("learn") / 2, left);
+        let spared = arena.drill.spare(&plan.waves[0].bouts, clock.per_call("learn") / 2, left);
         plan.not_run.extend(spared);
     }
     battle.fight(&mut plan, &arena).await;

@@ -66,7 +66,7 @@ impl Asker<'_> {
             if late || self.lore.budget.is_spent() || knowledge.modes.len() >= MAX_MODES {
                 return;
             }
-            let harmful = !self.lore.destructive && is_destructive(choice, None, None);
+            let harmful = !self.lore.destructive && is_destructive(choice);
             if harmful || done.as_ref().is_some_and(|done| *done == **choice) {
                 continue;
             }
