@@ -1,6 +1,5 @@
 //! What is attacked by what, and what cannot be.
 
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -67,8 +66,11 @@ impl Plan {
                 Planned { rank, plugin: at, aim: Arc::new(aim), key }
             }));
         }
-        // The best places of all attacks come first, so that a budget that ends early leaves none out.
-        plan.waves.iter_mut().for_each(|wave| wave.bouts.sort_by_key(|planned| planned.rank));
+        // The best places of all attacks come first, so that a budget that ends early leaves none out; what
+        // tools do otherwise comes behind all of them.
+        for wave in &mut plan.waves {
+            wave.bouts.sort_by_key(|planned| (planned.aim.mode.is_some(), planned.rank));
+        }
         plan
     }
 

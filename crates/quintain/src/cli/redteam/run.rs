@@ -263,9 +263,6 @@ pub(in crate::cli) fn failed(error: &RedteamError, target: &McpTarget, desk: &De
     }
 }
 
-/// A slow target ends a run after this: the worst is tried first, and `--resume` goes on.
-const USUAL_TIME: Duration = Duration::from_mins(4);
-
 /// What the suite orders, with what the command line says over it.
 fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, Exit> {
     let mut orders = orders::of_suite(opened, desk)?;
@@ -275,8 +272,7 @@ fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders,
     }
     orders.budget_calls = args.budget_calls.or(orders.budget_calls);
     let seconds = args.budget_seconds.map(Duration::from_secs);
-    let time = seconds.or(orders.budget_time).unwrap_or(USUAL_TIME);
-    orders.budget_time = (!time.is_zero()).then_some(time);
+    orders.budget_time = seconds.or(orders.budget_time);
     orders.seed = args.seed.unwrap_or(orders.seed);
     orders.concurrency = args.jobs.unwrap_or(orders.concurrency);
     orders.destructive |= args.include_destructive;
