@@ -309,7 +309,7 @@ fn hit(bout: &Bout<'_>, tried: &Tried, harm: &Harm) -> Hit {
         hit.severity(Severity::High)
     } else if matches!(tried.attempt.action, Action::Frame { .. }) {
         // Arguments may come from a model and what it has read; whole messages come from the client.
-        hit.severity(Severity::Low)
+        hit.severity(Severity::Info)
     } else {
         hit
     }
@@ -351,7 +351,7 @@ mod tests {
         let places: Vec<String> =
             hits.iter().map(|hit| hit.place.as_ref().unwrap().to_string()).collect();
         assert_eq!(places, ["message null", "message deep nesting"]);
-        assert_eq!(hits[0].severity, Some(Severity::Low), "only the client itself is harmed");
+        assert_eq!(hits[0].severity, Some(Severity::Info), "only the client itself is harmed");
     }
 
     #[test]
