@@ -60,6 +60,11 @@ impl Siege {
             let canary = format!("quintain-canary-{}", Nonce::draw(&mut chance));
             let path = ("PATH".to_owned(), shims.before(&search));
             with_env(&mut target, &[path, (ENV_CANARY.to_owned(), canary.clone())]);
+            // Many targets may write where temporary files belong; the rest of the ground is no such place.
+            let temp = planted.as_ref().map(|planted| planted.ground.root.join("temp"));
+            if let Some(temp) = temp.filter(|temp| std::fs::create_dir(temp).is_ok()) {
+                with_env(&mut target, &[("TMPDIR".to_owned(), temp.display().to_string())]);
+            }
             env_canary = Some(canary).filter(|_| !whereabouts.http);
         }
         let listener = match &campaign.orders.listener {
