@@ -72,6 +72,8 @@ pub struct Hit {
     pub pointer: Option<String>,
     /// What the last answer shows of it, if it is seen there.
     pub sign: Option<Sign>,
+    /// Whether it means nothing if it does not come again: somebody else may have caused it.
+    pub must_repeat: bool,
 }
 
 impl Hit {
@@ -87,7 +89,14 @@ impl Hit {
             fault: "",
             pointer: None,
             sign: None,
+            must_repeat: false,
         }
+    }
+
+    #[must_use]
+    pub fn must_repeat(mut self) -> Self {
+        self.must_repeat = true;
+        self
     }
 
     pub fn confirmed(title: impl Into<String>, what: impl Into<String>) -> Self {

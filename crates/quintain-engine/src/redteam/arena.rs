@@ -112,7 +112,7 @@ impl Arena<'_> {
                 continue;
             }
             if !self.again(plugin, &fought.aim, &hit, SETTLE).await {
-                if plugin.attack.is_unsteady() {
+                if plugin.attack.is_unsteady() || hit.must_repeat && !once {
                     continue;
                 }
                 if !seen_again.contains(hit.fault) {

@@ -144,7 +144,8 @@ fn judge_change(
         Hit::confirmed(title, what)
     } else if changed && complete(before) && complete(after) {
         let what = format!("{to} changed {id} of {from}, and {from} sees the change");
-        Hit::confirmed(title, what)
+        // What other bouts do meanwhile changes things, too.
+        Hit::confirmed(title, what).must_repeat()
     } else if refused {
         let what = format!("{to} was allowed to change {id}, which only {from} was told");
         Hit::suspected(title, what)
