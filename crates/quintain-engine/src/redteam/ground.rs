@@ -23,6 +23,8 @@ const ENDINGS: [&str; 12] =
 const HELLO: &str = "hello quintain";
 /// A word of it, and of the canary.
 const WORD: &str = "quintain";
+/// What stands in front of the marker in paths that hold commands.
+const COMMAND: &str = "touch ";
 const MAX_NAMES: usize = 100_000;
 const MAX_ENTRIES: usize = 20_000;
 /// So deep are the folders of a target watched.
@@ -42,6 +44,8 @@ pub(super) struct Planted {
     before: BTreeMap<PathBuf, (usize, BTreeSet<PathBuf>)>,
     /// Names that were sent, which a target may have given to files of its own.
     names: HashSet<String>,
+    /// Paths that hold commands, made for attempts that are going on.
+    lodged: Vec<PathBuf>,
 }
 
 impl Planted {
@@ -82,6 +86,7 @@ impl Planted {
             known: BTreeMap::new(),
             before: BTreeMap::new(),
             names: HashSet::new(),
+            lodged: Vec::new(),
         };
         for root in roots {
             planted.watch(root, DEPTH);
@@ -184,19 +189,20 @@ impl Planted {
         }
     }
 
-    /// Makes a path that holds a command, as some servers run commands only on what exists. It is taken
-    /// away as one of the names that were sent.
-    fn lodge(&self, path: &Path) {
+    /// Makes a path that holds a command, as some servers run commands only on what exists.
+    fn lodge(&mut self, path: &Path) {
         let text = path.to_string_lossy();
         let within = self.before.keys().chain([&self.ground.root]);
-        let command = format!("touch {}/", self.ground.drop.display());
+        let command = format!("{COMMAND}{}/", self.ground.drop.display());
         let plain = !path.components().any(|part| matches!(part, Component::ParentDir));
         if !plain
             || !text.contains(&command)
             || !within.into_iter().any(|root| path.starts_with(root))
+            || fs::symlink_metadata(path).is_ok()
         {
             return;
         }
+        self.lodged.push(path.to_owned());
         // Where it cannot be made, the server refuses it.
         let _ = if text.ends_with(".txt") {
             path.parent()
@@ -205,6 +211,24 @@ impl Planted {
         } else {
             fs::create_dir_all(path).map(|()| project::mark(path))
         };
+    }
+
+    /// Takes away the paths that were made for an attempt: a server that walks through its folders would meet
+    /// more and more of them.
+    pub(super) fn dislodge(&mut self, nonce: &str) {
+        let is_of = |path: &mut PathBuf| path.to_string_lossy().contains(nonce);
+        for path in self.lodged.extract_if(.., is_of) {
+            // What does not go is one of the names that were sent, and goes at the end.
+            let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            let ours = |above: &&Path| {
+                above.to_string_lossy().contains(COMMAND) && !self.before.contains_key(*above)
+            };
+            for above in path.ancestors().skip(1).take_while(ours) {
+                if fs::remove_dir(above).is_err() {
+                    break;
+                }
+            }
+        }
     }
 
     /// Notes what a target would have to make for a path that begins like that of one of its folders and lies
