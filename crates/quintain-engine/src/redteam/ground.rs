@@ -363,6 +363,26 @@ mod tests {
     }
 
     #[test]
+    fn paths_that_hold_commands_go_with_their_attempt() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        fs::create_dir(root.join("empty")).unwrap();
+        let mut planted = Planted::new(std::slice::from_ref(&root), &mut Chance::new(1)).unwrap();
+        let before = fs::read_dir(&root).unwrap().count();
+        let drop = planted.ground.drop.display().to_string();
+        let path = |nonce: &str| format!("{}/empty;touch {drop}/{nonce}", root.display());
+        for nonce in ["first", "second"] {
+            planted.sent(&serde_json::json!(path(nonce)));
+            assert!(Path::new(&path(nonce)).is_dir());
+        }
+        planted.dislodge("first");
+        assert!(!Path::new(&path("first")).exists() && Path::new(&path("second")).is_dir());
+        planted.dislodge("second");
+        assert_eq!(fs::read_dir(&root).unwrap().count(), before);
+        assert!(root.join("empty").is_dir());
+    }
+
+    #[test]
     fn what_a_target_made_beside_its_folder_goes() {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("data");
