@@ -1,5 +1,6 @@
 //! Orchestration: sessions with targets, and the translation of frames into evidence.
 
+pub mod confined;
 pub mod exchange;
 mod files;
 mod interpreters;
