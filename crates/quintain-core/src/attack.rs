@@ -11,6 +11,7 @@ mod bout;
 mod brief;
 mod facts;
 mod field;
+mod marks;
 mod sign;
 mod token;
 
@@ -18,9 +19,10 @@ pub use aim::{Aim, Kind};
 pub use any::AnyAttack;
 pub use attempt::{Action, Attempt, HttpRequest};
 pub use bout::{Bout, Hit, Tried};
-pub use brief::{Brief, Ground, Listener, Nonce};
+pub use brief::{Brief, Ground, Listener};
 pub use facts::{Facts, Need};
 pub use field::{Field, Identity, Powers};
+pub use marks::{MarkKey, Marks, Nonce};
 pub use sign::{PLANTED, Sign, listed};
 pub use token::{Given, Token};
 

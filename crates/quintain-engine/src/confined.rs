@@ -171,16 +171,24 @@ impl Folder {
         })
     }
 
-    /// The content of a regular file of at most `limit` bytes.
-    pub fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>> {
+    /// Opens a regular file for reading.
+    pub fn open_file(&self, path: &Path) -> Result<File> {
         let below = self.below(path)?;
         let (parent, name) = self.parent(&below)?;
         let failed = |error| self.explain(&parent, name, &below, error);
         let file = parent.open_file(name).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
-        if !found.is_file() {
-            return Err(ConfinedError::NotAFile(self.real.join(&below)));
+        if found.is_file() {
+            Ok(file)
+        } else {
+            Err(ConfinedError::NotAFile(self.real.join(&below)))
         }
+    }
+
+    /// The content of a regular file of at most `limit` bytes.
+    pub fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>> {
+        let failed = |source| io_error(self.real.join(path), source);
+        let file = self.open_file(path)?;
         let mut content = Vec::new();
         let count = file.take(limit.saturating_add(1)).read_to_end(&mut content).map_err(failed)?;
         if count as u64 > limit {

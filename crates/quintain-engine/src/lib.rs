@@ -5,6 +5,7 @@ pub mod exchange;
 mod files;
 mod interpreters;
 mod outside;
+pub mod planted;
 mod process;
 pub mod redteam;
 pub mod run;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::brief::Nonce;
+use super::marks::Nonce;
 use super::sign::Sign;
 use super::token::Token;
 use crate::probe::Step;

@@ -2,35 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::field::Field;
-use crate::chance::Chance;
-
-/// Random letters that occur nowhere by themselves.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Nonce(String);
-
-impl Nonce {
-    /// Twelve letters; none of them is a digit, so that arithmetic cannot produce them.
-    pub fn draw(chance: &mut Chance) -> Self {
-        let letter = |at: u64| char::from(b'a' + (at % 26) as u8);
-        Self((0..12).map(|_| letter(chance.number())).collect())
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Nonce {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+use super::marks::{Marks, Nonce};
 
 /// Files with random content that nobody but the tester knows of.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +75,7 @@ pub struct Brief<'a> {
     pub roots: &'a [PathBuf],
     /// What else is known of the target, for attempts that go through several of its tools.
     pub field: Option<&'a Field<'a>>,
-    chance: RefCell<Chance>,
+    marks: RefCell<Marks>,
 }
 
 impl<'a> Brief<'a> {
@@ -107,9 +84,9 @@ impl<'a> Brief<'a> {
         listener: Option<&'a Listener>,
         identities: usize,
         roots: &'a [PathBuf],
-        chance: Chance,
+        marks: Marks,
     ) -> Self {
-        Self { ground, listener, identities, roots, field: None, chance: RefCell::new(chance) }
+        Self { ground, listener, identities, roots, field: None, marks: RefCell::new(marks) }
     }
 
     /// The same brief with all that is known of the target.
@@ -120,11 +97,11 @@ impl<'a> Brief<'a> {
     }
 
     pub fn nonce(&self) -> Nonce {
-        Nonce::draw(&mut self.chance.borrow_mut())
+        self.marks.borrow_mut().mark()
     }
 
     /// A number of five digits; the product of two of them has nine or ten and no meaning.
     pub fn number(&self) -> u64 {
-        10_007 + self.chance.borrow_mut().number() % 89_989
+        10_007 + self.marks.borrow_mut().number() % 89_989
     }
 }

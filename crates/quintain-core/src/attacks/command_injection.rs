@@ -327,9 +327,8 @@ fn waits(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attack::Brief;
+    use crate::attack::{Brief, MarkKey};
     use crate::attacks::testing::{Room, answers};
-    use crate::chance::Chance;
     use crate::evidence::{Evidence, Observation};
     use serde_json::json;
 
@@ -421,7 +420,7 @@ mod tests {
         let room = room();
         let aim = &room.knowledge.aims[0];
         let judge = |took: &dyn Fn(u64) -> u64| {
-            let brief = Brief::new(None, None, 1, &[], Chance::new(3));
+            let brief = Brief::new(None, None, 1, &[], MarkKey::of_seed(3).marks("test"));
             let tried: Vec<Tried> = CommandInjection
                 .attempts(aim, &brief)
                 .into_iter()

@@ -174,8 +174,7 @@ pub(super) mod testing {
 mod tests {
     use super::testing::replies;
     use super::*;
-    use crate::attack::Nonce;
-    use crate::chance::Chance;
+    use crate::attack::MarkKey;
 
     fn tried(status: u64, body: &str) -> Tried {
         let mut evidence = replies(status, &Value::Null);
@@ -187,7 +186,7 @@ mod tests {
             set: 0,
             role: String::new(),
             action: Action::Http(list()),
-            nonce: Nonce::draw(&mut Chance::new(1)),
+            nonce: MarkKey::of_seed(1).marks("test").mark(),
             payload: None,
         };
         Tried { attempt, evidence }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::attack::{Attack, Attempt, Bout, Brief, Field, Ground, Hit, Listener, Powers, Tried};
-use crate::chance::Chance;
+use crate::attack::{
+    Attack, Attempt, Bout, Brief, Field, Ground, Hit, Listener, MarkKey, Powers, Tried,
+};
 use crate::evidence::{Evidence, Exchange, Outcome};
 use crate::knowledge::{Baseline, Knowledge, aims};
 use crate::probe::Step;
@@ -94,7 +95,13 @@ impl Room {
     pub(crate) fn brief(&self) -> Brief<'_> {
         let identities = self.powers.identities.len().max(1);
         let roots = &self.knowledge.roots;
-        Brief::new(Some(&self.ground), Some(&self.listener), identities, roots, Chance::new(7))
+        Brief::new(
+            Some(&self.ground),
+            Some(&self.listener),
+            identities,
+            roots,
+            MarkKey::of_seed(7).marks("test"),
+        )
     }
 
     /// Lets an attack try everything and tells what it makes of the answers.

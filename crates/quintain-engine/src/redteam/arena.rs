@@ -299,7 +299,7 @@ impl Arena<'_> {
             self.witness.look();
             for one in &mut tried {
                 one.evidence.observations.extend(self.witness.of(&one.attempt.nonce));
-                self.witness.with_ground(|planted| planted.dislodge(one.attempt.nonce.as_str()));
+                self.witness.with_ground(|planted| planted.dislodge(&one.attempt.nonce));
             }
         }
         tried

@@ -1,7 +1,8 @@
 //! The attempts at one place: as the attack writes them, and rewritten by the strategies.
 
-use quintain_core::attack::{Action, Aim, AnyAttack, Attempt, Brief, Field, Ground, Listener};
-use quintain_core::chance::Chance;
+use quintain_core::attack::{
+    Action, Aim, AnyAttack, Attempt, Brief, Field, Ground, Listener, MarkKey,
+};
 use quintain_core::finding::Place;
 use quintain_core::probe::{PlannedStep, Probe, Step};
 use quintain_core::redteam::{NotRun, Orders, PluginOrder};
@@ -28,6 +29,8 @@ pub(super) const SETS: usize = 10_000;
 /// What attempts are written with.
 pub(super) struct Drill<'a> {
     pub(super) orders: &'a Orders,
+    /// What marks and numbers follow from.
+    pub(super) marks: MarkKey,
     pub(super) ground: Option<Ground>,
     pub(super) listener: Option<Listener>,
     pub(super) identities: usize,
@@ -125,7 +128,7 @@ impl Drill<'_> {
             self.listener.as_ref(),
             self.identities,
             &self.roots,
-            Chance::of(self.orders.seed, &name),
+            self.marks.marks(&name),
         )
         .on(self.field)
     }

@@ -213,6 +213,7 @@ impl Scouted {
             witness: &siege.witness,
             drill: Drill {
                 orders: campaign.orders,
+                marks: siege.marks.clone(),
                 ground: siege.witness.with_ground(|planted| planted.ground.clone()),
                 listener: siege.witness.listener.as_ref().map(|one| one.address.clone()),
                 identities: self.parties.len(),

@@ -73,8 +73,7 @@ fn tool(attempt: &Attempt) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quintain_core::attack::Nonce;
-    use quintain_core::chance::Chance;
+    use quintain_core::attack::MarkKey;
     use quintain_core::knowledge::Silent;
     use quintain_core::tool_call::ToolCall;
     use serde_json::{Map, json};
@@ -89,7 +88,7 @@ mod tests {
             set: 0,
             role: String::new(),
             action: Action::Steps { steps: vec![step(tool)], identity: 0 },
-            nonce: Nonce::draw(&mut Chance::new(1)),
+            nonce: MarkKey::of_seed(1).marks("test").mark(),
             payload: None,
         }
     }

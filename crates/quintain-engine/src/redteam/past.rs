@@ -1,7 +1,7 @@
 //! A run that was broken off: what it learned and what it did, so that it need not be done again.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use futures_util::TryStreamExt as _;
 use quintain_core::event::Event;
@@ -11,12 +11,16 @@ use quintain_core::tally::Tally;
 use quintain_core::tool_call::ToolCall;
 use serde::{Deserialize, Serialize};
 
+use super::ground::Planted;
 use crate::store::{Run, Store, StoreError};
 
 /// What was learned, and where the canary ground was then.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Lesson {
     pub ground: Option<PathBuf>,
+    /// The mark of what was planted in folders of the target.
+    #[serde(default)]
+    pub mark: Option<String>,
     pub knowledge: Knowledge,
     /// Calls that a model proposed.
     #[serde(default)]
@@ -24,11 +28,16 @@ pub struct Lesson {
 }
 
 impl Lesson {
-    /// What is worth trying first on another ground: the old one is gone.
-    pub(super) fn on(self, ground: Option<&Path>) -> Knowledge {
-        let (Some(old), Some(new)) = (&self.ground, ground) else { return self.knowledge };
-        let (old, new) = (old.display().to_string(), new.display().to_string());
-        let text = serde_json::to_string(&self.knowledge).unwrap_or_default().replace(&old, &new);
+    /// What is worth trying first on another ground: the old one is gone, and new files have another mark.
+    pub(super) fn on(self, planted: &Planted) -> Knowledge {
+        let Ok(mut text) = serde_json::to_string(&self.knowledge) else { return self.knowledge };
+        if let Some(old) = &self.ground {
+            let new = planted.ground.root.display().to_string();
+            text = text.replace(&old.display().to_string(), &new);
+        }
+        if let Some(old) = &self.mark {
+            text = text.replace(old, planted.mark().as_str());
+        }
         serde_json::from_str(&text).unwrap_or(self.knowledge)
     }
 }

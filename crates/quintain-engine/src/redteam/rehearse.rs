@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::{Action, Attempt, Field, PLANTED, Sign};
+use quintain_core::attack::{Action, Attempt, Field, MarkKey, PLANTED, Sign};
 use quintain_core::event::Event;
 use quintain_core::probe::Step;
 use quintain_core::redteam::{NotRun, PluginOrder, TestDraft};
@@ -32,11 +32,14 @@ pub async fn rehearse(
     let scouted = Scouted::of(&siege, campaign, &mut Clock::new(), listen).await?;
     let field = scouted.field(campaign);
     let plan = Plan::of(campaign.orders, &field);
-    let arena = scouted.arena(campaign, &siege, &field);
+    let mut arena = scouted.arena(campaign, &siege, &field);
+    // What is written to a file can be read by anybody; the same seed writes the same tests.
+    arena.drill.marks = MarkKey::of_seed(campaign.orders.seed);
     let forbidden =
         if campaign.orders.destructive { Vec::new() } else { plan::destructive(&scouted.surfaces) };
     // What is planted for the run is gone when the tests are run, but for files that come with them.
     let bare = Drill {
+        marks: arena.drill.marks.clone(),
         ground: None,
         listener: None,
         orders: campaign.orders,

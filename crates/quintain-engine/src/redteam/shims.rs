@@ -2,11 +2,13 @@
 //! an argument of its own is proof, whatever the real program makes of it.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use quintain_core::evidence::Observation;
 use quintain_core::knowledge::missing_programs;
+
+use crate::confined::Folder;
 
 /// Programs that servers like to start.
 const PROGRAMS: [&str; 26] = [
@@ -97,14 +99,22 @@ impl Stage {
             "#!/bin/sh\nprintf '%s\\036' {program} \"$@\" >> '{log}'\nprintf '\\035' >> '{log}'\n{then}\n",
             log = self.log.display()
         );
-        let shim = self.folder.join(program);
-        fs::write(&shim, script)?;
+        // The target runs already when a stand-in is added, and may have put something there.
+        let folder = Folder::open(&self.folder).map_err(io::Error::other)?;
+        let mut shim = folder.create_new(program.as_ref()).map_err(io::Error::other)?;
+        shim.write_all(script.as_bytes())?;
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            fs::set_permissions(&shim, fs::Permissions::from_mode(0o755))?;
+            shim.set_permissions(fs::Permissions::from_mode(0o755))?;
         }
         Ok(())
+    }
+
+    fn open_log(&self) -> io::Result<fs::File> {
+        let folder = self.log.parent().unwrap_or(&self.folder);
+        let file = Folder::open(folder).and_then(|folder| folder.open_file(&self.log));
+        file.map_err(io::Error::other)
     }
 
     fn real(&self, program: &str) -> Option<PathBuf> {
@@ -161,9 +171,8 @@ impl Shims {
 
     /// Programs that were started since the last look.
     pub(super) fn look(&mut self) -> Vec<Observation> {
-        use std::io::{Read as _, Seek as _, SeekFrom};
         let mut text = Vec::new();
-        let read = fs::File::open(&self.stage.log).and_then(|mut file| {
+        let read = self.stage.open_log().and_then(|mut file| {
             file.seek(SeekFrom::Start(self.read))?;
             file.take(1 << 20).read_to_end(&mut text)
         });

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use quintain_core::attack::{Nonce, Powers};
-use quintain_core::chance::Chance;
+use quintain_core::attack::{MarkKey, Powers};
 use quintain_core::event::Event;
 use quintain_core::knowledge::{Hints, Knowledge, aims, aims_in_modes, destroys};
 use quintain_core::redteam::IdentityOrder;
@@ -27,6 +26,7 @@ use super::{Campaign, ENV_CANARY, RedteamError};
 /// What is set up for a run, and taken down with it.
 pub(super) struct Siege {
     target: McpTarget,
+    pub(super) marks: MarkKey,
     pub(super) witness: Witness,
     pub(super) budget: Budget,
     roots: Vec<PathBuf>,
@@ -43,11 +43,15 @@ impl Siege {
         }
         let mut target = campaign.target.clone();
         let roots = roots::declared(&target);
-        let mut chance = Chance::of(campaign.orders.seed, "ground");
+        let marks = random_key().map_err(RedteamError::Ground)?;
         let planted = if whereabouts.here {
-            let mut planted = Planted::new(&roots, &mut chance).map_err(RedteamError::Ground)?;
-            // A target that takes a path for a name writes where it runs.
-            roots::places(&target).iter().for_each(|folder| planted.watch(folder, 1));
+            let state_dir = campaign.world.state_dir.as_deref();
+            let mut planted =
+                Planted::new(&roots, &marks, state_dir).map_err(RedteamError::Ground)?;
+            for folder in roots::places(&target) {
+                // A target that takes a path for a name writes where it runs.
+                planted.watch(&folder, 1).map_err(RedteamError::Ground)?;
+            }
             Some(planted)
         } else {
             None
@@ -57,7 +61,7 @@ impl Siege {
             planted.as_ref().and_then(|planted| Shims::write(&planted.ground.root, &search).ok());
         let mut env_canary = None;
         if let Some(shims) = &shims {
-            let canary = format!("quintain-canary-{}", Nonce::draw(&mut chance));
+            let canary = format!("quintain-canary-{}", marks.marks("environment").mark());
             let path = ("PATH".to_owned(), shims.before(&search));
             with_env(&mut target, &[path, (ENV_CANARY.to_owned(), canary.clone())]);
             // Many targets may write where temporary files belong; the rest of the ground is no such place.
@@ -75,6 +79,7 @@ impl Siege {
         let orders = campaign.orders;
         Ok(Self {
             target,
+            marks,
             witness: Witness::new(planted, shims, listener),
             budget: Budget::new(orders.budget_calls, orders.budget_time),
             roots,
@@ -108,10 +113,13 @@ impl Siege {
         surfaces: &[(String, Surface)],
     ) -> Knowledge {
         let mut knowledge = Knowledge { roots: self.roots.clone(), ..Knowledge::default() };
-        let mut hints = self.hints(campaign);
-        let ground = self.witness.with_ground(|planted| planted.ground.root.clone());
+        let mut hints = self.hints();
         let lesson = campaign.past.and_then(|past| past.lesson.clone());
-        let known = lesson.map(|lesson| lesson.on(ground.as_deref())).unwrap_or_default();
+        let known = lesson.map(|lesson| {
+            let planted = |planted: &mut Planted| lesson.clone().on(planted);
+            self.witness.with_ground(planted).unwrap_or(lesson.knowledge)
+        });
+        let known = known.unwrap_or_default();
         let destructive = campaign.orders.destructive;
         for (at, party) in parties.iter().enumerate() {
             let listed;
@@ -164,17 +172,17 @@ impl Siege {
     /// What was learned, as a later sitting can use it.
     pub(super) fn lesson(&self, knowledge: &Knowledge, proposed: &[ToolCall]) -> Lesson {
         let ground = self.witness.with_ground(|planted| planted.ground.root.clone());
-        Lesson { ground, knowledge: knowledge.clone(), proposed: proposed.to_vec() }
+        let mark = self.witness.with_ground(|planted| planted.mark().to_string());
+        Lesson { ground, mark, knowledge: knowledge.clone(), proposed: proposed.to_vec() }
     }
 
-    fn hints(&self, campaign: &Campaign<'_>) -> Hints {
-        let mut chance = Chance::of(campaign.orders.seed, "hints");
+    fn hints(&self) -> Hints {
         let url =
             self.witness.listener.as_ref().map(|listener| {
                 format!("http://{}:{}/", listener.address.host, listener.address.port)
             });
         let mut hints = Hints { url, folders: self.roots.clone(), ..Hints::default() };
-        self.witness.with_ground(|planted| planted.hint(&self.roots, &mut hints, &mut chance));
+        self.witness.with_ground(|planted| planted.hint(&self.roots, &mut hints));
         hints
     }
 
@@ -198,4 +206,11 @@ impl Siege {
             given: campaign.orders.tokens.iter().map(|(given, _)| *given).collect(),
         }
     }
+}
+
+/// Targets must not foresee marks, so they come from the randomness of the operating system.
+fn random_key() -> std::io::Result<MarkKey> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(MarkKey::new(bytes))
 }

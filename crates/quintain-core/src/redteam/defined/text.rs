@@ -210,10 +210,10 @@ impl Values {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::attack::MarkKey;
 
     fn values() -> Values {
-        let brief = Brief::new(None, None, 1, &[], Chance::new(1));
+        let brief = Brief::new(None, None, 1, &[], MarkKey::of_seed(1).marks("test"));
         Values::draw(&brief, "x".into(), 0).1
     }
 

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::confined::Folder;
+
 /// Files of many kinds of projects; each is enough for the tools of its kind.
 const FILES: [(&str, &str); 4] = [
     ("canary.txt", "{canary}\n"),
@@ -37,11 +39,10 @@ const MARKS: [&str; 16] = [
 ];
 
 /// Makes a folder of ours look like a project of every kind. Where that fails it is a folder like any other.
-pub(super) fn mark(folder: &Path) {
-    for name in MARKS {
-        let file = folder.join(name);
-        let is_json = file.extension().is_some_and(|ending| ending == "json");
-        let _ = fs::write(file, if is_json { "{}\n" } else { "" });
+pub(super) fn mark(folder: &Folder) {
+    for name in MARKS.map(Path::new) {
+        let is_json = name.extension().is_some_and(|ending| ending == "json");
+        let _ = folder.write_new(name, if is_json { b"{}\n" } else { b"" });
     }
 }
 

@@ -1,0 +1,151 @@
+//! The journal of one run: every mark and every path, written before anything is planted. The run holds a lock on
+//! it, so that a later start can tell a run that goes on from one that was killed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::private::{self, journal_folders};
+use super::removal::Removal;
+use super::{Plantings, Record};
+
+const ENDING: &str = "jsonl";
+/// A journal that is larger was not written by us.
+const MAX_SIZE: u64 = 64 << 20;
+
+/// The journal of a run that goes on.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    state_dir: Option<PathBuf>,
+    plantings: Plantings,
+}
+
+impl Journal {
+    /// Starts a journal; `name` tells it from others of this process.
+    ///
+    /// # Errors
+    /// When it cannot be written anywhere. Then nothing may be planted.
+    pub fn create(state_dir: Option<&Path>, name: &str) -> io::Result<Self> {
+        let mut refused = io::Error::from(io::ErrorKind::NotFound);
+        for folder in journal_folders(state_dir) {
+            match Self::create_in(&folder, name) {
+                Ok((file, path)) => {
+                    let state_dir = state_dir.map(Path::to_owned);
+                    return Ok(Self { file, path, state_dir, plantings: Plantings::default() });
+                }
+                Err(error) => refused = error,
+            }
+        }
+        Err(refused)
+    }
+
+    fn create_in(folder: &Path, name: &str) -> io::Result<(File, PathBuf)> {
+        private::ensure(folder)?;
+        let path = folder.join(format!("{}-{name}.{ENDING}", std::process::id()));
+        // Under its own name only once it is locked: a start in between would take it for abandoned.
+        let unlocked = path.with_extension("new");
+        let mut options = OpenOptions::new();
+        options.append(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&unlocked)?;
+        file.lock()?;
+        fs::rename(&unlocked, &path)?;
+        Ok((file, path))
+    }
+
+    pub(crate) fn mark(&mut self, mark: &str) -> io::Result<()> {
+        if self.plantings.marks.contains(mark) {
+            return Ok(());
+        }
+        self.write(Record::Mark(mark.to_owned()))
+    }
+
+    pub(crate) fn planted(&mut self, path: &Path) -> io::Result<()> {
+        if !self.plantings.carries_mark(path) {
+            return Err(io::Error::other(format!("{} carries no mark", path.display())));
+        }
+        self.write(Record::Planted(path.to_owned()))
+    }
+
+    /// Makes sure that a power cut leaves no file that nobody knows of.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    pub(crate) fn folder(&mut self, path: &Path) -> io::Result<()> {
+        self.write(Record::Folder(path.to_owned()))
+    }
+
+    pub(crate) fn watched(&mut self, path: &Path, depth: usize) -> io::Result<()> {
+        self.write(Record::Watched { path: path.to_owned(), depth })
+    }
+
+    pub(crate) fn watches(&self) -> impl Iterator<Item = &Path> {
+        self.plantings.watched.iter().map(|(path, _)| path.as_path())
+    }
+
+    pub(crate) fn carries_mark(&self, path: &Path) -> bool {
+        self.plantings.carries_mark(path)
+    }
+
+    fn write(&mut self, record: Record) -> io::Result<()> {
+        let mut line = serde_json::to_vec(&record)?;
+        line.push(b'\n');
+        self.file.write_all(&line)?;
+        self.plantings.add(record);
+        Ok(())
+    }
+
+    /// Removes everything that was planted. The journal goes with it, unless something is left for the next start
+    /// to try again.
+    pub(crate) fn clear(&mut self) -> Removal {
+        let removal = self.plantings.remove(self.state_dir.as_deref());
+        if removal.left.is_empty() {
+            // Without it the next start finds nothing to do.
+            let _ = fs::remove_file(&self.path);
+        }
+        removal
+    }
+}
+
+pub(super) fn is_journal(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == ENDING)
+}
+
+pub(super) fn is_of_this_process(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split('-').next() == Some(&std::process::id().to_string())
+}
+
+/// Removes what a killed run planted, and its journal. Nothing while the run goes on.
+pub(super) fn remove_abandoned(path: &Path, state_dir: Option<&Path>) -> Option<Removal> {
+    let file = File::open(path).ok()?;
+    file.try_lock().ok()?;
+    let removal = read(&file).remove(state_dir);
+    // What is left is reported once; trying it at every start would not help.
+    let _ = fs::remove_file(path);
+    Some(removal)
+}
+
+/// The same for a run of this process, which holds the lock itself.
+pub(super) fn remove_all(path: &Path, state_dir: Option<&Path>) {
+    let Ok(file) = File::open(path) else { return };
+    if read(&file).remove(state_dir).left.is_empty() {
+        // Without it the next start finds nothing to do.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The records of a journal. The last line of a run that was killed may be cut off; nothing was planted for it.
+fn read(file: &File) -> Plantings {
+    let mut plantings = Plantings::default();
+    for line in BufReader::new(file.take(MAX_SIZE)).lines().map_while(Result::ok) {
+        if let Ok(record) = serde_json::from_str(&line) {
+            plantings.add(record);
+        }
+    }
+    plantings
+}

@@ -1,0 +1,95 @@
+//! Removes what a run planted, and nothing else: a name must carry a mark of the run, which nobody could know before
+//! it started. Links are removed, never followed.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::Plantings;
+
+/// Entries of a watched folder that are looked at.
+const MAX_ENTRIES: usize = 20_000;
+
+/// What a removal came to.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Removal {
+    pub removed: Vec<PathBuf>,
+    /// What could not be removed, and why.
+    pub left: Vec<(PathBuf, String)>,
+}
+
+impl Removal {
+    pub(super) fn extend(&mut self, other: Self) {
+        self.removed.extend(other.removed);
+        self.left.extend(other.left);
+    }
+
+    fn note(&mut self, path: &Path, done: io::Result<()>) {
+        match done {
+            Ok(()) => self.removed.push(path.to_owned()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => self.left.push((path.to_owned(), error.to_string())),
+        }
+    }
+}
+
+impl Plantings {
+    /// Removes everything that carries a mark, then the folders of ours that are empty. Never touches the state
+    /// directory.
+    pub(super) fn remove(&self, state_dir: Option<&Path>) -> Removal {
+        let spared = state_dir.and_then(|folder| folder.canonicalize().ok());
+        let is_free = |path: &Path| {
+            let overlaps = |spared: &PathBuf| path.starts_with(spared) || spared.starts_with(path);
+            !spared.as_ref().is_some_and(overlaps)
+        };
+        let mut removal = Removal::default();
+        for path in self.planted.iter().rev().filter(|path| self.carries_mark(path)) {
+            if is_free(path) {
+                removal.note(path, remove_marked(path));
+            }
+        }
+        for (folder, depth) in &self.watched {
+            for path in self.marked_below(folder, *depth, spared.as_deref()) {
+                if is_free(&path) {
+                    removal.note(&path, remove_marked(&path));
+                }
+            }
+        }
+        for folder in self.folders.iter().rev().filter(|folder| is_free(folder)) {
+            removal.note(folder, fs::remove_dir(folder));
+        }
+        removal
+    }
+
+    /// What carries a mark in a folder. Nothing below such an entry is listed: it goes with it.
+    fn marked_below(&self, folder: &Path, depth: usize, spared: Option<&Path>) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let walk = WalkDir::new(folder).min_depth(1).max_depth(depth).follow_root_links(false);
+        let mut entries = walk.same_file_system(true).into_iter();
+        for _ in 0..MAX_ENTRIES {
+            let Some(entry) = entries.next() else { break };
+            let Ok(entry) = entry else { continue };
+            let is_marked = self.carries_mark(entry.path());
+            let is_closed = is_marked || spared == Some(entry.path());
+            if is_closed && entry.file_type().is_dir() {
+                entries.skip_current_dir();
+            }
+            if is_marked {
+                found.push(entry.into_path());
+            }
+        }
+        found
+    }
+}
+
+/// Removes a file, a link or a whole folder whose name carries a mark. The standard library follows no link on its
+/// way down.
+pub(crate) fn remove_marked(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    }
+}

@@ -1,0 +1,129 @@
+//! Paths that contain commands: some servers run commands only on what exists, so these paths are created before
+//! they are sent, and removed with their attempt.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use quintain_core::attack::Nonce;
+
+use super::{Planted, project};
+use crate::confined::{Folder, Kind};
+use crate::planted::remove_marked;
+
+/// What stands in front of the marker in paths that contain commands.
+const COMMAND: &str = "touch ";
+
+/// What was created for attempts that are not finished.
+#[derive(Default)]
+pub(super) struct Lodging {
+    paths: Vec<PathBuf>,
+    /// Folders above them; several paths share one.
+    folders: BTreeSet<PathBuf>,
+}
+
+impl Planted {
+    /// Gets ready for a path that is sent.
+    pub(super) fn prepare(&mut self, path: &Path) {
+        let is_plain = !path.components().any(|part| matches!(part, Component::ParentDir));
+        if !is_plain || !path.is_absolute() || !self.is_marked(path) {
+            return;
+        }
+        // Where it cannot be created, the server refuses it.
+        let _ = self.lodge(path);
+        self.note_beside(path);
+    }
+
+    fn is_marked(&self, path: &Path) -> bool {
+        path.iter().any(|name| self.journal.carries_mark(Path::new(name)))
+    }
+
+    /// Creates a path that contains a command, in the ground or in a folder of the target.
+    fn lodge(&mut self, path: &Path) -> Option<()> {
+        let command = format!("{COMMAND}{}/", self.ground.drop.display());
+        let text = path.to_string_lossy();
+        if !text.contains(&command) || !self.journal.carries_mark(path) {
+            return None;
+        }
+        let root = {
+            let mut roots = self.journal.watches().chain([self.ground.root.as_path()]);
+            roots.find(|root| path.starts_with(root))?.to_owned()
+        };
+        if self.is_state(path) {
+            return None;
+        }
+        let folder = Folder::open(&root).ok()?;
+        if folder.entry(path).ok()?.is_some() {
+            return None;
+        }
+        let below = path.strip_prefix(&root).ok()?.parent()?;
+        let mut missing = Vec::new();
+        let mut prefix = root;
+        for name in below {
+            prefix.push(name);
+            match folder.entry(&prefix).ok()? {
+                Some(entry) if entry.kind == Kind::Folder => {}
+                Some(_) => return None,
+                None => missing.push(prefix.clone()),
+            }
+        }
+        for folder in missing {
+            self.journal.folder(&folder).ok()?;
+            self.lodging.folders.insert(folder);
+        }
+        self.journal.planted(path).ok()?;
+        self.lodging.paths.push(path.to_owned());
+        folder.create_folders(below).ok()?;
+        if text.ends_with(".txt") {
+            folder.write_new(path, b"hello\n").ok()?;
+        } else {
+            folder.create_folder(path).ok()?;
+            project::mark(&folder.folder(path).ok()?);
+        }
+        Some(())
+    }
+
+    /// Removes the paths that were created for an attempt: a server that walks through its folders would meet
+    /// more and more of them.
+    pub(in super::super) fn dislodge(&mut self, nonce: &Nonce) {
+        let Lodging { paths, folders } = &mut self.lodging;
+        let is_of = |path: &mut PathBuf| path.to_string_lossy().contains(nonce.as_str());
+        for path in paths.extract_if(.., is_of) {
+            // What does not go now goes at the end.
+            let _ = remove_marked(&path);
+            let mut above = path.parent();
+            while let Some(folder) = above.filter(|folder| folders.contains(*folder)) {
+                if fs::remove_dir(folder).is_err() {
+                    break;
+                }
+                folders.remove(folder);
+                above = folder.parent();
+            }
+        }
+    }
+
+    /// Notes what a target would have to create for a path that begins like that of one of its folders and lies
+    /// beside it: a text behind the name of a folder is another name.
+    fn note_beside(&mut self, path: &Path) {
+        let text = path.to_string_lossy();
+        let is_beside =
+            |root: &&Path| text.starts_with(&*root.to_string_lossy()) && !path.starts_with(root);
+        let parent = self.journal.watches().find(is_beside).and_then(Path::parent);
+        let Some(parent) = parent.map(Path::to_owned) else { return };
+        let Ok(below) = path.strip_prefix(&parent) else { return };
+        let mut prefix = parent;
+        for name in below {
+            prefix.push(name);
+            // What is there already is not ours.
+            if fs::symlink_metadata(&prefix).is_ok() {
+                continue;
+            }
+            // Without a record it stays, which harms nobody.
+            let _ = if self.journal.carries_mark(&prefix) {
+                self.journal.planted(&prefix)
+            } else {
+                self.journal.folder(&prefix)
+            };
+        }
+    }
+}
