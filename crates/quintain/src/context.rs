@@ -80,6 +80,15 @@ impl Context {
         bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
     }
 
+    /// A random number that is short enough to be typed again.
+    #[expect(clippy::unused_self, reason = "nobody but the context rolls dice")]
+    pub(crate) fn random_seed(&self) -> u64 {
+        let mut bytes = [0; 4];
+        // Without randomness it is the seed that everybody gets.
+        let _ = getrandom::fill(&mut bytes);
+        u32::from_be_bytes(bytes).into()
+    }
+
     /// `MCP_REQUEST_TIMEOUT_MS`; what is no positive number counts as not set.
     pub(crate) fn request_timeout(&self) -> Option<Duration> {
         let millis = self.env.get("MCP_REQUEST_TIMEOUT_MS")?.trim().parse::<u64>().ok()?;

@@ -1,5 +1,6 @@
 //! The exit codes. Scripts rely on them: they are documented and golden-tested.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// How a command ended.
@@ -44,14 +45,15 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A panic is our bug: say so, and end with the code that means it.
+/// A panic is our bug: say so, remove what was planted, and end with the code that means it.
 #[expect(clippy::print_stderr, clippy::exit, reason = "a panicking process has no better way")]
-pub(crate) fn install_panic_hook() {
-    std::panic::set_hook(Box::new(|panic| {
+pub(crate) fn install_panic_hook(state_dir: Option<PathBuf>) {
+    std::panic::set_hook(Box::new(move |panic| {
         eprintln!(
             "quintain {} failed because of a bug in it: {panic}\nplease report this with the command you ran",
             env!("CARGO_PKG_VERSION")
         );
+        quintain_engine::planted::remove_own(state_dir.as_deref());
         std::process::exit(70);
     }));
 }

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use context::Context;
 
 fn main() -> ExitCode {
-    exit::install_panic_hook();
     let context = Context::read();
+    exit::install_panic_hook(context.state_dir());
     match cli::parse(&context) {
         Ok(cli) => cli::run(cli, context).into(),
         Err(exit) => exit.into(),

@@ -76,6 +76,8 @@ pub struct Brief<'a> {
     /// What else is known of the target, for attempts that go through several of its tools.
     pub field: Option<&'a Field<'a>>,
     marks: RefCell<Marks>,
+    /// Every mark and number that was drawn.
+    drawn: RefCell<Vec<String>>,
 }
 
 impl<'a> Brief<'a> {
@@ -86,7 +88,8 @@ impl<'a> Brief<'a> {
         roots: &'a [PathBuf],
         marks: Marks,
     ) -> Self {
-        Self { ground, listener, identities, roots, field: None, marks: RefCell::new(marks) }
+        let (marks, drawn) = (RefCell::new(marks), RefCell::default());
+        Self { ground, listener, identities, roots, field: None, marks, drawn }
     }
 
     /// The same brief with all that is known of the target.
@@ -97,11 +100,20 @@ impl<'a> Brief<'a> {
     }
 
     pub fn nonce(&self) -> Nonce {
-        self.marks.borrow_mut().mark()
+        let mark = self.marks.borrow_mut().mark();
+        self.drawn.borrow_mut().push(mark.to_string());
+        mark
     }
 
     /// A number of five digits; the product of two of them has nine or ten and no meaning.
     pub fn number(&self) -> u64 {
-        10_007 + self.marks.borrow_mut().number() % 89_989
+        let number = 10_007 + self.marks.borrow_mut().number() % 89_989;
+        self.drawn.borrow_mut().push(number.to_string());
+        number
+    }
+
+    /// Every mark and number that attempts were written with so far.
+    pub fn drawn(&self) -> Vec<String> {
+        self.drawn.borrow().clone()
     }
 }

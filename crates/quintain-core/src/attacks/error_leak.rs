@@ -195,7 +195,7 @@ fn odd_values(
         values.push(("unknown value of the same shape", Value::String(other)));
     }
     values.push(("unknown value", json!(nonce.as_str())));
-    values.push(("quotation marks", json!("'\"`\\")));
+    values.push(("quotation marks", json!(format!("'\"`\\{nonce}"))));
     values
 }
 

@@ -17,6 +17,8 @@ pub struct Hints {
     pub fresh: Vec<PathBuf>,
     /// A word that stands in the files.
     pub text: String,
+    /// A word with a mark, for what a target may create things of.
+    pub word: String,
     /// An address that answers.
     pub url: Option<String>,
 }

@@ -115,16 +115,18 @@ impl Maker<'_> {
                 values.push(value);
             }
         };
-        if let Some(value) = schema.get("const") {
-            return vec![value.clone()];
+        if !self.must_be_ours(name, schema) {
+            if let Some(value) = schema.get("const") {
+                return vec![value.clone()];
+            }
+            if let Some(items) = schema.get("enum").and_then(Value::as_array) {
+                return items.iter().take(MAX_VALUES).cloned().collect();
+            }
+            let given = ["default", "example"].iter().filter_map(|key| schema.get(*key));
+            given.filter(|value| !value.is_null()).for_each(|value| add(value.clone()));
+            let examples = schema.get("examples").and_then(Value::as_array).into_iter().flatten();
+            examples.take(2).for_each(|value| add(value.clone()));
         }
-        if let Some(items) = schema.get("enum").and_then(Value::as_array) {
-            return items.iter().take(MAX_VALUES).cloned().collect();
-        }
-        let given = ["default", "example"].iter().filter_map(|key| schema.get(*key));
-        given.filter(|value| !value.is_null()).for_each(|value| add(value.clone()));
-        let examples = schema.get("examples").and_then(Value::as_array).into_iter().flatten();
-        examples.take(2).for_each(|value| add(value.clone()));
         let kinds: Vec<&str> = match schema.get("type") {
             Some(Value::String(kind)) => vec![kind],
             Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -201,9 +203,8 @@ impl Maker<'_> {
         let mut texts: Vec<String> = Vec::new();
         let description = schema.get("description").and_then(Value::as_str);
         let kinds = classify(name, description, schema);
-        // What is written must be ours; the target may have told of files that are not.
-        let guarded = writes(self.tool) && kinds.contains(&Kind::Path);
-        if !guarded {
+        let must_be_ours = self.must_be_ours(name, schema);
+        if !must_be_ours {
             texts.extend(self.known(name).filter_map(|value| match value {
                 Value::String(text) => Some(text.clone()),
                 Value::Number(number) => Some(number.to_string()),
@@ -218,10 +219,23 @@ impl Maker<'_> {
         for kind in &kinds {
             self.of_kind(*kind, name, description, &mut texts);
         }
-        texts.extend(pattern.and_then(|pattern| matching(pattern, least)));
-        texts.push("test".to_owned());
-        texts.push("x".repeat(least.clamp(1, 4096)));
+        // What a target creates of this word can be told from everything else.
+        let is_marked = writes(self.tool) && !self.hints.word.is_empty();
+        if must_be_ours && is_marked {
+            texts.push(self.hints.word.clone());
+        } else {
+            texts.extend(pattern.and_then(|pattern| matching(pattern, least)));
+            texts.push(if is_marked { self.hints.word.clone() } else { "test".to_owned() });
+            texts.push("x".repeat(least.clamp(1, 4096)));
+        }
         texts.into_iter().filter(|text| fits(text)).map(Value::String).collect()
+    }
+
+    /// Whether an argument says where to write. Whatever the schema and other tools propose for it may be a file of
+    /// the user's.
+    fn must_be_ours(&self, name: &str, schema: &Value) -> bool {
+        let description = schema.get("description").and_then(Value::as_str);
+        writes(self.tool) && classify(name, description, schema).contains(&Kind::Path)
     }
 
     fn name(&self) -> &str {
@@ -439,6 +453,30 @@ mod tests {
         };
         assert!(all("read_file").contains("thesis"));
         assert!(!all("write_file").contains("thesis"));
+    }
+
+    #[test]
+    fn what_writes_gets_no_file_that_its_schema_proposes() {
+        let hints = Hints {
+            fresh: vec!["/data/quintain-new.txt".into()],
+            word: "quintainabc".into(),
+            ..Hints::default()
+        };
+        for proposal in [
+            json!({"default": "thesis.md"}),
+            json!({"examples": ["thesis.md"]}),
+            json!({"enum": ["thesis.md"]}),
+            json!({"const": "thesis.md"}),
+            json!({"description": "Where to write, e.g. thesis.md"}),
+            json!({"pattern": "^thesis\\.md$"}),
+        ] {
+            let mut path = json!({"type": "string"});
+            path.as_object_mut().unwrap().extend(proposal.as_object().unwrap().clone());
+            let schema = json!({"required": ["path"], "properties": {"path": path}});
+            let mut tries = Tries::new(&tool("write_file"), &schema, &[], &hints);
+            let all: Vec<_> = std::iter::from_fn(|| tries.next(Some("no"))).collect();
+            assert!(!format!("{all:?}").contains("thesis"), "{proposal}: {all:?}");
+        }
     }
 
     #[test]

@@ -72,15 +72,20 @@ pub(crate) struct Store {
     temporary: Mutex<Option<TempDir>>,
 }
 
+/// A folder that only this user can use.
+fn temporary_directory() -> std::io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.prefix("techmart-").tempdir()
+}
+
 impl Store {
     pub(crate) async fn open(data_dir: Option<&Path>) -> Result<Self, DemoError> {
         let (root, temporary) = if let Some(path) = data_dir {
             (path.to_path_buf(), None)
         } else {
-            let directory = tempfile::Builder::new()
-                .prefix("techmart-")
-                .tempdir()
-                .map_err(DemoError::TemporaryDirectory)?;
+            let directory = temporary_directory().map_err(DemoError::TemporaryDirectory)?;
             (directory.path().to_path_buf(), Some(directory))
         };
         let root = files::prepare(&root)

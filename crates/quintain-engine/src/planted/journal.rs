@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::private::{self, journal_folders};
 use super::removal::Removal;
-use super::{Plantings, Record};
+use super::{Leftover, Plantings, Record};
 
 const ENDING: &str = "jsonl";
 /// A journal that is larger was not written by us.
@@ -75,8 +75,16 @@ impl Journal {
         self.file.sync_data()
     }
 
+    pub(crate) fn named(&mut self, path: &Path) -> io::Result<()> {
+        self.write(Record::Named(path.to_owned()))
+    }
+
     pub(crate) fn folder(&mut self, path: &Path) -> io::Result<()> {
         self.write(Record::Folder(path.to_owned()))
+    }
+
+    pub(crate) fn above(&mut self, path: &Path) -> io::Result<()> {
+        self.write(Record::Above(path.to_owned()))
     }
 
     pub(crate) fn watched(&mut self, path: &Path, depth: usize) -> io::Result<()> {
@@ -128,6 +136,14 @@ pub(super) fn remove_abandoned(path: &Path, state_dir: Option<&Path>) -> Option<
     // What is left is reported once; trying it at every start would not help.
     let _ = fs::remove_file(path);
     Some(removal)
+}
+
+/// What a run planted and is still there, and whether the run goes on.
+pub(super) fn look(path: &Path, state_dir: Option<&Path>) -> Option<Leftover> {
+    let file = File::open(path).ok()?;
+    let is_running = file.try_lock().is_err();
+    let paths = read(&file).left(state_dir);
+    Some(Leftover { journal: path.to_owned(), is_running, paths })
 }
 
 /// The same for a run of this process, which holds the lock itself.

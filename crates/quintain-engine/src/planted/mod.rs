@@ -1,13 +1,13 @@
 //! What a run plants on the user's machine, and how it is removed again: by the run itself, by the panic hook, or
-//! by the next start if the run was killed. Only what carries a mark of the run is ever removed, and folders
-//! of ours that are empty. Knows nothing of attacks.
+//! by the next start if the run was killed. Only what carries a mark of the run is ever removed, what is
+//! named exactly as an attempt was at random, and folders of ours that are empty. Knows nothing of attacks.
 
 mod journal;
 mod private;
 mod removal;
 
 pub use journal::Journal;
-pub use private::{create_private_folder, journal_folders};
+pub use private::{create_private_folder, is_private};
 pub use removal::Removal;
 pub(crate) use removal::remove_marked;
 
@@ -26,8 +26,13 @@ pub(crate) enum Record {
     Mark(String),
     /// A file, link or folder whose name carries a mark.
     Planted(PathBuf),
-    /// A folder whose name carries none; it goes only if it is empty.
+    /// A file or folder that was not there when an attempt named it, and whose name contains what the attempt drew
+    /// at random.
+    Named(PathBuf),
+    /// A folder of ours whose name carries no mark; it goes only if it is empty.
     Folder(PathBuf),
+    /// A folder that was not there either; it goes if something named was in it and nothing else is.
+    Above(PathBuf),
     /// A folder in which a target may create things whose names carry a mark, and how deep.
     Watched { path: PathBuf, depth: usize },
 }
@@ -37,7 +42,9 @@ pub(crate) enum Record {
 pub(crate) struct Plantings {
     marks: HashSet<String>,
     planted: Vec<PathBuf>,
+    named: Vec<PathBuf>,
     folders: Vec<PathBuf>,
+    above: HashSet<PathBuf>,
     watched: Vec<(PathBuf, usize)>,
 }
 
@@ -48,7 +55,11 @@ impl Plantings {
                 self.marks.insert(mark);
             }
             Record::Planted(path) => self.planted.push(path),
+            Record::Named(path) => self.named.push(path),
             Record::Folder(path) => self.folders.push(path),
+            Record::Above(path) => {
+                self.above.insert(path);
+            }
             Record::Watched { path, depth } => self.watched.push((path, depth)),
         }
     }
@@ -59,6 +70,21 @@ impl Plantings {
         let name = name.to_string_lossy().to_ascii_lowercase();
         Nonce::candidates(&name).any(|candidate| self.marks.contains(candidate))
     }
+}
+
+/// What one run planted and is still there.
+#[derive(Debug)]
+pub struct Leftover {
+    pub journal: PathBuf,
+    /// The run goes on and removes it itself.
+    pub is_running: bool,
+    pub paths: Vec<PathBuf>,
+}
+
+/// Lists what runs of this user planted and is still there.
+pub fn leftovers(state_dir: Option<&Path>) -> Vec<Leftover> {
+    let journals = journals(state_dir);
+    journals.iter().filter_map(|path| journal::look(path, state_dir)).collect()
 }
 
 /// Removes what runs of this user left behind that were killed. Runs that still go on hold a lock on their
@@ -83,10 +109,10 @@ pub fn remove_own(state_dir: Option<&Path>) {
 }
 
 /// The journals of runs that have not been cleaned up: those that go on, and those that were killed.
-pub fn journals(state_dir: Option<&Path>) -> Vec<PathBuf> {
+fn journals(state_dir: Option<&Path>) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for folder in journal_folders(state_dir) {
-        if !private::is_private(&folder) {
+    for folder in private::journal_folders(state_dir) {
+        if !is_private(&folder) {
             continue;
         }
         let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);

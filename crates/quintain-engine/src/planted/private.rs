@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Where journals are kept: in the state directory, or in the folder for temporary files where the state directory
 /// cannot be written. A journal says what to delete, so it must be out of the reach of other users.
-pub fn journal_folders(state_dir: Option<&Path>) -> Vec<PathBuf> {
+pub(super) fn journal_folders(state_dir: Option<&Path>) -> Vec<PathBuf> {
     let own = state_dir.map(|folder| folder.join("planted"));
     own.into_iter().chain([std::env::temp_dir().join(temporary_name())]).collect()
 }
@@ -26,16 +26,20 @@ fn temporary_name() -> String {
 /// # Errors
 /// When there is something of this name already, or the folder cannot be created.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    private_builder().create(path)
+}
+
+fn private_builder() -> fs::DirBuilder {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder
 }
 
 /// Makes sure of a private folder, which may be there already.
 pub(super) fn ensure(path: &Path) -> io::Result<()> {
     if let Some(above) = path.parent() {
-        fs::create_dir_all(above)?;
+        private_builder().recursive(true).create(above)?;
     }
     match create_private_folder(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -48,7 +52,7 @@ pub(super) fn ensure(path: &Path) -> io::Result<()> {
 }
 
 /// Whether a folder is no link, belongs to this user, and gives access to nobody else.
-pub(super) fn is_private(path: &Path) -> bool {
+pub fn is_private(path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else { return false };
     #[cfg(unix)]
     {

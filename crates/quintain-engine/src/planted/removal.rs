@@ -1,6 +1,7 @@
 //! Removes what a run planted, and nothing else: a name must carry a mark of the run, which nobody could know before
 //! it started. Links are removed, never followed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,32 +36,66 @@ impl Removal {
     }
 }
 
+/// What is there of what a run planted, and how it goes.
+enum Found {
+    /// Nobody could know its name before: it goes with everything below it.
+    Marked(PathBuf),
+    /// It goes if it is empty.
+    Folder(PathBuf),
+}
+
 impl Plantings {
     /// Removes everything that carries a mark, then the folders of ours that are empty. Never touches the state
     /// directory.
     pub(super) fn remove(&self, state_dir: Option<&Path>) -> Removal {
-        let spared = state_dir.and_then(|folder| folder.canonicalize().ok());
-        let is_free = |path: &Path| {
-            let overlaps = |spared: &PathBuf| path.starts_with(spared) || spared.starts_with(path);
-            !spared.as_ref().is_some_and(overlaps)
-        };
         let mut removal = Removal::default();
-        for path in self.planted.iter().rev().filter(|path| self.carries_mark(path)) {
-            if is_free(path) {
-                removal.note(path, remove_marked(path));
-            }
-        }
-        for (folder, depth) in &self.watched {
-            for path in self.marked_below(folder, *depth, spared.as_deref()) {
-                if is_free(&path) {
-                    removal.note(&path, remove_marked(&path));
+        for found in self.found(state_dir) {
+            match found {
+                Found::Marked(path) => {
+                    let done = remove_marked(&path);
+                    let is_done = done.is_ok();
+                    removal.note(&path, done);
+                    let mut above = path.parent().filter(|_| is_done);
+                    while let Some(folder) = above.filter(|folder| self.above.contains(*folder)) {
+                        above = fs::remove_dir(folder).ok().and_then(|()| folder.parent());
+                    }
                 }
+                Found::Folder(path) => match fs::remove_dir(&path) {
+                    // Somebody else uses it now.
+                    Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+                    done => removal.note(&path, done),
+                },
             }
-        }
-        for folder in self.folders.iter().rev().filter(|folder| is_free(folder)) {
-            removal.note(folder, fs::remove_dir(folder));
         }
         removal
+    }
+
+    /// What a removal would try to remove.
+    pub(super) fn left(&self, state_dir: Option<&Path>) -> Vec<PathBuf> {
+        let paths = self.found(state_dir).into_iter().map(|found| match found {
+            Found::Marked(path) | Found::Folder(path) => path,
+        });
+        paths.collect()
+    }
+
+    fn found(&self, state_dir: Option<&Path>) -> Vec<Found> {
+        let spared = state_dir.and_then(|folder| folder.canonicalize().ok());
+        let marked = self.planted.iter().rev().filter(|path| self.carries_mark(path)).cloned();
+        let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
+        let below = self
+            .watched
+            .iter()
+            .flat_map(|(folder, depth)| self.marked_below(folder, *depth, spared.as_deref()));
+        let named = self.named.iter().rev().cloned();
+        let marked = marked.chain(below).chain(named).filter(|path| seen.insert(path.clone()));
+        let marked: Vec<Found> = marked.map(Found::Marked).collect();
+        let folders = self.folders.iter().rev().cloned().map(Found::Folder);
+        let goes = |found: &Found| {
+            let (Found::Marked(path) | Found::Folder(path)) = found;
+            let overlaps = |spared: &PathBuf| path.starts_with(spared) || spared.starts_with(path);
+            !spared.as_ref().is_some_and(overlaps) && fs::symlink_metadata(path).is_ok()
+        };
+        marked.into_iter().chain(folders).filter(goes).collect()
     }
 
     /// What carries a mark in a folder. Nothing below such an entry is listed: it goes with it.

@@ -38,7 +38,7 @@ fn only_names_with_a_mark_and_empty_folders_of_ours_go() {
     assert_eq!(names(&root), ["filled", "src", "thesis.docx"]);
     assert_eq!(names(&root.join("src")), Vec::<String>::new());
     assert_eq!(removal.removed.len(), 3);
-    assert_eq!(removal.left[0].0, root.join("filled"));
+    assert!(removal.left.is_empty());
 }
 
 #[cfg(unix)]

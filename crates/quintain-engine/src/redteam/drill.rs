@@ -1,14 +1,15 @@
 //! The attempts at one place: as the attack writes them, and rewritten by the strategies.
 
 use quintain_core::attack::{
-    Action, Aim, AnyAttack, Attempt, Brief, Field, Ground, Listener, MarkKey,
+    Action, Aim, AnyAttack, Attempt, Brief, Field, Ground, Listener, MarkKey, Nonce,
 };
 use quintain_core::finding::Place;
 use quintain_core::probe::{PlannedStep, Probe, Step};
 use quintain_core::redteam::{NotRun, Orders, PluginOrder};
 use quintain_core::strategies::{Reach, Receiver, Tactic, Way};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::plan::Planned;
@@ -36,8 +37,26 @@ pub(super) struct Drill<'a> {
     pub(super) identities: usize,
     pub(super) roots: Vec<PathBuf>,
     pub(super) field: &'a Field<'a>,
+    pub(super) drawn: Drawn,
     /// The part of the forms that is tried, if the target is too slow for all of them.
     pub(super) share: Option<f64>,
+}
+
+/// What attempts were written with: marks and numbers, by the mark of the attempt.
+#[derive(Default)]
+pub(super) struct Drawn(Mutex<HashMap<Nonce, Arc<[String]>>>);
+
+impl Drawn {
+    fn remember(&self, attempts: &[Attempt], drawn: Vec<String>) {
+        let drawn: Arc<[String]> = drawn.into();
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.extend(attempts.iter().map(|attempt| (attempt.nonce.clone(), drawn.clone())));
+    }
+
+    pub(super) fn with(&self, nonce: &Nonce) -> Arc<[String]> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(nonce).cloned().unwrap_or_default()
+    }
 }
 
 /// Strategies that make no sense for the arguments of tools, and why.
@@ -61,7 +80,9 @@ impl Drill<'_> {
         let mut attempts = Vec::new();
         let off = |tactic: &Tactic| matches!(tactic.way(), Way::Keep { enabled: false });
         if !self.orders.strategies.iter().any(off) {
-            attempts = plugin.attack.attempts(aim, &self.brief(plugin, aim, &turn.to_string()));
+            let brief = self.brief(plugin, aim, &turn.to_string());
+            attempts = plugin.attack.attempts(aim, &brief);
+            self.drawn.remember(&attempts, brief.drawn());
         }
         let id = plugin.attack.meta().id;
         for (at, tactic) in self.orders.strategies.iter().enumerate() {
@@ -72,6 +93,7 @@ impl Drill<'_> {
                 // Marks of their own: traces tell a rewritten attempt from the plain one.
                 let brief = self.brief(plugin, aim, &format!("{turn}/{}", tactic.id()));
                 let plain = plugin.attack.attempts(aim, &brief);
+                self.drawn.remember(&plain, brief.drawn());
                 let rewritten = plain
                     .iter()
                     .flat_map(|one| self.rewritten(&plugin.attack, one, aim, (at, tactic)));

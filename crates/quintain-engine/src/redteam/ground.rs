@@ -5,8 +5,9 @@
 mod documents;
 mod lodging;
 mod project;
+mod random;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use walkdir::WalkDir;
 use crate::confined::{ConfinedError, Folder};
 use crate::planted::{Journal, Removal, create_private_folder};
 use lodging::Lodging;
+use random::Random;
 
 /// Endings of the canary and its copies; the first is that of the canary itself.
 const ENDINGS: [&str; 12] =
@@ -54,6 +56,8 @@ pub(super) struct Planted {
     /// Files of the drop that were seen, and how long they were.
     known: BTreeMap<PathBuf, u64>,
     lodging: Lodging,
+    /// Paths that the target may have created, and that the journal knows of.
+    expected: HashSet<PathBuf>,
 }
 
 impl Planted {
@@ -81,6 +85,7 @@ impl Planted {
             state_dir: state_dir.and_then(|folder| folder.canonicalize().ok()),
             known: BTreeMap::new(),
             lodging: Lodging::default(),
+            expected: HashSet::new(),
         };
         for root in roots {
             planted.watch(root, DEPTH)?;
@@ -183,20 +188,18 @@ impl Planted {
         Ok(())
     }
 
-    /// Notes what a target is asked for: it may create files of these names in its own folders, and some of
-    /// them have to be there before.
-    pub(super) fn sent(&mut self, mark: Option<&Nonce>, value: &Value) {
-        if let Some(mark) = mark
-            && self.journal.mark(mark.as_str()).is_err()
-        {
-            return;
+    /// Gets ready for an attempt: the target may create things of what it is sent, and some paths have to exist
+    /// before. `drawn` is what the attempt was written with.
+    pub(super) fn sent(&mut self, mark: &Nonce, drawn: &[String], value: &Value) {
+        // Without a record nothing is created, and what the target creates stays.
+        if self.journal.mark(mark.as_str()).is_ok() {
+            self.prepare(&Random::of(drawn), value);
         }
-        match value {
-            Value::String(text) => self.prepare(Path::new(text)),
-            Value::Array(items) => items.iter().for_each(|item| self.sent(None, item)),
-            Value::Object(entries) => entries.values().for_each(|entry| self.sent(None, entry)),
-            _ => {}
-        }
+    }
+
+    /// The same for calls that have to work.
+    pub(super) fn asked(&mut self, value: &Value) {
+        self.prepare(&Random::default(), value);
     }
 
     /// Takes away what an attempt left, so that it can be seen anew.

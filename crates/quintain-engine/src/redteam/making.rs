@@ -25,7 +25,8 @@ impl Arena<'_> {
         // Rows that grow name nothing that could become a file.
         if !matches!(attempt.action, Action::Until { .. }) {
             let sent = serde_json::to_value(attempt.action.steps()).unwrap_or_default();
-            self.witness.with_ground(|planted| planted.sent(Some(&attempt.nonce), &sent));
+            let drawn = self.drill.drawn.with(&attempt.nonce);
+            self.witness.with_ground(|planted| planted.sent(&attempt.nonce, &drawn, &sent));
         }
         match &attempt.action {
             Action::Steps { steps, identity } => {

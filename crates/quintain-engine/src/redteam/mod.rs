@@ -48,7 +48,7 @@ use crate::store::{StoreError, Writer};
 use crate::world::World;
 use arena::{Arena, Fought};
 use clock::{Clock, Meter};
-use drill::Drill;
+use drill::{Drawn, Drill};
 use findings::{Clerk, masked};
 use mute::Mute;
 use party::Party;
@@ -219,6 +219,7 @@ impl Scouted {
                 identities: self.parties.len(),
                 roots: self.knowledge.roots.clone(),
                 field,
+                drawn: Drawn::default(),
                 share: None,
             },
             budget: &siege.budget,

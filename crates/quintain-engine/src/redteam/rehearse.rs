@@ -9,7 +9,7 @@ use quintain_core::redteam::{NotRun, PluginOrder, TestDraft};
 use serde_json::Map;
 
 use super::clock::Clock;
-use super::drill::{self, Drill, SETS};
+use super::drill::{self, Drawn, Drill, SETS};
 use super::plan::{self, Plan};
 use super::siege::Siege;
 use super::{Campaign, RedteamError, Scouted};
@@ -46,6 +46,7 @@ pub async fn rehearse(
         identities: scouted.parties.len(),
         roots: scouted.knowledge.roots.clone(),
         field: &field,
+        drawn: Drawn::default(),
         share: None,
     };
     let mut drafts = Vec::new();

@@ -181,7 +181,10 @@ impl Siege {
             self.witness.listener.as_ref().map(|listener| {
                 format!("http://{}:{}/", listener.address.host, listener.address.port)
             });
-        let mut hints = Hints { url, folders: self.roots.clone(), ..Hints::default() };
+        let mark = self.witness.with_ground(|planted| planted.mark().clone());
+        let mark = mark.unwrap_or_else(|| self.marks.marks("word").mark());
+        let word = format!("quintain{mark}");
+        let mut hints = Hints { url, word, folders: self.roots.clone(), ..Hints::default() };
         self.witness.with_ground(|planted| planted.hint(&self.roots, &mut hints));
         hints
     }

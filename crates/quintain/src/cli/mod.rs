@@ -6,6 +6,7 @@ mod completions;
 mod conclude;
 mod demo;
 mod diff;
+mod doctor;
 mod eval;
 mod explain;
 mod init;
@@ -30,6 +31,8 @@ use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{ArgAction, Parser, Subcommand};
+use quintain_engine::planted::{self, Removal};
+use quintain_source::visible;
 use quintain_wire::redact::Redactor;
 use tokio::sync::watch;
 
@@ -71,6 +74,7 @@ enum Command {
     Explain(explain::Args),
     Schema(schema::Args),
     Completions(completions::Args),
+    Doctor(doctor::Args),
 }
 
 /// What every command is handed.
@@ -128,6 +132,9 @@ pub(crate) fn run(cli: Cli, context: Context) -> Exit {
     let (verbosity, quiet) = (cli.verbose, cli.quiet);
     let files = Arc::new(Touched::default());
     let desk = Desk { context, console, redactor, files, verbosity, quiet, stop };
+    if !matches!(cli.command, Command::Doctor(_)) {
+        remove_leftovers(&desk);
+    }
     let exit = match &cli.command {
         Command::Completions(args) => completions::run(args, &desk),
         Command::Init(args) => init::run(args, &desk),
@@ -191,6 +198,7 @@ async fn dispatch(command: Command, desk: &Desk) -> Exit {
         Command::Call(args) => call::run(args, desk).await,
         Command::Scan(args) => scan::run(args, desk).await,
         Command::Login(args) => login::run(args, desk).await,
+        Command::Doctor(args) => doctor::run(args, desk).await,
         // They ended before the runtime was started.
         Command::Completions(_)
         | Command::Init(_)
@@ -200,14 +208,38 @@ async fn dispatch(command: Command, desk: &Desk) -> Exit {
     }
 }
 
+/// Removes what a killed run planted on this machine.
+fn remove_leftovers(desk: &Desk) {
+    let Removal { removed, left } = planted::remove_leftovers(desk.context.state_dir().as_deref());
+    if !removed.is_empty() {
+        let things = if removed.len() == 1 { "file or folder" } else { "files and folders" };
+        desk.console
+            .note(&format!("removed {} {things} that a killed run had left behind", removed.len()));
+    }
+    for (path, why) in left {
+        let path = visible(&path.to_string_lossy()).into_owned();
+        desk.console
+            .warn(&format!("a killed run left {path} behind, which cannot be removed: {why}"));
+    }
+}
+
+/// Waits for Ctrl-C or a signal that asks the process to end.
 async fn interrupted() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
+        let hangup = if hangup_is_ignored() { None } else { signal(SignalKind::hangup()).ok() };
+        let hangup = async {
+            match hangup {
+                Some(mut hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         if let Ok(mut terminate) = signal(SignalKind::terminate()) {
             tokio::select! {
                 _ = tokio::signal::ctrl_c() => {}
                 _ = terminate.recv() => {}
+                _ = hangup => {}
             }
             return;
         }
@@ -215,4 +247,14 @@ async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
+}
+
+/// Whether this process was started to outlive its terminal, as `nohup` does.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    // The first bit of the mask is SIGHUP. Where there is no such file, nobody is known to have asked.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 == 1)
 }

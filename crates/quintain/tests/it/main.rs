@@ -7,6 +7,7 @@ mod case;
 mod codes;
 mod corpus;
 mod examples;
+mod harm;
 mod limits;
 mod normal;
 mod pages;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     trials.extend(twins::trials());
     trials.extend(practice::trials());
     trials.extend(servers::trials());
+    trials.extend(harm::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {

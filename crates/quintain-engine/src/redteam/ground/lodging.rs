@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use quintain_core::attack::Nonce;
+use serde_json::Value;
 
+use super::random::Random;
 use super::{Planted, project};
 use crate::confined::{Folder, Kind};
 use crate::planted::remove_marked;
@@ -23,19 +25,31 @@ pub(super) struct Lodging {
 }
 
 impl Planted {
-    /// Gets ready for a path that is sent.
-    pub(super) fn prepare(&mut self, path: &Path) {
-        let is_plain = !path.components().any(|part| matches!(part, Component::ParentDir));
-        if !is_plain || !path.is_absolute() || !self.is_marked(path) {
-            return;
+    /// Gets ready for texts that are sent.
+    pub(super) fn prepare(&mut self, random: &Random, value: &Value) {
+        match value {
+            Value::String(text) => {
+                let path = Path::new(text);
+                let is_plain = !path.components().any(|part| matches!(part, Component::ParentDir));
+                if is_plain && self.is_ours(random, text) {
+                    // Where it cannot be created, the server refuses it.
+                    let _ = self.lodge(path);
+                    self.expect(random, path);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.prepare(random, item)),
+            Value::Object(entries) => {
+                entries.values().for_each(|entry| self.prepare(random, entry));
+            }
+            _ => {}
         }
-        // Where it cannot be created, the server refuses it.
-        let _ = self.lodge(path);
-        self.note_beside(path);
     }
 
-    fn is_marked(&self, path: &Path) -> bool {
-        path.iter().any(|name| self.journal.carries_mark(Path::new(name)))
+    /// Whether a text contains what nobody could know before.
+    fn is_ours(&self, random: &Random, text: &str) -> bool {
+        random.is_in(text) || self.journal.carries_mark(Path::new(text)) || {
+            Path::new(text).iter().any(|name| self.journal.carries_mark(Path::new(name)))
+        }
     }
 
     /// Creates a path that contains a command, in the ground or in a folder of the target.
@@ -102,28 +116,40 @@ impl Planted {
         }
     }
 
-    /// Notes what a target would have to create for a path that begins like that of one of its folders and lies
-    /// beside it: a text behind the name of a folder is another name.
-    fn note_beside(&mut self, path: &Path) {
+    /// Notes what a target may create if it takes a text for a path: inside of its folders, or beside them where
+    /// the text begins with the name of one. What is there already is not ours.
+    fn expect(&mut self, random: &Random, path: &Path) {
         let text = path.to_string_lossy();
-        let is_beside =
-            |root: &&Path| text.starts_with(&*root.to_string_lossy()) && !path.starts_with(root);
-        let parent = self.journal.watches().find(is_beside).and_then(Path::parent);
-        let Some(parent) = parent.map(Path::to_owned) else { return };
-        let Ok(below) = path.strip_prefix(&parent) else { return };
-        let mut prefix = parent;
-        for name in below {
-            prefix.push(name);
-            // What is there already is not ours.
-            if fs::symlink_metadata(&prefix).is_ok() {
-                continue;
-            }
-            // Without a record it stays, which harms nobody.
-            let _ = if self.journal.carries_mark(&prefix) {
-                self.journal.planted(&prefix)
-            } else {
-                self.journal.folder(&prefix)
+        let bases: Vec<PathBuf> = if path.is_absolute() {
+            let starts = |root: &&Path| text.starts_with(&*root.to_string_lossy());
+            let base = |root: &Path| {
+                if path.starts_with(root) { root } else { root.parent().unwrap_or(root) }.to_owned()
             };
+            self.journal.watches().filter(starts).map(base).collect()
+        } else {
+            self.journal.watches().map(Path::to_owned).collect()
+        };
+        for base in bases {
+            let below = path.strip_prefix(&base).unwrap_or(path);
+            let mut prefix = base;
+            for name in below.components().filter(|part| matches!(part, Component::Normal(_))) {
+                prefix.push(name);
+                let is_known = !self.expected.insert(prefix.clone());
+                if !is_known && fs::symlink_metadata(&prefix).is_ok() {
+                    continue;
+                }
+                let name = name.as_os_str().to_string_lossy();
+                let is_ours = self.journal.carries_mark(&prefix) || random.is_in(&name);
+                // Without a record it stays, which harms nobody.
+                let _ = match (is_known, is_ours) {
+                    (true, _) => Ok(()),
+                    (false, true) => self.journal.named(&prefix),
+                    (false, false) => self.journal.above(&prefix),
+                };
+                if is_ours {
+                    break;
+                }
+            }
         }
     }
 }

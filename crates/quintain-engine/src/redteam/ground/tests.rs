@@ -74,7 +74,7 @@ fn what_a_target_created_of_our_marks_goes_and_everything_else_stays() {
     fs::write(root.join("old"), "x").unwrap();
     let mut planted = home.plant(&root);
     let mark = home.key.marks("attempt").mark();
-    planted.sent(Some(&mark), &serde_json::json!({"path": "src/b.txt", "kind": "thesis.docx"}));
+    planted.sent(&mark, &[], &serde_json::json!({"path": "src/b.txt", "kind": "thesis.docx"}));
     fs::create_dir_all(root.join("src")).unwrap();
     fs::write(root.join("src/b.txt"), "the user's new file").unwrap();
     fs::write(root.join("thesis.docx"), "the user's new file").unwrap();
@@ -82,6 +82,34 @@ fn what_a_target_created_of_our_marks_goes_and_everything_else_stays() {
     drop(planted);
     assert_eq!(names(&root), ["old", "src", "thesis.docx"]);
     assert_eq!(names(&root.join("src")), ["b.txt"]);
+}
+
+#[test]
+fn what_a_target_created_of_a_payload_goes() {
+    let home = Home::new();
+    let root = home.data();
+    let mut planted = home.plant(&root);
+    let mark = home.key.marks("attempt").mark();
+    let drop_ = planted.ground.drop.display().to_string();
+    let drawn = [mark.to_string(), "12345".into(), "67890".into()];
+    let (first, second) = mark.as_str().split_at(6);
+    for payload in [
+        format!("--output={drop_}/{mark}"),
+        format!("f(['{second}','{first}'])"),
+        "{{12345*67890}}".to_owned(),
+        format!("{}/!!python/{mark}", root.display()),
+    ] {
+        planted.sent(&mark, &drawn, &serde_json::json!({ "path": payload }));
+        fs::create_dir_all(root.join(payload)).unwrap();
+    }
+    // A folder of the user's that is empty, although something of ours was to be created in it.
+    planted.sent(&mark, &drawn, &serde_json::json!(["constant", format!("new/{mark}.txt")]));
+    fs::create_dir_all(root.join("new")).unwrap();
+    planted.sent(&mark, &drawn, &serde_json::json!("src/thesis.docx"));
+    fs::create_dir_all(root.join("constant")).unwrap();
+    fs::create_dir_all(root.join("src/thesis.docx")).unwrap();
+    drop(planted);
+    assert_eq!(names(&root), ["constant", "new", "src"]);
 }
 
 #[cfg(unix)]
@@ -119,7 +147,7 @@ fn paths_that_contain_commands_go_with_their_attempt() {
     let marks = [marks.mark(), marks.mark()];
     let path = |mark: &Nonce| format!("{}/empty;touch {drop}/{mark}", root.display());
     for mark in &marks {
-        planted.sent(Some(mark), &serde_json::json!(path(mark)));
+        planted.sent(mark, &[], &serde_json::json!(path(mark)));
         assert!(Path::new(&path(mark)).is_dir());
     }
     planted.dislodge(&marks[0]);
@@ -139,8 +167,11 @@ fn no_path_is_created_through_a_link() {
     let mut planted = home.plant(&root);
     let drop = planted.ground.drop.display().to_string();
     let mark = home.key.marks("attempt").mark();
-    planted
-        .sent(Some(&mark), &serde_json::json!(format!("{}/q;touch {drop}/{mark}", root.display())));
+    planted.sent(
+        &mark,
+        &[],
+        &serde_json::json!(format!("{}/q;touch {drop}/{mark}", root.display())),
+    );
     assert!(names(&outside).is_empty());
 }
 
@@ -154,7 +185,7 @@ fn what_a_target_created_beside_its_folder_goes() {
     let mark = home.key.marks("attempt").mark();
     for tail in [format!(";id /x/{mark}"), "-of-theirs/y".into(), format!("/inside-{mark}")] {
         let path = format!("{}{tail}", root.display());
-        planted.sent(Some(&mark), &serde_json::json!({ "path": path }));
+        planted.sent(&mark, &[], &serde_json::json!({ "path": path }));
         fs::create_dir_all(path).unwrap();
     }
     drop(planted);
@@ -171,10 +202,10 @@ fn a_path_that_contains_a_command_exists_until_the_end() {
     let mark = home.key.marks("attempt").mark();
     let inside = format!("{}/q$(touch {drop_}/{mark})", root.display());
     let elsewhere = format!("/elsewhere/q;touch {mark}");
-    planted.sent(Some(&mark), &serde_json::json!([inside, format!("{inside}.txt"), elsewhere]));
+    planted.sent(&mark, &[], &serde_json::json!([inside, format!("{inside}.txt"), elsewhere]));
     assert!(Path::new(&inside).is_dir() && Path::new(&format!("{inside}.txt")).is_file());
     let up = format!("{}/../q$(touch {drop_}/{mark})", root.display());
-    planted.sent(Some(&mark), &serde_json::json!(up));
+    planted.sent(&mark, &[], &serde_json::json!(up));
     assert!(!root.with_file_name("q$(touch ").exists());
     drop(planted);
     assert!(names(&root).is_empty());

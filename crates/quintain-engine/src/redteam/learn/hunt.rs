@@ -153,7 +153,7 @@ impl Hunt<'_> {
             let sent_args = args.clone();
             let step = Step::Call(ToolCall { tool: self.name.to_owned(), args, server });
             let sent = serde_json::to_value(&step).unwrap_or_default();
-            self.witness.with_ground(|planted| planted.sent(None, &sent));
+            self.witness.with_ground(|planted| planted.asked(&sent));
             let exchange = self.party.step_within(&step, self.patience).await;
             match &exchange.outcome {
                 Outcome::Reply(_) if accepted(&exchange.outcome) => {

@@ -150,7 +150,9 @@ fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit
         })?;
         orders.strategies = parsed.into();
     }
-    orders.seed = args.seed.unwrap_or(orders.seed);
+    // Marks of written tests follow from the seed, so a target must not know it by default.
+    let chosen = args.seed.or(Some(orders.seed).filter(|seed| *seed != 0));
+    orders.seed = chosen.unwrap_or_else(|| desk.context.random_seed());
     orders.destructive |= args.include_destructive;
     orders.allow_remote = args.allow_remote;
     Ok(orders)

@@ -1,0 +1,190 @@
+//! `quintain doctor`: whether this machine is ready, and what killed runs left behind.
+
+use std::path::{Path, PathBuf};
+
+use quintain_engine::planted::{self, Leftover, Removal, is_private};
+use quintain_engine::store::{RunFilter, Store};
+use quintain_source::visible;
+use quintain_wire::auth::TokenStore;
+use serde::Serialize;
+use serde_json::json;
+
+use super::Desk;
+use crate::console::Tone;
+use crate::exit::Exit;
+
+/// Check this installation, and list what killed runs left behind
+///
+/// A red-team run plants files and folders for the target to find and removes them when it ends. If it was killed,
+/// the next start of quintain removes them; `--clean` does so now.
+///
+/// Examples:
+///   quintain doctor
+///   quintain doctor --clean
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// Remove what killed runs left behind
+    #[arg(long)]
+    clean: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Programs that some features need, and which.
+const PROGRAMS: [(&str, &str); 3] = [
+    ("git", "red-team runs plant a canary repository"),
+    ("python3", "assertions and targets in Python"),
+    ("node", "assertions and targets in JavaScript with modules"),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    Warning,
+    Error,
+}
+
+/// What was looked at, and what there is to say about it.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    status: Status,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Check {
+    fn new(name: &'static str, status: Status, detail: impl Into<String>) -> Self {
+        Self { name, status, detail: detail.into(), hint: None }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    let state_dir = desk.context.state_dir();
+    let state_dir = state_dir.as_deref();
+    let removal = args.clean.then(|| planted::remove_leftovers(state_dir)).unwrap_or_default();
+    let mut checks = vec![state(state_dir), runs(state_dir).await, logins(state_dir)];
+    checks.push(leftovers(&planted::leftovers(state_dir), &removal));
+    checks.extend(programs(desk));
+    if args.json {
+        let removed: Vec<&PathBuf> = removal.removed.iter().collect();
+        let version = env!("CARGO_PKG_VERSION");
+        desk.console.json(&json!({
+            "checks": checks, "removed": removed, "quintain": {"version": version}
+        }));
+    } else {
+        print(&checks, &removal, desk);
+    }
+    let is_broken = checks.iter().any(|check| check.status == Status::Error);
+    if is_broken { Exit::Failed } else { Exit::Passed }
+}
+
+fn print(checks: &[Check], removal: &Removal, desk: &Desk) {
+    let console = &desk.console;
+    for check in checks {
+        let (word, tone) = match check.status {
+            Status::Ok => ("ok", Tone::Green),
+            Status::Warning => ("warning", Tone::Yellow),
+            Status::Error => ("error", Tone::Red),
+        };
+        let word = console.paint(tone, &format!("{word:7}"));
+        let name = console.paint(Tone::Bold, &format!("{:15}", check.name));
+        console.out(&format!("{word}  {name}  {}", visible(&check.detail)));
+        if let Some(hint) = &check.hint {
+            console.out(&format!("{:26}{}", "", visible(hint)));
+        }
+    }
+    for path in &removal.removed {
+        console.out(&format!("removed  {}", visible(&path.to_string_lossy())));
+    }
+}
+
+fn state(folder: Option<&Path>) -> Check {
+    const NAME: &str = "state directory";
+    let Some(folder) = folder else {
+        return Check::new(NAME, Status::Error, "no home directory")
+            .hint("set QUINTAIN_HOME to a folder for runs and logins");
+    };
+    let shown = folder.display().to_string();
+    if !folder.exists() {
+        return Check::new(NAME, Status::Ok, format!("{shown} (created by the first run)"));
+    }
+    if !is_private(folder) {
+        return Check::new(NAME, Status::Warning, format!("{shown} is open to other users"))
+            .hint("stored runs contain what targets returned; run `chmod 700` on it");
+    }
+    Check::new(NAME, Status::Ok, shown)
+}
+
+async fn runs(folder: Option<&Path>) -> Check {
+    const NAME: &str = "stored runs";
+    // Looking must not create anything.
+    let Some(folder) = folder.filter(|folder| folder.join("runs.db").exists()) else {
+        return Check::new(NAME, Status::Ok, "none");
+    };
+    let counted = async {
+        let store = Store::open(folder).await?;
+        store.runs(&RunFilter::default()).await
+    };
+    match counted.await {
+        Ok(runs) => Check::new(NAME, Status::Ok, runs.len().to_string()),
+        Err(error) => Check::new(NAME, Status::Error, error.to_string())
+            .hint("move the file away to start with an empty store"),
+    }
+}
+
+fn logins(folder: Option<&Path>) -> Check {
+    const NAME: &str = "logins";
+    match folder.map(|folder| TokenStore::new(folder).list()) {
+        None => Check::new(NAME, Status::Ok, "none"),
+        Some(Ok(logins)) if logins.is_empty() => Check::new(NAME, Status::Ok, "none"),
+        Some(Ok(logins)) => Check::new(NAME, Status::Ok, logins.len().to_string()),
+        Some(Err(error)) => Check::new(NAME, Status::Error, error.to_string()),
+    }
+}
+
+fn leftovers(found: &[Leftover], removal: &Removal) -> Check {
+    const NAME: &str = "left behind";
+    const SHOWN: usize = 3;
+    let running = found.iter().filter(|one| one.is_running).count();
+    let running = match running {
+        0 => String::new(),
+        1 => "; 1 red-team run is in progress".to_owned(),
+        more => format!("; {more} red-team runs are in progress"),
+    };
+    if let Some((path, why)) = removal.left.first() {
+        let detail = format!("{} cannot be removed: {why}{running}", path.display());
+        return Check::new(NAME, Status::Warning, detail).hint("remove it yourself");
+    }
+    let paths: Vec<&PathBuf> =
+        found.iter().filter(|one| !one.is_running).flat_map(|one| &one.paths).collect();
+    if paths.is_empty() {
+        return Check::new(NAME, Status::Ok, format!("nothing{running}"));
+    }
+    let shown: Vec<String> =
+        paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+    let more = if paths.len() > SHOWN { ", ..." } else { "" };
+    let detail =
+        format!("{} planted by killed runs: {}{more}{running}", paths.len(), shown.join(", "));
+    Check::new(NAME, Status::Warning, detail).hint("`quintain doctor --clean` removes them")
+}
+
+fn programs(desk: &Desk) -> Vec<Check> {
+    let search = desk.context.env.get("PATH").cloned().unwrap_or_default();
+    let find = |name: &str| {
+        std::env::split_paths(&search).map(|folder| folder.join(name)).find(|path| path.is_file())
+    };
+    let check = |(name, what): (&'static str, &str)| match find(name) {
+        Some(path) => Check::new(name, Status::Ok, path.display().to_string()),
+        None => Check::new(name, Status::Warning, "not found").hint(format!("needed for: {what}")),
+    };
+    PROGRAMS.map(check).into()
+}
