@@ -52,6 +52,28 @@ const MAX_LINES: usize = 800;
 /// Spelled in two halves, so that this file does not accuse itself.
 const LEFTOVERS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
+/// Calls that write files or make temporary folders, where others could have prepared something or could look in.
+/// They stand in few files; everywhere else `confined` and `planted` do it.
+const GUARDED_CALLS: &[(&str, &[&str])] = &[
+    (
+        "temp_dir()",
+        &[
+            "crates/quintain-engine/src/planted/private.rs",
+            "crates/quintain-engine/src/redteam/ground.rs",
+        ],
+    ),
+    (".tempdir()", &["crates/quintain-demo/src/store/mod.rs"]),
+    ("tempfile::tempdir()", &[]),
+    ("TempDir::new()", &[]),
+];
+/// The same, in the room that works in folders of targets and suites.
+const GUARDED_WRITES: &[(&str, &[&str])] = &[
+    ("fs::write(", &["redteam/ground.rs", "redteam/ground/project.rs"]),
+    ("File::create(", &[]),
+    ("create_dir_all(", &[]),
+    ("remove_dir_all(", &["planted/removal.rs"]),
+];
+
 pub(crate) fn run(workspace: &Workspace) -> Result<Note> {
     let metadata = workspace.metadata(&["--filter-platform", &Workspace::host()?])?;
     let graph = Graph::read(&metadata)?;
@@ -199,9 +221,38 @@ fn source(file: &Path, text: &str) -> Vec<String> {
     if count > MAX_LINES {
         complaints.push(format!("{} has {count} lines, at most {MAX_LINES}", file.display()));
     }
+    complaints.extend(guarded_calls(file, text));
     for (number, line) in text.lines().enumerate() {
         if let Some(word) = leftover(line) {
             complaints.push(format!("{}:{}: leftover {word}", file.display(), number + 1));
+        }
+    }
+    complaints
+}
+
+/// Calls outside of the files that may make them. Tests may do what they want.
+fn guarded_calls(file: &Path, text: &str) -> Vec<String> {
+    let shown = file.display().to_string();
+    let is_product =
+        shown.starts_with("crates/") && shown.contains("/src/") && shown.ends_with(".rs");
+    if !is_product || shown.contains("/tests") {
+        return Vec::new();
+    }
+    let code = text.split("\nmod tests {").next().unwrap_or_default();
+    let engine = shown.strip_prefix("crates/quintain-engine/src/");
+    let guarded =
+        GUARDED_CALLS.iter().map(|(call, allowed)| (*call, allowed.contains(&shown.as_str())));
+    let writes = GUARDED_WRITES
+        .iter()
+        .filter_map(|(call, allowed)| Some((*call, allowed.contains(&engine?))));
+    let forbidden: Vec<&str> =
+        guarded.chain(writes).filter(|(_, allowed)| !allowed).map(|(call, _)| call).collect();
+    let mut complaints = Vec::new();
+    for (number, line) in code.lines().enumerate() {
+        for call in forbidden.iter().filter(|call| line.contains(**call)) {
+            let place = format!("{shown}:{}", number + 1);
+            complaints
+                .push(format!("{place}: {call} here; use `confined` or `planted` of the engine"));
         }
     }
     complaints
@@ -298,6 +349,17 @@ mod tests {
     fn a_gpl_alternative_is_fine_and_a_gpl_duty_is_not() {
         assert!(!needs_gpl("MIT OR GPL-3.0") && !needs_gpl("MIT/Apache-2.0"));
         assert!(needs_gpl("GPL-3.0-only") && needs_gpl("LGPL-3.0 OR AGPL-3.0"));
+    }
+
+    #[test]
+    fn writing_is_for_few_files() {
+        let write = "fs::write(path, text)?;\n#[cfg(test)]\nmod tests {\n fs::write(p, t);\n}\n";
+        let complaints = |file: &str| guarded_calls(Path::new(file), write).len();
+        assert_eq!(complaints("crates/quintain-engine/src/redteam/plan.rs"), 1);
+        assert_eq!(complaints("crates/quintain-engine/src/redteam/ground.rs"), 0);
+        assert_eq!(complaints("crates/quintain-engine/src/store/tests/mod.rs"), 0);
+        let temporary = "let folder = tempfile::tempdir()?;\n";
+        assert_eq!(guarded_calls(Path::new("crates/quintain/src/cli/call.rs"), temporary).len(), 1);
     }
 
     #[test]

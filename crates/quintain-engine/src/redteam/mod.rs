@@ -27,6 +27,7 @@ mod siege;
 mod witness;
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -50,6 +51,7 @@ use arena::{Arena, Fought};
 use clock::{Clock, Meter};
 use drill::{Drawn, Drill};
 use findings::{Clerk, masked};
+use ground::Planted;
 use mute::Mute;
 use party::Party;
 use plan::{Plan, Planned};
@@ -99,6 +101,8 @@ pub struct Outcome {
     pub unsaved: Option<String>,
     /// Attack and place of every bout that was made in this sitting.
     pub fought: BTreeSet<(String, String)>,
+    /// What was planted and could not be removed, and why.
+    pub left: Vec<(PathBuf, String)>,
 }
 
 /// Runs a campaign to its end, or to the point where `stop` or its budget ends it.
@@ -373,6 +377,7 @@ impl Battle<'_> {
             None => None,
         };
         (self.listen)(Event::Finished(&summary));
-        Outcome { summary, unsaved, fought: self.fought }
+        let left = siege.witness.with_ground(Planted::clear).unwrap_or_default().left;
+        Outcome { summary, unsaved, fought: self.fought, left }
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Args {
     /// Strategies, separated by commas [default: those of the suite]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     strategies: Vec<String>,
-    /// Where chance begins; the same seed makes the same tests
+    /// Random seed; the same seed writes the same tests [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Call tools that may destroy something, too

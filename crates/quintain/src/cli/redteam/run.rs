@@ -11,6 +11,7 @@ use quintain_core::result::{Place, TargetName};
 use quintain_core::suite::{McpTarget, Server};
 use quintain_engine::redteam::{Past, RedteamError};
 use quintain_engine::store::{Run, RunState};
+use quintain_source::visible;
 use serde_json::Value;
 
 use super::assault::Assault;
@@ -50,7 +51,7 @@ pub(super) struct Args {
     /// Seconds of the whole run at most [default: those of the suite, else 300]
     #[arg(long, value_name = "N")]
     budget_seconds: Option<u64>,
-    /// Where chance begins; the same seed makes the same attempts
+    /// Random seed of strategies; marks and canaries differ in every run
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Bouts at the same time [default: 4]
@@ -181,6 +182,10 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let written = feed.finish(&desk.console);
     if let Some(why) = &outcome.unsaved {
         desk.console.error(&format!("the run could not be kept: {why}"), None);
+    }
+    for (path, why) in &outcome.left {
+        let path = visible(&path.to_string_lossy()).into_owned();
+        desk.console.warn(&format!("cannot remove {path}, which this run planted: {why}"));
     }
     let Some(report) = &outcome.summary.redteam else { return Exit::Nothing };
     report.unused.iter().for_each(|unused| desk.console.warn(&unused.to_string()));

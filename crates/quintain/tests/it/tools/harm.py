@@ -12,6 +12,11 @@ from serving import said, serve, takes
 root, home, mode = sys.argv[1:4]
 precious = os.path.join(home, "precious")
 calls = 0
+# The session that lasts as long as the run is the first; others come and go while it attacks.
+mark = os.path.join(home, ".local", "started")
+is_first = not os.path.exists(mark)
+os.makedirs(os.path.dirname(mark), exist_ok=True)
+open(mark, "w", encoding="utf-8").close()
 
 path = takes("path")
 path["properties"]["path"].update({"description": "The file, e.g. thesis.docx", "default": "thesis.docx"})
@@ -82,5 +87,7 @@ def call(name, arguments):
         return said(str(error), isError=True)
 
 
-end_tester("start")
+end_tester("survey")
 serve("harm", TOOLS, call)
+if is_first:
+    end_tester("report")
