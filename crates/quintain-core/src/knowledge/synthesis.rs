@@ -235,7 +235,10 @@ impl Maker<'_> {
     /// the user's.
     fn must_be_ours(&self, name: &str, schema: &Value) -> bool {
         let description = schema.get("description").and_then(Value::as_str);
-        writes(self.tool) && classify(name, description, schema).contains(&Kind::Path)
+        let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+        let is_address = ["uri", "url", "iri"].iter().any(|kind| format.starts_with(kind));
+        let is_path = || classify(name, description, schema).contains(&Kind::Path);
+        writes(self.tool) && !is_address && is_path()
     }
 
     fn name(&self) -> &str {

@@ -1,12 +1,11 @@
 //! `quintain init`: an example to start from.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use quintain_source::closest;
 use serde_json::json;
 
-use super::Desk;
+use super::{Desk, own_file};
 use crate::exit::Exit;
 
 /// A file of an example.
@@ -108,7 +107,7 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         .files
         .iter()
         .map(|sheet| sheet.name)
-        .filter(|name| folder.join(name).exists())
+        .filter(|name| own_file::exists(&folder.join(name)))
         .collect();
     if !there.is_empty() && !args.force {
         let what = format!("`{}` has {} already", dir.display(), there.join(" and "));
@@ -116,8 +115,10 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         return Exit::Usage;
     }
     for sheet in example.files {
-        if let Err(error) = write(&folder.join(sheet.name), sheet.text) {
-            let what = format!("cannot write `{}`: {error}", dir.join(sheet.name).display());
+        let made = std::fs::create_dir_all(&folder);
+        let made = made.map_err(|error| format!("cannot create `{}`: {error}", dir.display()));
+        let name = Path::new(sheet.name);
+        if let Err(what) = made.and_then(|()| own_file::write(&folder, name, sheet.text)) {
             console.error(&what, None);
             return Exit::Usage;
         }
@@ -127,13 +128,6 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
         if dir == Path::new(".") { String::new() } else { format!("cd {} && ", dir.display()) };
     console.note(&format!("next: {there}quintain eval"));
     Exit::Passed
-}
-
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::File::create(path)?.write_all(text.as_bytes())
 }
 
 fn list(as_json: bool, desk: &Desk) {

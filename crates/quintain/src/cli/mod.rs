@@ -14,6 +14,7 @@ mod inspect;
 mod kinds;
 mod list;
 mod login;
+mod own_file;
 mod redteam;
 mod rejudge;
 mod render;

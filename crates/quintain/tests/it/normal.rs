@@ -55,6 +55,7 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b", "[day]"),
         (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "[date]"),
         (r"\b[0-9a-f]{32}\b", "[id]"),
+        (r"\b(quintain-(canary|bait)-|quintain-)[a-z]{12}\b", "$1[mark]"),
     ];
     let compile = |(pattern, stand_in)| (Regex::new(pattern).expect("a valid pattern"), stand_in);
     rules.map(compile).into()

@@ -1,6 +1,6 @@
 //! Attacks both twins, and tells what was found of what is planted.
 
-use std::fs;
+use std::path::Path;
 
 use futures_util::future::join;
 use quintain_core::finding::{Finding, Severity};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::raids::{FOLDER, RAIDS, Raid, Raided, word};
 use super::verdict::Verdict;
-use crate::cli::Desk;
+use crate::cli::{Desk, own_file};
 use crate::console::Tone;
 use crate::exit::Exit;
 
@@ -70,12 +70,10 @@ async fn one(raid: &Raid, twin: Twin, desk: &Desk) -> Result<Raided, String> {
 
 /// Leaves the suite beside its reports, so that it can be run again and changed.
 fn write_suite(raid: &Raid, desk: &Desk) {
-    let folder = desk.context.cwd.join(FOLDER);
-    let path = folder.join(format!("{}.yaml", raid.name));
-    desk.files.wrote(&path);
-    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, raid.suite));
-    if let Err(error) = written {
-        desk.console.warn(&format!("cannot write `{}`: {error}", path.display()));
+    let name = Path::new(FOLDER).join(format!("{}.yaml", raid.name));
+    desk.files.wrote(&desk.context.cwd.join(&name));
+    if let Err(what) = own_file::write(&desk.context.cwd, &name, raid.suite) {
+        desk.console.warn(&what);
     }
 }
 

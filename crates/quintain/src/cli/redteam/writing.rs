@@ -8,7 +8,7 @@ use quintain_engine::redteam::ENV_CANARY;
 use quintain_source::visible;
 use serde_json::{Value, json};
 
-use crate::cli::Desk;
+use crate::cli::{Desk, own_file};
 
 /// How a run was started, kept with it: its targets as a suite writes them, one per identity.
 pub(super) fn config(name: &str, target: &McpTarget, orders: &Orders, desk: &Desk) -> Value {
@@ -72,11 +72,15 @@ pub(super) fn needs(made: &Regression) -> String {
 /// Writes a file that must not be there yet, unless it may be replaced.
 pub(super) fn write(path: &Path, text: &str, force: bool, desk: &Desk) -> Result<(), String> {
     let full = desk.context.cwd.join(path);
-    if full.exists() && !force {
+    if own_file::exists(&full) && !force {
         return Err(format!("`{}` is there already", path.display()));
     }
-    let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
     let text = desk.redactor.text(text);
+    let is_bare = path.parent().is_some_and(|above| above.as_os_str().is_empty());
+    if is_bare {
+        return own_file::write(&desk.context.cwd, path, &text);
+    }
+    let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
     made.and_then(|()| std::fs::write(&full, text.as_bytes()))
         .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }

@@ -10,7 +10,7 @@ use quintain_core::surface::rug_pull;
 use serde_json::{Value, json};
 
 use super::sheet::Scan;
-use crate::cli::Desk;
+use crate::cli::{Desk, own_file};
 
 const FILE: &str = "quintain.lock";
 
@@ -37,7 +37,7 @@ pub(super) fn apply(
         return Ok(remark.into_iter().collect());
     }
     if write {
-        return pin(&path, kept, &listed);
+        return pin(&desk.context.cwd, kept, &listed);
     }
     match kept {
         Some(kept) => Ok(compare(scan, &kept, &listed)),
@@ -100,7 +100,7 @@ fn read(path: &Path) -> Result<Option<Value>, Wrong> {
     })
 }
 
-fn pin(path: &Path, kept: Option<Value>, listed: &[Listed]) -> Result<Vec<String>, Wrong> {
+fn pin(folder: &Path, kept: Option<Value>, listed: &[Listed]) -> Result<Vec<String>, Wrong> {
     let mut remarks = Vec::new();
     let mut whole = kept.unwrap_or_else(|| json!({"version": 1, "servers": {}}));
     let mut pinned = 0;
@@ -115,9 +115,8 @@ fn pin(path: &Path, kept: Option<Value>, listed: &[Listed]) -> Result<Vec<String
     }
     whole.sort_all_objects();
     let text = format!("{whole:#}\n");
-    std::fs::write(path, text).map_err(|error| {
-        (format!("cannot write {FILE}: {error}"), "check the permissions of the folder".to_owned())
-    })?;
+    own_file::write(folder, Path::new(FILE), &text)
+        .map_err(|what| (what, "check the permissions of the folder".to_owned()))?;
     remarks.push(format!("wrote {FILE}: {pinned} pinned"));
     Ok(remarks)
 }
