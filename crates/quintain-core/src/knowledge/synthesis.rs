@@ -232,13 +232,18 @@ impl Maker<'_> {
     }
 
     /// Whether an argument says where to write. Whatever the schema and other tools propose for it may be a file of
-    /// the user's.
+    /// the user's. A choice of words that name no file is a choice of something else.
     fn must_be_ours(&self, name: &str, schema: &Value) -> bool {
         let description = schema.get("description").and_then(Value::as_str);
         let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
         let is_address = ["uri", "url", "iri"].iter().any(|kind| format.starts_with(kind));
         let is_path = || classify(name, description, schema).contains(&Kind::Path);
-        writes(self.tool) && !is_address && is_path()
+        let choices = schema.get("enum").and_then(Value::as_array);
+        let choices = choices.into_iter().flatten().chain(schema.get("const"));
+        let choices: Vec<&str> = choices.filter_map(Value::as_str).collect();
+        let is_choice = !choices.is_empty() && !choices.iter().any(|text| looks_like_file(text));
+        let says_path = || words(name).iter().any(|word| PATH_WORDS.contains(&word.as_str()));
+        writes(self.tool) && !is_address && is_path() && (!is_choice || says_path())
     }
 
     fn name(&self) -> &str {
@@ -325,6 +330,19 @@ impl Maker<'_> {
         ranked.sort_by_key(|(rank, _)| *rank);
         ranked.into_iter().map(|(_, value)| value).take(3)
     }
+}
+
+/// Names of arguments that are paths whatever else is said.
+const PATH_WORDS: [&str; 8] =
+    ["path", "file", "filename", "filepath", "dir", "directory", "folder", "filenames"];
+
+/// Whether a text has folders or an ending.
+fn looks_like_file(text: &str) -> bool {
+    let ending = text.rsplit_once('.').map(|(_, ending)| ending);
+    let is_ending = |ending: &str| {
+        (1..=5).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    text.contains(['/', '\\', '~']) || ending.is_some_and(is_ending)
 }
 
 fn of_format(format: Option<&str>) -> Option<String> {

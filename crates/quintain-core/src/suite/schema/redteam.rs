@@ -36,7 +36,10 @@ pub(super) fn redteam() -> Value {
         ("listener", text("Where to listen for connections of the target: `HOST[:PORT]`")),
         ("destructive", flag("Call tools that may destroy something, too")),
         ("budget", budget()),
-        ("seed", json!({"type": "integer", "minimum": 0, "description": "Random seed of strategies"})),
+        (
+            "seed",
+            json!({"type": "integer", "minimum": 0, "description": "Random seed of strategies"}),
+        ),
         ("failOn", severity("From which severity on a confirmed finding fails the run")),
         ("maxConcurrency", count("Places that are attacked at the same time")),
     ];
