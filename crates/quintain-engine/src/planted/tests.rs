@@ -107,3 +107,16 @@ fn a_journal_that_others_could_have_written_is_not_believed() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
     assert!(journals(Some(&state)).iter().all(|path| !path.starts_with(&state)));
 }
+
+#[test]
+fn a_process_that_panics_removes_what_it_planted_itself() {
+    let home = tempfile::tempdir().unwrap();
+    let state = home.path().join("state");
+    let planted = home.path().join(format!("quintain-{MARK}.txt"));
+    let mut journal = journal(home.path());
+    journal.planted(&planted).unwrap();
+    fs::write(&planted, "x").unwrap();
+    remove_own(Some(&state));
+    assert!(!planted.exists());
+    assert!(names(&state.join("planted")).is_empty());
+}
