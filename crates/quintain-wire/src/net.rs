@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::{Client, Response, redirect};
+use reqwest::{Client, ClientBuilder, Response, redirect};
 use url::{Host, Url};
 
 /// Why a body could not be read to its end.
@@ -25,6 +25,11 @@ pub enum BodyError {
 /// # Errors
 /// When the TLS back end cannot be set up.
 pub fn client(connect_timeout: Duration, to: &Url) -> reqwest::Result<Client> {
+    builder(connect_timeout, to).build()
+}
+
+/// [`client`], before it is built.
+pub(crate) fn builder(connect_timeout: Duration, to: &Url) -> ClientBuilder {
     install_tls_provider();
     let mut builder = Client::builder();
     if is_loopback(to) {
@@ -37,7 +42,6 @@ pub fn client(connect_timeout: Duration, to: &Url) -> reqwest::Result<Client> {
         .tcp_nodelay(true)
         .pool_max_idle_per_host(usize::MAX)
         .user_agent(concat!("quintain/", env!("CARGO_PKG_VERSION")))
-        .build()
 }
 
 /// Reads a body, giving up as soon as it exceeds `limit` bytes.

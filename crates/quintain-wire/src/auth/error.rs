@@ -118,6 +118,18 @@ pub enum AuthError {
         /// The issuer it names.
         found: String,
     },
+    /// Users would log in at one server and the code would go to another.
+    #[error(
+        "the issuer `{issuer}` sends users to log in at {page} but the code to {token}, and does not promise `iss`; that could be the login page of another server"
+    )]
+    BorrowedLogin {
+        /// The issuer.
+        issuer: String,
+        /// Where users would log in.
+        page: String,
+        /// Where the code would go.
+        token: String,
+    },
     /// The protected-resource metadata belongs to another server (RFC 9728 section 3.3).
     #[error(
         "{url} describes the resource `{found}`, which is not {server}; no token is requested for another server"

@@ -76,7 +76,7 @@ async fn an_assertion_is_signed_for_the_issuer_and_proves_the_client() {
     let counter = Counter::default();
     let mock = Mock::start(move |seen| match seen.path.as_str() {
         "/.well-known/oauth-authorization-server" => ok(json!({
-            "issuer": "https://issuer.example", "token_endpoint": format!("{}/token", seen.origin),
+            "issuer": seen.origin, "token_endpoint": format!("{}/token", seen.origin),
             "token_endpoint_auth_methods_supported": ["private_key_jwt"],
         })),
         "/token" => numbered(&counter, 3600),
@@ -100,7 +100,7 @@ async fn an_assertion_is_signed_for_the_issuer_and_proves_the_client() {
     );
     assert_eq!(seen.form("client_secret"), None);
     let mut validation = Validation::new(Algorithm::ES256);
-    validation.set_audience(&["https://issuer.example"]);
+    validation.set_audience(&[&mock.origin]);
     let key = DecodingKey::from_ec_pem(PUBLIC_KEY.as_bytes()).unwrap();
     let assertion = seen.form("client_assertion").unwrap();
     let decoded = jsonwebtoken::decode::<Value>(&assertion, &key, &validation).unwrap();

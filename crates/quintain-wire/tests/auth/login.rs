@@ -19,15 +19,15 @@ use crate::support::*;
 #[derive(Clone, Default)]
 pub(crate) struct Site {
     /// Merged over the metadata; `null` removes a field.
-    metadata: Value,
+    pub(crate) metadata: Value,
     /// Added to the redirect that ends the login; an empty value removes the parameter.
-    callback: HashMap<&'static str, &'static str>,
+    pub(crate) callback: HashMap<&'static str, &'static str>,
     /// No protected-resource metadata.
-    legacy: bool,
+    pub(crate) legacy: bool,
     /// No metadata at all.
-    bare: bool,
-    challenges: Arc<Mutex<HashMap<String, String>>>,
-    tokens: Counter,
+    pub(crate) bare: bool,
+    pub(crate) challenges: Arc<Mutex<HashMap<String, String>>>,
+    pub(crate) tokens: Counter,
 }
 
 impl Site {
@@ -203,8 +203,8 @@ async fn a_server_without_s256_is_refused_before_the_user_is_asked() {
 async fn an_answer_from_elsewhere_is_thrown_away() {
     let promised = json!({"authorization_response_iss_parameter_supported": true});
     let cases = [
-        (json!({}), ("state", "forged"), "`state`"),
-        (json!({}), ("state", ""), "`state`"),
+        (json!({}), ("state", "forged"), "the `state` of another login"),
+        (json!({}), ("state", ""), "no `state`"),
         (json!({}), ("iss", "https://evil.example"), "`https://evil.example`"),
         (promised.clone(), ("iss", "https://evil.example"), "`https://evil.example`"),
         (promised, ("iss", ""), "no `iss`"),

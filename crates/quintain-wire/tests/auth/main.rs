@@ -8,6 +8,7 @@ mod dpop;
 mod grants;
 mod hostile;
 mod login;
+mod mix_up;
 mod oidc;
 mod renewal;
 mod stored;

@@ -1,7 +1,9 @@
 //! Logins that outlive the process.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
+use futures_util::future::join_all;
 use quintain_wire::auth::oauth::HeadlessOpener;
 use quintain_wire::auth::{
     AuthConfig, AuthContext, AuthError, LoginOptions, TokenStore, authorizer, login,
@@ -36,8 +38,8 @@ async fn a_login_is_stored_for_its_owner_only_and_found_again() {
     let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&logins), 0o700);
     let files: Vec<_> = logins.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert_eq!(files.len(), 1, "no half-written files are left: {files:?}");
-    assert_eq!(mode(&files[0]), 0o600);
+    assert_eq!(files.len(), 2, "the login and its lock, nothing half-written: {files:?}");
+    assert!(files.iter().all(|file| mode(file) == 0o600));
 
     let auth = authorizer(AuthConfig::Stored, &mock.url("/mcp?x=1"), at(&folder, &time)).unwrap();
     assert_eq!(token(&auth.credentials().await.unwrap()), "access-1");
@@ -53,8 +55,8 @@ async fn logins_are_listed_and_deleted_and_a_broken_file_does_no_harm() {
     log_in(&two, &folder, &time).await;
     std::fs::write(folder.path().join("logins/broken.json"), "{\"access_token\": \"tok").unwrap();
     assert_eq!(store.list().unwrap().len(), 2);
-    assert_eq!(store.delete(&one.url("/mcp")).unwrap(), 1);
-    assert_eq!(store.delete(&one.url("/mcp")).unwrap(), 0);
+    assert_eq!(store.delete(&one.url("/mcp")).await.unwrap(), 1);
+    assert_eq!(store.delete(&one.url("/mcp")).await.unwrap(), 0);
     assert!(store.load(&one.url("/mcp")).unwrap().is_none());
     assert!(store.load(&two.url("/mcp")).unwrap().is_some());
 }
@@ -104,6 +106,127 @@ async fn a_login_renewed_by_another_process_is_taken_over_and_not_renewed_twice(
     assert_eq!(token(&one.credentials().await.unwrap()), "access-2");
     assert_eq!(token(&two.credentials().await.unwrap()), "access-2");
     assert_eq!(mock.at("/token").len(), 2);
+}
+
+/// A site that ends a login whose refresh token is spent twice, as servers that rotate them do.
+async fn rotating() -> Mock {
+    let (site, spent) = (Site::default(), Arc::new(Mutex::new(HashSet::new())));
+    Mock::start(move |seen| {
+        if let Some(token) = seen.form("refresh_token") {
+            if !spent.lock().unwrap().insert(token) {
+                return json_with(400, &json!({"error": "invalid_grant"}));
+            }
+        }
+        site.answer(seen)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn many_that_renew_at_once_spend_each_refresh_token_once() {
+    let (folder, time) = (tempfile::tempdir().unwrap(), Time::new());
+    let mock = rotating().await;
+    log_in(&mock, &folder, &time).await;
+    for round in 2..5 {
+        let open = |config| authorizer(config, &mock.url("/mcp"), at(&folder, &time)).unwrap();
+        // Each has its own lock on the file, as processes have; some would ask a user, some would not.
+        let all: Vec<_> = (0..8)
+            .map(|number| match number % 2 {
+                0 => open(AuthConfig::Stored),
+                _ => interactive(&mock, LoginOptions::default(), at(&folder, &time)),
+            })
+            .collect();
+        time.advance(3600);
+        let got = join_all(all.iter().map(|auth| auth.credentials())).await;
+        for credentials in got {
+            assert_eq!(token(&credentials.unwrap()), format!("access-{round}"));
+        }
+        assert_eq!(mock.at("/token").len(), round);
+    }
+}
+
+#[tokio::test]
+async fn a_lock_that_is_never_given_back_ends_in_an_error_that_says_so() {
+    let (folder, time) = (tempfile::tempdir().unwrap(), Time::new());
+    let mock = start(Site::default()).await;
+    log_in(&mock, &folder, &time).await;
+    let held = std::fs::File::open(only_file(&folder, "lock")).unwrap();
+    held.lock().unwrap();
+    time.advance(3600);
+    let patience = std::time::Duration::from_millis(50);
+    let context = AuthContext { timeout: patience, ..at(&folder, &time) };
+    let auth = authorizer(AuthConfig::Stored, &mock.url("/mcp"), context).unwrap();
+    let error = auth.credentials().await.unwrap_err().to_string();
+    assert!(error.contains("another process has been renewing this login"), "{error}");
+    // The lock of a process that is gone is nobody's.
+    drop(held);
+    assert_eq!(token(&auth.credentials().await.unwrap()), "access-2");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_in_the_folder_of_logins_are_not_followed() {
+    let (folder, time) = (tempfile::tempdir().unwrap(), Time::new());
+    let mock = start(Site::default()).await;
+    log_in(&mock, &folder, &time).await;
+    let entries = folder.path().join("logins").read_dir().unwrap();
+    let victim = folder.path().join("victim");
+    std::fs::write(&victim, "mine").unwrap();
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+    }
+    assert!(TokenStore::new(folder.path()).list().unwrap().is_empty());
+    let opener = Arc::new(HeadlessOpener::default());
+    let options = LoginOptions::default();
+    let error = login(&mock.url("/mcp"), options, opener, at(&folder, &time)).await.unwrap_err();
+    assert!(error.to_string().contains("it is a link or no file"), "{error}");
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+}
+
+#[tokio::test]
+async fn a_login_that_is_forgotten_during_a_run_stays_forgotten() {
+    let (folder, time) = (tempfile::tempdir().unwrap(), Time::new());
+    let mock = start(Site::default()).await;
+    log_in(&mock, &folder, &time).await;
+    let auth = authorizer(AuthConfig::Stored, &mock.url("/mcp"), at(&folder, &time)).unwrap();
+    let store = TokenStore::new(folder.path());
+    assert_eq!(store.delete(&mock.url("/mcp")).await.unwrap(), 1);
+    time.advance(3600);
+    assert_eq!(token(&auth.credentials().await.unwrap()), "access-2");
+    assert!(store.load(&mock.url("/mcp")).unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_stored_login_is_renewed_only_where_its_issuer_says() {
+    let (folder, time) = (tempfile::tempdir().unwrap(), Time::new());
+    let hostile = start(Site::default()).await;
+    let mock = start(Site::default()).await;
+    log_in(&mock, &folder, &time).await;
+    let file = only_file(&folder, "json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let elsewhere = text.replace(&mock.url("/token").to_string(), hostile.url("/token").as_str());
+    assert_ne!(text, elsewhere);
+    std::fs::write(&file, elsewhere).unwrap();
+    time.advance(3600);
+    for config in [AuthConfig::Stored, stored_interactive()] {
+        let auth = authorizer(config, &mock.url("/mcp"), at(&folder, &time)).unwrap();
+        let error = auth.credentials().await.unwrap_err().to_string();
+        assert!(error.contains("which its issuer"), "{error}");
+    }
+    assert!(hostile.seen().is_empty(), "{:?}", hostile.paths());
+}
+
+fn stored_interactive() -> AuthConfig {
+    let opener = Arc::new(HeadlessOpener::default());
+    AuthConfig::Interactive { options: LoginOptions::default(), opener }
+}
+
+/// The file of the one stored login, or of its lock.
+fn only_file(folder: &tempfile::TempDir, extension: &str) -> std::path::PathBuf {
+    let entries = folder.path().join("logins").read_dir().unwrap();
+    let mut paths = entries.map(|entry| entry.unwrap().path());
+    paths.find(|path| path.extension().is_some_and(|found| found == extension)).unwrap()
 }
 
 #[tokio::test]

@@ -70,7 +70,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let store = TokenStore::new(&state_dir);
     let done = match &args.url {
         None => store.list().map(|kept| show(&kept, &args, desk)),
-        Some(url) if args.forget => store.delete(url).map(|deleted| {
+        Some(url) if args.forget => store.delete(url).await.map(|deleted| {
             let forgotten =
                 if deleted == 0 { "no login was kept" } else { "the login is forgotten" };
             console.note(forgotten);

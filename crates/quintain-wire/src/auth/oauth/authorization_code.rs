@@ -11,6 +11,7 @@ use url::Url;
 use super::callback::{Callback, Parameters};
 use super::discovery::{Discovered, Discovery};
 use super::dpop::{self, DpopKey};
+use super::issuer::Issuer;
 use super::opener::Opener;
 use super::registration::{self, Registration};
 use super::token::{TokenEndpoint, TokenSet};
@@ -33,10 +34,32 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) async fn refresh(&self, desk: &Desk, old: &TokenSet) -> Result<TokenSet, AuthError> {
+        self.check_endpoint(desk).await?;
         let token = old.refresh_token.as_ref().map(ExposeSecret::expose_secret);
         let parameters =
             [("refresh_token", token.unwrap_or_default()), ("resource", &self.resource)];
         self.endpoint.request(desk, "refresh_token", &parameters).await
+    }
+
+    /// A token endpoint on another origin than its issuer is used only while the issuer itself names it,
+    /// whoever has stored this login, and however long ago.
+    async fn check_endpoint(&self, desk: &Desk) -> Result<(), AuthError> {
+        let (url, issuer) = (&self.endpoint.url, &self.registration.issuer);
+        let url = desk.endpoint(url.as_str()).await?;
+        if Issuer::named(issuer, desk).await?.is_on_origin_of(&url) {
+            return Ok(());
+        }
+        let named = Discovery::new(desk).stored(issuer).await?.token_endpoint(desk).await?;
+        if named == url {
+            return Ok(());
+        }
+        Err(AuthError::LoginNeeded {
+            server: bare(&desk.server).to_string(),
+            reason: format!(
+                "the stored login is renewed at {url}, which its issuer {} does not name",
+                shown(issuer)
+            ),
+        })
     }
 }
 
@@ -54,24 +77,18 @@ impl Flow<'_> {
         earlier: Option<&Session>,
     ) -> Result<(Session, TokenSet), AuthError> {
         let found = Discovery::new(self.desk).login(challenge).await?;
-        let issuer = issuer(self.desk, &found);
+        let issuer = found.server.issuer().to_owned();
         let registered = earlier.map(|session| &session.registration);
         let earlier = earlier.filter(|session| session.registration.issuer == issuer);
         check_pkce(&found, &issuer)?;
-        let authorize = self.endpoint(found.server.authorization_endpoint.as_deref(), &issuer)?;
-        let url = self.endpoint(found.server.token_endpoint.as_deref(), &issuer)?;
+        let authorize = found.server.authorization_endpoint(self.desk).await?;
+        let url = found.server.token_endpoint(self.desk).await?;
 
         let callback = self.callback(earlier).await?;
         let redirect_uri = callback.uri().clone();
-        let client = registration::client(
-            self.desk,
-            self.options,
-            &found,
-            &issuer,
-            &redirect_uri,
-            registered,
-        )
-        .await?;
+        let client =
+            registration::client(self.desk, self.options, &found, &redirect_uri, registered)
+                .await?;
         let scopes = self.scopes(challenge, &found, earlier);
         let resource = found.resource.clone().unwrap_or_else(|| canonical(&self.desk.server));
         let dpop = key(challenge, &found, &issuer, earlier)?;
@@ -88,16 +105,12 @@ impl Flow<'_> {
             ("resource", &resource),
         ];
         let page = page(authorize, &request, &scopes);
-        let answer = self.user(&page, callback).await?;
-        let code = code(answer, &state, &found)?;
+        let answer = self.user(&page, callback, &state).await?;
+        let code = code(&answer, &found)?;
         self.desk.redactor.learn(&SecretString::from(code.as_str()));
 
-        let endpoint = TokenEndpoint {
-            url,
-            issuer: found.server.issuer.clone(),
-            client: Some(client.clone()),
-            dpop,
-        };
+        let endpoint =
+            TokenEndpoint { url, issuer: Some(issuer.clone()), client: Some(client.clone()), dpop };
         let parameters = [
             ("code", code.as_str()),
             ("redirect_uri", redirect_uri.as_str()),
@@ -107,16 +120,6 @@ impl Flow<'_> {
         let tokens = endpoint.request(self.desk, "authorization_code", &parameters).await?;
         let registration = Registration { issuer, redirect_uri, client };
         Ok((Session { registration, endpoint, resource, scopes }, tokens))
-    }
-
-    fn endpoint(&self, named: Option<&str>, issuer: &str) -> Result<Url, AuthError> {
-        let missing = || {
-            AuthError::Failed(format!(
-                "the authorization server {} names no endpoint to log in at",
-                shown(issuer)
-            ))
-        };
-        self.desk.endpoint(named.ok_or_else(missing)?)
     }
 
     /// The earlier redirect URI if its port is still free, because the client is registered with it.
@@ -157,7 +160,12 @@ impl Flow<'_> {
     }
 
     /// Starts the user agent and waits for the redirect.
-    async fn user(&self, page: &Url, callback: Callback) -> Result<Parameters, AuthError> {
+    async fn user(
+        &self,
+        page: &Url,
+        callback: Callback,
+        state: &str,
+    ) -> Result<Parameters, AuthError> {
         let after = self.options.login_timeout.unwrap_or(LOGIN_TIMEOUT);
         let opened = async {
             self.opener.open(page).await?;
@@ -167,7 +175,7 @@ impl Flow<'_> {
         let login = async {
             tokio::select! {
                 biased;
-                answer = callback.wait() => answer,
+                answer = callback.wait(state) => answer,
                 failed = opened => failed,
             }
         };
@@ -191,20 +199,17 @@ fn page(mut authorize: Url, request: &[(&str, &str)], scopes: &[String]) -> Url 
 }
 
 /// Checks where the answer comes from before believing a word of it (RFC 9207), then takes the code.
-fn code(answer: Parameters, state: &str, found: &Discovered) -> Result<String, AuthError> {
+fn code(answer: &Parameters, found: &Discovered) -> Result<String, AuthError> {
     let wrong = |what: &str| AuthError::Callback { what: what.to_owned() };
     let get = |name| answer.get(name).map(String::as_str);
-    match (get("iss"), found.server.issuer.as_deref()) {
-        (None, _) if found.server.iss_parameter => {
+    match get("iss") {
+        None if found.server.iss_parameter => {
             return Err(wrong("no `iss`, although the authorization server promises one"));
         }
-        (Some(iss), Some(issuer)) if iss != issuer => {
+        Some(iss) if iss != found.server.issuer() => {
             return Err(wrong(&format!("the `iss` of another server, `{}`", shown(iss))));
         }
         _ => {}
-    }
-    if get("state") != Some(state) {
-        return Err(wrong("a `state` that does not belong to it"));
     }
     if let Some(error) = get("error") {
         return Err(AuthError::Denied {
@@ -248,12 +253,6 @@ fn key(
         )));
     }
     DpopKey::generate().map(Some)
-}
-
-/// The issuer that credentials are kept under; a server without metadata stands for itself.
-pub(crate) fn issuer(desk: &Desk, found: &Discovered) -> String {
-    let origin = || desk.server.origin().ascii_serialization();
-    found.server.issuer.clone().unwrap_or_else(origin)
 }
 
 /// The canonical URI of the server (RFC 8707): no fragment, no secrets, no lonely slash.

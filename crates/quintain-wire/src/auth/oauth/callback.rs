@@ -1,11 +1,15 @@
-//! The loopback redirect URI (RFC 8252): a web server for one request that ends a login.
+//! The loopback redirect URI (RFC 8252): a web server that waits for the one request that ends a login.
+//!
+//! Anybody on this machine, and any page in the user's browser, can send requests to it. So only a
+//! request with the `state` of the login counts; all others are turned away and change nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use url::Url;
 
 use crate::auth::AuthError;
@@ -18,7 +22,11 @@ const HEAD_BYTES: usize = 16 << 10;
 /// Browsers open connections on suspicion; one that stays silent is dropped after this.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// More connections than this are not kept: the oldest one goes, so that none can keep others out.
 const CONNECTIONS: usize = 32;
+
+/// After an error of the listener, such as too many open files, the next connection waits this long.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Waits on 127.0.0.1 for the authorization server's answer.
 pub(crate) struct Callback {
@@ -49,16 +57,24 @@ impl Callback {
         &self.uri
     }
 
-    /// The first request for the redirect URI; all others get a 404.
-    pub(crate) async fn wait(self) -> Result<Parameters, AuthError> {
+    /// The first request for the redirect URI that knows `state`; how long to wait is the caller's
+    /// decision.
+    pub(crate) async fn wait(self, state: &str) -> Result<Parameters, AuthError> {
+        let state: Arc<str> = state.into();
         let mut connections = JoinSet::new();
+        let mut open: VecDeque<AbortHandle> = VecDeque::new();
         loop {
             tokio::select! {
-                accepted = self.listener.accept(), if connections.len() < CONNECTIONS => {
-                    let (stream, _) = accepted.map_err(|error| {
-                        AuthError::Failed(format!("the end of the login cannot be received: {error}"))
-                    })?;
-                    connections.spawn(answer(stream));
+                accepted = self.listener.accept() => {
+                    let Ok((stream, _)) = accepted else {
+                        tokio::time::sleep(PAUSE).await;
+                        continue;
+                    };
+                    open.retain(|connection| !connection.is_finished());
+                    if open.len() >= CONNECTIONS && let Some(oldest) = open.pop_front() {
+                        oldest.abort();
+                    }
+                    open.push_back(connections.spawn(answer(stream, Arc::clone(&state))));
                 }
                 Some(done) = connections.join_next() => {
                     if let Ok(Some(parameters)) = done {
@@ -70,34 +86,58 @@ impl Callback {
     }
 }
 
+/// What a request is, judged by its first line.
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    /// The end of the login.
+    Redirect(Parameters),
+    /// The redirect URI without the state of the login.
+    WrongState,
+    /// Another page, such as the icon that browsers ask for.
+    Elsewhere,
+    /// A method that no redirect has; `HEAD` is what programs that look at links send.
+    NotGet,
+    /// Not HTTP.
+    Malformed,
+}
+
 /// Answers one connection; `Some` if it was the redirect.
-async fn answer(mut stream: TcpStream) -> Option<Parameters> {
-    let target = tokio::time::timeout(READ_TIMEOUT, target(&mut stream)).await.ok()??;
-    let parameters = parameters(&target);
-    let (status, text) = match &parameters {
-        Some(found) if found.contains_key("error") => ("200 OK", "The login was refused."),
-        Some(_) => ("200 OK", "The login is done. You can close this page."),
-        None => ("404 Not Found", "Nothing here."),
+async fn answer(mut stream: TcpStream, state: Arc<str>) -> Option<Parameters> {
+    let head = tokio::time::timeout(READ_TIMEOUT, head(&mut stream)).await.ok()??;
+    let asked = Asked::read(&head, &state);
+    let (status, text) = match &asked {
+        Asked::Redirect(found) if found.contains_key("error") => {
+            ("200 OK", "The login was refused.")
+        }
+        Asked::Redirect(_) => ("200 OK", "The login is done. You can close this page."),
+        Asked::WrongState => ("400 Bad Request", "This answer does not belong to the login."),
+        Asked::Elsewhere => ("404 Not Found", "Nothing here."),
+        Asked::NotGet => ("405 Method Not Allowed", ""),
+        Asked::Malformed => ("400 Bad Request", ""),
     };
+    let body = if text.is_empty() { String::new() } else { format!("{START}{text}{END}") };
     let page = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\
-         Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n",
-        text.len() + FRAME.0.len() + FRAME.1.len()
+         Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{body}",
+        body.len()
     );
-    let page = format!("{page}{}{text}{}", FRAME.0, FRAME.1);
     // The parameters count even if the browser does not wait for the page.
     let _ = tokio::time::timeout(READ_TIMEOUT, async {
         stream.write_all(page.as_bytes()).await?;
         stream.shutdown().await
     })
     .await;
-    parameters
+    match asked {
+        Asked::Redirect(parameters) => Some(parameters),
+        _ => None,
+    }
 }
 
-const FRAME: (&str, &str) = ("<!doctype html><title>Quintain</title><p>", "</p>");
+const START: &str = "<!doctype html><title>Quintain</title><p>";
+const END: &str = "</p>";
 
-/// The target of the request line, once the whole head has arrived.
-async fn target(stream: &mut TcpStream) -> Option<String> {
+/// The head of the request, once all of it has arrived.
+async fn head(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     let mut chunk = [0_u8; 2048];
     while !head.windows(4).any(|window| window == b"\r\n\r\n") {
@@ -107,27 +147,41 @@ async fn target(stream: &mut TcpStream) -> Option<String> {
         }
         head.extend_from_slice(&chunk[..count]);
     }
-    let head = String::from_utf8_lossy(&head);
-    let mut words = head.lines().next()?.split(' ');
-    (words.next()? == "GET").then(|| words.next().map(str::to_owned))?
+    Some(String::from_utf8_lossy(&head).into_owned())
 }
 
-/// The parameters of a request for the redirect URI.
-fn parameters(target: &str) -> Option<Parameters> {
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    if path != PATH {
-        return None;
+impl Asked {
+    fn read(head: &str, state: &str) -> Self {
+        let line = head.lines().next().unwrap_or_default();
+        let words: Vec<&str> = line.split(' ').collect();
+        let [method, target, version] = words[..] else { return Self::Malformed };
+        if !version.starts_with("HTTP/1.") {
+            return Self::Malformed;
+        }
+        if method != "GET" {
+            return Self::NotGet;
+        }
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        if path != PATH {
+            return Self::Elsewhere;
+        }
+        let mut found = Parameters::new();
+        for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+            // OAuth forbids repeating a parameter; the first one counts, so nothing can be put on top.
+            found.entry(name.into_owned()).or_insert_with(|| value.into_owned());
+        }
+        if found.get("state").is_some_and(|found| found == state) {
+            Self::Redirect(found)
+        } else {
+            Self::WrongState
+        }
     }
-    let mut found = Parameters::new();
-    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        // OAuth forbids repeating a parameter; the first one counts, so nothing can be put on top.
-        found.entry(name.into_owned()).or_insert_with(|| value.into_owned());
-    }
-    Some(found)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     async fn send(port: u16, bytes: &[u8]) -> String {
@@ -139,18 +193,58 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_the_redirect_ends_the_wait() {
+    async fn only_the_redirect_with_the_state_of_the_login_ends_the_wait() {
         let callback = Callback::bind(None).await.unwrap();
         let port = callback.uri().port().unwrap();
-        let waiting = tokio::spawn(callback.wait());
+        let waiting = tokio::spawn(async move { callback.wait("s").await });
         let _silent = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-        assert!(send(port, b"GET /favicon.ico HTTP/1.1\r\n\r\n").await.starts_with("HTTP/1.1 404"));
-        assert_eq!(send(port, b"POST /callback?code=x HTTP/1.1\r\n\r\n").await, "");
+        for (request, status) in [
+            ("GET /favicon.ico HTTP/1.1\r\n\r\n", "404"),
+            ("POST /callback?code=x&state=s HTTP/1.1\r\n\r\n", "405"),
+            ("HEAD /callback?code=x&state=s HTTP/1.1\r\n\r\n", "405"),
+            ("GET /callback HTTP/1.1\r\n\r\n", "400"),
+            ("GET /callback?code=evil HTTP/1.1\r\n\r\n", "400"),
+            ("GET /callback?code=evil&state= HTTP/1.1\r\n\r\n", "400"),
+            ("GET /callback?code=evil&state=t HTTP/1.1\r\n\r\n", "400"),
+            ("GET /callback?code=evil&state=t&state=s HTTP/1.1\r\n\r\n", "400"),
+            ("GET /callback?error=access_denied HTTP/1.1\r\n\r\n", "400"),
+            ("nonsense\r\n\r\n", "400"),
+            ("GET /callback?code=evil&state=s\r\n\r\n", "400"),
+        ] {
+            let answer = send(port, request.as_bytes()).await;
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {answer}");
+        }
         assert_eq!(send(port, &vec![b'x'; HEAD_BYTES + 1]).await, "");
         let page = send(port, b"GET /callback?code=a%20b&code=evil&state=s HTTP/1.1\r\n\r\n").await;
         assert!(page.starts_with("HTTP/1.1 200") && page.contains("close this page"), "{page}");
         let found = waiting.await.unwrap().unwrap();
         assert_eq!(found["code"], "a b");
         assert_eq!(found["state"], "s");
+    }
+
+    #[tokio::test]
+    async fn connections_that_never_finish_do_not_keep_the_redirect_out() {
+        let callback = Callback::bind(None).await.unwrap();
+        let port = callback.uri().port().unwrap();
+        let waiting = tokio::spawn(async move { callback.wait("s").await });
+        let mut slow = Vec::new();
+        for _ in 0..CONNECTIONS * 3 {
+            let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+            stream.write_all(b"GET /callback?sta").await.unwrap();
+            slow.push(stream);
+        }
+        let start = std::time::Instant::now();
+        let page = send(port, b"GET /callback?code=c&state=s HTTP/1.1\r\n\r\n").await;
+        assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+        assert!(start.elapsed() < READ_TIMEOUT, "{:?}", start.elapsed());
+        assert_eq!(waiting.await.unwrap().unwrap()["code"], "c");
+    }
+
+    proptest! {
+        #[test]
+        fn no_request_is_the_redirect_without_the_state(head in "(GET /callback\\?)?.*") {
+            let asked = Asked::read(&head, "the state of this login");
+            prop_assert!(!matches!(asked, Asked::Redirect(_)), "{asked:?}");
+        }
     }
 }

@@ -63,11 +63,11 @@ impl Teller {
             return Ok((endpoint, config.resource.clone()));
         }
         let found = Discovery::new(&self.desk).token_endpoint().await?;
-        let url = self.desk.endpoint(found.server.token_endpoint.as_deref().unwrap_or_default())?;
+        let url = found.server.token_endpoint(&self.desk).await?;
         let supported = found.server.token_endpoint_auth_methods_supported.as_deref();
         let client = self.client(supported);
         let resource = config.resource.clone().or(found.resource);
-        let issuer = found.server.issuer;
+        let issuer = Some(found.server.issuer().to_owned());
         Ok((TokenEndpoint { url, issuer, client, dpop: None }, resource))
     }
 

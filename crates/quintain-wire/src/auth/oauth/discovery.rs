@@ -1,4 +1,7 @@
 //! Finds the authorization server of an MCP server and remembers every URL it asked.
+//!
+//! It asks the origin of the server and well-known places of issuers that the server names, nothing
+//! else, and takes no document of an issuer that it did not ask for.
 
 use std::time::{Duration, Instant};
 
@@ -6,12 +9,12 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::Desk;
-use super::metadata::{ResourceMetadata, ServerMetadata};
+use super::issuer::{Issuer, path, well_known};
+use super::resource_metadata::ResourceMetadata;
+use super::server_metadata::{Foreign, ServerMetadata};
 use crate::auth::error::{bare, shown};
 use crate::auth::{Attempt, AuthError, Challenge};
 
-const AUTHORIZATION_SERVER: &str = "oauth-authorization-server";
-const OPENID: &str = "openid-configuration";
 const PROTECTED_RESOURCE: &str = "oauth-protected-resource";
 
 /// More authorization servers than this are not tried, whatever the resource lists.
@@ -50,21 +53,31 @@ impl<'a> Discovery<'a> {
         Self { desk, deadline, tried: Vec::new(), unreachable: false }
     }
 
-    /// For grants without a user: three places at the server itself, then protected-resource metadata.
-    ///
-    /// The issuer is not compared in the first three: who can forge it there can name any endpoint.
+    /// For grants without a user: the server itself as its issuer, then protected-resource metadata.
     pub(crate) async fn token_endpoint(mut self) -> Result<Discovered, AuthError> {
-        for url in at_the_server(&self.desk.server) {
+        let server = self.desk.server.clone();
+        let mut places = Vec::new();
+        for issuer in [Issuer::itself(&server), Issuer::origin(&server)] {
+            places.extend(issuer.places_at_a_server().into_iter().map(|url| (issuer.clone(), url)));
+        }
+        places.dedup_by(|(_, b), (_, a)| a == b);
+        let mut mismatch = None;
+        for (issuer, url) in places {
             let Some(object) = self.document(&url).await else { continue };
-            let server = ServerMetadata::from_object(&object);
-            if server.token_endpoint.is_some() {
-                return Ok(Discovered::at_the_server(server));
+            match ServerMetadata::of_target(&object, &issuer, &server) {
+                Ok(found) if found.has_token_endpoint() => {
+                    return Ok(Discovered::at_the_server(found));
+                }
+                Ok(_) => self.note("200 OK, but it names no `token_endpoint`"),
+                Err(foreign) => {
+                    self.note("200 OK, but it describes another issuer");
+                    mismatch.get_or_insert(foreign_document(&url, &issuer, foreign));
+                }
             }
-            self.note("200 OK, but it names no `token_endpoint`");
         }
         match self.protected_resource(&Challenge::default()).await? {
             Some(resource) => self.servers_of(resource).await,
-            None => Err(self.failed()),
+            None => Err(mismatch.unwrap_or_else(|| self.failed())),
         }
     }
 
@@ -73,30 +86,45 @@ impl<'a> Discovery<'a> {
         if let Some(resource) = self.protected_resource(challenge).await? {
             return self.servers_of(resource).await;
         }
-        let origin = self.desk.server.origin().ascii_serialization();
-        for url in of_the_issuer(&self.desk.server, "") {
+        let server = &self.desk.server;
+        let issuer = Issuer::origin(server);
+        for url in issuer.places() {
             let Some(object) = self.document(&url).await else { continue };
-            let server = ServerMetadata::from_object(&object);
-            return Ok(Discovered::at_the_server(server));
+            let found = ServerMetadata::of_target(&object, &issuer, server)
+                .map_err(|foreign| foreign_document(&url, &issuer, foreign))?;
+            return Ok(Discovered::at_the_server(found));
         }
         if self.unreachable {
             return Err(self.failed());
         }
-        let server = ServerMetadata::default_for(&origin);
-        Ok(Discovered::at_the_server(server))
+        Ok(Discovered::at_the_server(ServerMetadata::assumed(server)))
+    }
+
+    /// For a stored login: what its issuer says about itself today.
+    pub(crate) async fn stored(mut self, issuer: &str) -> Result<ServerMetadata, AuthError> {
+        match self.issuer(issuer).await? {
+            Some(server) => Ok(server),
+            None => Err(self.failed()),
+        }
     }
 
     async fn protected_resource(
         &mut self,
         challenge: &Challenge,
     ) -> Result<Option<ResourceMetadata>, AuthError> {
+        let server = self.desk.server.clone();
         let mut places = Vec::new();
         if let Some(named) = &challenge.resource_metadata {
-            places.push(self.desk.endpoint(named)?);
+            match on_its_own_origin(named, &server) {
+                Some(url) => places.push(url),
+                None => tracing::warn!(
+                    url = shown(named),
+                    "the server names resource metadata elsewhere than on its own origin, where it is not looked for"
+                ),
+            }
         }
-        let server = &self.desk.server;
-        places.push(well_known(server, PROTECTED_RESOURCE, path(server)));
-        places.push(well_known(server, PROTECTED_RESOURCE, ""));
+        places.push(well_known(&server, PROTECTED_RESOURCE, path(&server)));
+        places.push(well_known(&server, PROTECTED_RESOURCE, ""));
         places.dedup();
         for url in places {
             let Some(object) = self.document(&url).await else { continue };
@@ -105,10 +133,10 @@ impl<'a> Discovery<'a> {
                 self.note("200 OK, but it is no protected-resource metadata");
                 continue;
             }
-            if !resource.covers(&self.desk.server) {
+            if !resource.covers(&server) {
                 return Err(AuthError::ResourceMismatch {
                     url: url.to_string(),
-                    server: bare(&self.desk.server).to_string(),
+                    server: bare(&server).to_string(),
                     found: shown(&resource.resource.unwrap_or_default()),
                 });
             }
@@ -138,17 +166,12 @@ impl<'a> Discovery<'a> {
     }
 
     async fn issuer(&mut self, issuer: &str) -> Result<Option<ServerMetadata>, AuthError> {
-        let base = self.desk.endpoint(issuer)?;
-        for url in of_the_issuer(&base, path(&base)) {
+        let issuer = Issuer::named(issuer, self.desk).await?;
+        for url in issuer.places() {
             let Some(object) = self.document(&url).await else { continue };
-            let server = ServerMetadata::from_object(&object);
-            let found = server.issuer.as_deref().unwrap_or("none");
-            // A trailing slash is the one difference that real servers get wrong without harm.
-            if found.trim_end_matches('/') != issuer.trim_end_matches('/') {
-                let (url, expected, found) = (url.to_string(), shown(issuer), shown(found));
-                return Err(AuthError::IssuerMismatch { url, expected, found });
-            }
-            if server.token_endpoint.is_none() {
+            let server = ServerMetadata::of_issuer(&object, &issuer)
+                .map_err(|foreign| foreign_document(&url, &issuer, foreign))?;
+            if !server.has_token_endpoint() {
                 let reason = "it names no `token_endpoint`".to_owned();
                 return Err(AuthError::BadAnswer { url: url.to_string(), reason });
             }
@@ -214,82 +237,54 @@ impl<'a> Discovery<'a> {
     }
 }
 
-fn path(url: &Url) -> &str {
-    url.path().trim_end_matches('/')
+fn foreign_document(url: &Url, issuer: &Issuer, foreign: Foreign) -> AuthError {
+    AuthError::IssuerMismatch {
+        url: url.to_string(),
+        expected: shown(issuer.as_str()),
+        found: shown(foreign.found.as_deref().unwrap_or("none")),
+    }
 }
 
-/// `{origin}/.well-known/{name}{path}`; the query of the server stays at the server.
-fn well_known(base: &Url, name: &str, path: &str) -> Url {
-    at(base, &format!("/.well-known/{name}{path}"))
-}
-
-fn at(base: &Url, path: &str) -> Url {
-    let mut url = bare(base);
-    url.set_path(path);
-    url
-}
-
-/// Path-appended (Keycloak style), path-aware (RFC 8414), root; each place once.
-fn at_the_server(server: &Url) -> Vec<Url> {
-    let path = path(server);
-    let mut places = vec![
-        at(server, &format!("{path}/.well-known/{AUTHORIZATION_SERVER}")),
-        well_known(server, AUTHORIZATION_SERVER, path),
-        well_known(server, AUTHORIZATION_SERVER, ""),
-    ];
-    places.dedup();
-    places
-}
-
-/// RFC 8414, then OpenID with the path inserted, then OpenID with the path in front; each place once.
-fn of_the_issuer(base: &Url, path: &str) -> Vec<Url> {
-    let mut places = vec![
-        well_known(base, AUTHORIZATION_SERVER, path),
-        well_known(base, OPENID, path),
-        at(base, &format!("{path}/.well-known/{OPENID}")),
-    ];
-    places.dedup();
-    places
+/// The URL of resource metadata as a challenge names it, if it may be asked.
+///
+/// RFC 9728 puts it on the origin of the resource, and the MCP conformance suite anywhere on that.
+/// Elsewhere nothing is fetched because a server says so, and outside of `/.well-known/` no query is
+/// sent either, so that naming a URL is not calling a program behind it.
+fn on_its_own_origin(named: &str, server: &Url) -> Option<Url> {
+    let named = Url::parse(named).ok()?;
+    let plain = named.query().is_none() || named.path().starts_with("/.well-known/");
+    let own = named.origin() == server.origin() && plain && named.username().is_empty();
+    own.then_some(named)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn texts(urls: &[Url]) -> Vec<&str> {
-        urls.iter().map(Url::as_str).collect()
-    }
-
     #[test]
-    fn the_three_places_at_the_server_come_in_the_documented_order() {
-        let server = "https://u:p@h:8443/realms/x/?key=secret#f".parse().unwrap();
-        assert_eq!(
-            texts(&at_the_server(&server)),
-            [
-                "https://h:8443/realms/x/.well-known/oauth-authorization-server",
-                "https://h:8443/.well-known/oauth-authorization-server/realms/x",
-                "https://h:8443/.well-known/oauth-authorization-server",
-            ]
-        );
-        let bare = "https://h".parse().unwrap();
-        assert_eq!(
-            texts(&at_the_server(&bare)),
-            ["https://h/.well-known/oauth-authorization-server"]
-        );
-    }
-
-    #[test]
-    fn an_issuer_with_a_path_has_three_places_and_one_without_has_two() {
-        let issuer: Url = "https://as/tenant1".parse().unwrap();
-        assert_eq!(
-            texts(&of_the_issuer(&issuer, path(&issuer))),
-            [
-                "https://as/.well-known/oauth-authorization-server/tenant1",
-                "https://as/.well-known/openid-configuration/tenant1",
-                "https://as/tenant1/.well-known/openid-configuration",
-            ]
-        );
-        let root: Url = "https://as/".parse().unwrap();
-        assert_eq!(of_the_issuer(&root, path(&root)).len(), 2);
+    fn a_challenge_leads_nowhere_but_to_the_origin_of_its_server() {
+        let server: Url = "https://mcp.example/mcp".parse().unwrap();
+        for own in [
+            "https://mcp.example/.well-known/oauth-protected-resource/mcp",
+            "https://mcp.example/.well-known/oauth-protected-resource/mcp?tenant=1",
+            "https://mcp.example:443/custom/metadata.json",
+        ] {
+            assert!(on_its_own_origin(own, &server).is_some(), "{own}");
+        }
+        for other in [
+            "https://evil.example/.well-known/oauth-protected-resource",
+            "http://mcp.example/.well-known/oauth-protected-resource",
+            "https://mcp.example:8443/.well-known/oauth-protected-resource",
+            "https://mcp.example.evil/.well-known/oauth-protected-resource",
+            "https://mcp.example@evil.example/.well-known/x",
+            "https://user@mcp.example/.well-known/x",
+            "https://mcp.example/admin?delete=all",
+            "https://127.0.0.1/.well-known/x",
+            "file:///etc/passwd",
+            "/.well-known/oauth-protected-resource",
+            "",
+        ] {
+            assert!(on_its_own_origin(other, &server).is_none(), "{other}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! One bounded exchange with an authorization server: no redirects, 1 MiB, one deadline for all of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
@@ -9,6 +10,7 @@ use reqwest::{Client, RequestBuilder};
 use serde_json::Value;
 use url::Url;
 
+use super::boundary::{Boundary, Resolver};
 use crate::auth::AuthError;
 use crate::auth::error::shown;
 use crate::net;
@@ -30,9 +32,13 @@ pub(crate) struct Answer {
 }
 
 impl Http {
-    pub(crate) fn new(timeout: Duration, to: &Url) -> Result<Self, AuthError> {
-        let client =
-            net::client(timeout, to).map_err(|error| AuthError::Failed(net::chain(&error)))?;
+    pub(crate) fn new(
+        timeout: Duration,
+        to: &Url,
+        boundary: Arc<Boundary>,
+    ) -> Result<Self, AuthError> {
+        let client = net::builder(timeout, to).dns_resolver(Resolver(boundary)).build();
+        let client = client.map_err(|error| AuthError::Failed(net::chain(&error)))?;
         Ok(Self { client, timeout })
     }
 

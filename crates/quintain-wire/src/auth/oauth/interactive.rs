@@ -10,12 +10,13 @@ use serde_json::json;
 use url::Url;
 
 use super::Desk;
-use super::authorization_code::{Flow, Session, issuer};
+use super::authorization_code::{Flow, Session};
 use super::discovery::Discovery;
 use super::opener::Opener;
 use super::source::Grant;
 use super::token::TokenSet;
 use crate::auth::error::{bare, shown};
+use crate::auth::stored::renewal::renew;
 use crate::auth::{AuthError, Challenge, LoginOptions, Refusal, StoredTokens, TokenStore};
 
 /// Logins within [`LOGIN_WINDOW`]; a user should not be asked again and again in vain.
@@ -57,6 +58,12 @@ impl InteractiveGrant {
         self.count_login(refusal)?;
         let flow = Flow { desk: &self.desk, options: &self.options, opener: &*self.opener };
         let (session, tokens) = flow.run(&challenge, earlier.as_ref()).await?;
+        if let Some(store) = &self.store
+            && let Err(error) = keep(store, &self.desk, &session, &tokens).await
+        {
+            // The token is good all the same; only the next process will miss it.
+            tracing::warn!(%error, "a login could not be stored");
+        }
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
         Ok(tokens)
     }
@@ -123,7 +130,7 @@ impl Grant for InteractiveGrant {
                 // The server may have moved to another issuer, whose tokens the old one cannot renew.
                 let challenge = Challenge::from_headers(&refusal.headers);
                 let found = Discovery::new(&self.desk).login(&challenge).await?;
-                if issuer(&self.desk, &found) != session.registration.issuer {
+                if found.server.issuer() != session.registration.issuer {
                     return Err(AuthError::TokenRefused {
                         url: session.endpoint.url.to_string(),
                         grant: "refresh_token".to_owned(),
@@ -133,7 +140,10 @@ impl Grant for InteractiveGrant {
                     });
                 }
             }
-            session.refresh(&self.desk, old).await
+            match &self.store {
+                Some(store) => renew(store, &self.desk, &session, old).await,
+                None => session.refresh(&self.desk, old).await,
+            }
         })
     }
 
@@ -147,15 +157,6 @@ impl Grant for InteractiveGrant {
                     || challenge.error.as_deref() == Some("insufficient_scope")
             }
             _ => false,
-        }
-    }
-
-    fn keep(&self, tokens: &TokenSet) -> Result<(), AuthError> {
-        match (&self.store, self.session()) {
-            (Some(store), Some(session)) => {
-                store.save(&StoredTokens::new(&self.desk.server, &session, tokens))
-            }
-            _ => Ok(()),
         }
     }
 }
@@ -180,7 +181,21 @@ pub(crate) async fn login(
     let earlier = earlier.filter(|_| options.client_id.is_none()).map(|stored| stored.session());
     let flow = Flow { desk: &desk, options: &options, opener: &*opener };
     let (session, tokens) = flow.run(&challenge, earlier.as_ref()).await?;
-    let stored = StoredTokens::new(&desk.server, &session, &tokens);
-    store.iter().try_for_each(|store| store.save(&stored))?;
+    match &store {
+        Some(store) => keep(store, &desk, &session, &tokens).await,
+        None => Ok(StoredTokens::new(&desk.server, &session, &tokens)),
+    }
+}
+
+/// Stores a login, not in the middle of a renewal of the one before it.
+async fn keep(
+    store: &TokenStore,
+    desk: &Desk,
+    session: &Session,
+    tokens: &TokenSet,
+) -> Result<StoredTokens, AuthError> {
+    let stored = StoredTokens::new(&desk.server, session, tokens);
+    let login = store.lock(&desk.server, &stored.issuer, desk.timeout()).await?;
+    login.save(&stored)?;
     Ok(stored)
 }

@@ -1,5 +1,6 @@
 //! OAuth 2.1 as MCP uses it: grants, discovery, registration, and tokens that renew themselves.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
@@ -9,6 +10,7 @@ use crate::net::is_loopback;
 use crate::redact::Redactor;
 
 pub(crate) mod authorization_code;
+mod boundary;
 mod callback;
 pub mod client;
 pub(crate) mod client_credentials;
@@ -16,11 +18,13 @@ pub(crate) mod discovery;
 pub(crate) mod dpop;
 mod http;
 pub(crate) mod interactive;
+pub(crate) mod issuer;
 pub(crate) mod jwt_bearer;
-pub mod metadata;
 pub mod opener;
 pub(crate) mod password;
 pub(crate) mod registration;
+mod resource_metadata;
+mod server_metadata;
 pub(crate) mod source;
 pub(crate) mod token;
 
@@ -28,6 +32,7 @@ pub use client::{ClientAuthMethod, SigningKey};
 pub use dpop::Proof;
 pub use opener::{HeadlessOpener, Opener, ShowUrl};
 
+use boundary::Boundary;
 use http::Http;
 
 /// What every grant works with: the server it is for, the network, the clock and the redactor.
@@ -38,6 +43,7 @@ pub(crate) struct Desk {
     pub(crate) redactor: Redactor,
     pub(crate) clock: Clock,
     plain_http: PlainHttp,
+    boundary: Arc<Boundary>,
 }
 
 /// Which hosts may be talked to without TLS.
@@ -56,12 +62,14 @@ impl Desk {
             server if is_loopback(server) => PlainHttp::Loopback,
             _ => PlainHttp::Nobody,
         };
+        let boundary = Boundary::around(server);
         Ok(Self {
             server: server.clone(),
-            http: Http::new(context.timeout, server)?,
+            http: Http::new(context.timeout, server, Arc::clone(&boundary))?,
             redactor: context.redactor.clone(),
             clock: context.clock.clone(),
             plain_http,
+            boundary,
         })
     }
 
@@ -69,18 +77,22 @@ impl Desk {
         self.http.timeout()
     }
 
-    /// Parses an endpoint that a stranger named and checks that credentials may go there.
-    pub(crate) fn endpoint(&self, text: &str) -> Result<Url, AuthError> {
+    /// Parses a URL that a stranger named and checks that we may be sent there, with credentials.
+    pub(crate) async fn endpoint(&self, text: &str) -> Result<Url, AuthError> {
         let refuse = |reason| AuthError::Unsafe { url: super::error::shown(text), reason };
         let url = Url::parse(text).map_err(|_| refuse("it is not a URL"))?;
         match (url.scheme(), self.plain_http) {
-            ("https", _) | ("http", PlainHttp::Anybody) => Ok(url),
-            ("http", PlainHttp::Loopback) if is_loopback(&url) => Ok(url),
-            ("http", _) => Err(refuse(
-                "tokens and secrets need https, except between programs on this machine",
-            )),
-            _ => Err(refuse("only http and https are spoken here")),
+            ("https", _) | ("http", PlainHttp::Anybody) => {}
+            ("http", PlainHttp::Loopback) if is_loopback(&url) => {}
+            ("http", _) => {
+                return Err(refuse(
+                    "tokens and secrets need https, except between programs on this machine",
+                ));
+            }
+            _ => return Err(refuse("only http and https are spoken here")),
         }
+        self.boundary.check(&url).await.map_err(refuse)?;
+        Ok(url)
     }
 }
 
@@ -102,21 +114,23 @@ mod tests {
         Desk::new(&server.parse().unwrap(), &context).unwrap()
     }
 
-    #[test]
-    fn plain_http_is_for_this_machine_only() {
+    #[tokio::test]
+    async fn plain_http_is_for_this_machine_only() {
         let local = desk("http://127.0.0.1:1/mcp");
-        assert!(local.endpoint("http://localhost:2/token").is_ok());
-        assert!(local.endpoint("http://[::1]:2/token").is_ok());
-        assert!(local.endpoint("https://as.example/token").is_ok());
+        for good in ["http://localhost:2/token", "http://[::1]:2/", "https://as.example/token"] {
+            assert!(local.endpoint(good).await.is_ok(), "{good}");
+        }
         for bad in ["http://as.example/token", "file:///etc/passwd", "ftp://h/", "nonsense"] {
-            assert!(local.endpoint(bad).is_err(), "{bad}");
+            assert!(local.endpoint(bad).await.is_err(), "{bad}");
         }
     }
 
-    #[test]
-    fn a_remote_server_cannot_send_us_to_this_machine_in_the_clear() {
-        let remote = desk("https://mcp.example/mcp");
-        let error = remote.endpoint("http://127.0.0.1:9/token").unwrap_err();
+    #[tokio::test]
+    async fn a_remote_server_cannot_send_us_to_this_machine() {
+        let remote = desk("https://mcp.invalid/mcp");
+        let error = remote.endpoint("http://127.0.0.1:9/token").await.unwrap_err();
         assert!(error.to_string().contains("need https"), "{error}");
+        let error = remote.endpoint("https://127.0.0.1:9/token").await.unwrap_err();
+        assert!(error.to_string().contains("sends us to this machine"), "{error}");
     }
 }

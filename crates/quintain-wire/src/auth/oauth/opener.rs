@@ -91,7 +91,11 @@ impl HeadlessOpener {
                 reason: net::chain(&error.without_url()),
             })?;
             if bare(&url).as_str() == home {
-                return Ok(());
+                return if response.status().is_success() {
+                    Ok(())
+                } else {
+                    Err(turned_away(&url))
+                };
             }
             cookies.learn(&url, &response);
             url = next(&url, &response)?;
@@ -99,6 +103,16 @@ impl HeadlessOpener {
         let reason = format!("more than {REDIRECTS} redirects and no end");
         Err(AuthError::BadAnswer { url: bare(start).to_string(), reason })
     }
+}
+
+/// The login goes on waiting then, for an answer that nobody will bring.
+fn turned_away(url: &Url) -> AuthError {
+    let state = url.query_pairs().find(|(name, _)| name == "state").map(|(_, state)| state);
+    let what = match state {
+        Some(state) => format!("the `state` of another login, `{}`", shown(&state)),
+        None => "no `state`".to_owned(),
+    };
+    AuthError::Callback { what }
 }
 
 fn next(url: &Url, response: &Response) -> Result<Url, AuthError> {

@@ -24,10 +24,10 @@ pub(crate) async fn client(
     desk: &Desk,
     options: &LoginOptions,
     found: &Discovered,
-    issuer: &str,
     redirect_uri: &Url,
     earlier: Option<&Registration>,
 ) -> Result<ClientIdentity, AuthError> {
+    let issuer = found.server.issuer();
     let supported = found.server.token_endpoint_auth_methods_supported.as_deref();
     if let Some(id) = &options.client_id {
         if let Some(other) = earlier.filter(|e| e.client.id == *id && e.issuer != issuer) {
@@ -55,8 +55,8 @@ pub(crate) async fn client(
     if let Some(earlier) = earlier {
         return Ok(earlier.client.clone());
     }
-    match &found.server.registration_endpoint {
-        Some(endpoint) => register(desk, &desk.endpoint(endpoint)?, redirect_uri, supported).await,
+    match found.server.registration_endpoint(desk).await? {
+        Some(endpoint) => register(desk, &endpoint, redirect_uri, supported).await,
         None => Err(AuthError::NoRegistration { issuer: shown(issuer) }),
     }
 }

@@ -43,11 +43,6 @@ pub(crate) trait Grant: Send + Sync + 'static {
     fn answers(&self, refusal: &Refusal) -> bool {
         refusal.status == StatusCode::UNAUTHORIZED
     }
-
-    /// Called with each new token, for grants that store them.
-    fn keep(&self, _: &TokenSet) -> Result<(), AuthError> {
-        Ok(())
-    }
 }
 
 /// Hands out the tokens of a [`Grant`].
@@ -216,7 +211,7 @@ impl Inner {
                 Ok(mut new) => {
                     // Without rotation the old refresh token stays good.
                     new.refresh_token = new.refresh_token.or_else(|| old.refresh_token.clone());
-                    self.accept(state, new, refusal, true);
+                    Self::accept(state, new, refusal, true);
                     return Ok(());
                 }
                 Err(AuthError::TokenRefused { error, .. }) => {
@@ -228,7 +223,7 @@ impl Inner {
         }
         match self.grant.obtain(refusal).await {
             Ok(Some(new)) => {
-                self.accept(state, new, refusal, false);
+                Self::accept(state, new, refusal, false);
                 Ok(())
             }
             Ok(None) => {
@@ -239,11 +234,7 @@ impl Inner {
         }
     }
 
-    fn accept(&self, state: &mut State, new: TokenSet, refusal: Option<&Refusal>, refreshed: bool) {
-        if let Err(error) = self.grant.keep(&new) {
-            // The token is good all the same; only the next process will miss it.
-            tracing::warn!(%error, "a renewed login could not be stored");
-        }
+    fn accept(state: &mut State, new: TokenSet, refusal: Option<&Refusal>, refreshed: bool) {
         state.token = Some(new);
         state.dead = false;
         state.generation += 1;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::future::BoxFuture;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -21,6 +21,7 @@ use super::{AuthError, Refusal};
 use crate::redact::Redactor;
 
 mod fields;
+pub(crate) mod renewal;
 mod store;
 
 use fields::{address, optional_secret, secret};
@@ -186,22 +187,11 @@ impl Grant for StoredGrant {
         _: Option<&'a Refusal>,
     ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
         Box::pin(async move {
-            // Another process may have renewed the login, and a rotated refresh token works only once.
-            let newer = self.store.load(&self.stored.server_url).ok().flatten();
-            let newer = newer.filter(|newer| newer.issuer == self.stored.issuer);
-            let newer = newer.map(|newer| newer.token_set(&self.desk.redactor));
-            let differs = |newer: &TokenSet| {
-                newer.access_token.expose_secret() != old.access_token.expose_secret()
-            };
-            let newer = newer.filter(differs);
-            if let Some(newer) = newer.as_ref().filter(|n| n.expires_at > self.desk.clock.now()) {
-                return Ok(newer.clone());
-            }
             if let Some(ended) = self.ended.get() {
                 return Err(ended.clone());
             }
             let session = self.stored.session();
-            match session.refresh(&self.desk, newer.as_ref().unwrap_or(old)).await {
+            match renewal::renew(&self.store, &self.desk, &session, old).await {
                 Err(AuthError::TokenRefused { error, description, .. }) => {
                     let reason =
                         format!("the stored login is no longer accepted ({error}{description})");
@@ -212,10 +202,6 @@ impl Grant for StoredGrant {
                 result => result,
             }
         })
-    }
-
-    fn keep(&self, tokens: &TokenSet) -> Result<(), AuthError> {
-        self.store.save(&StoredTokens::new(&self.desk.server, &self.stored.session(), tokens))
     }
 }
 

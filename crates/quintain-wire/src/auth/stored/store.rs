@@ -1,9 +1,10 @@
-//! The folder of stored logins: files appear whole or not at all, and only their owner reads them.
+//! The folder of stored logins: files appear whole or not at all, only their owner reads them, and only
+//! who has locked a login changes it.
 
-use std::fs;
-use std::io::Write as _;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,6 +14,12 @@ use url::Url;
 use super::StoredTokens;
 use crate::auth::AuthError;
 use crate::auth::error::bare;
+
+/// How often a lock that another process has is tried for.
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
+/// Whoever deletes a login waits this long for a renewal to end.
+const DELETE_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder of stored logins.
 #[derive(Clone, Debug)]
@@ -33,7 +40,7 @@ impl TokenStore {
     pub fn list(&self) -> Result<Vec<StoredTokens>, AuthError> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(failed(&self.folder, &error)),
         };
         let mut found: Vec<(SystemTime, StoredTokens)> = Vec::new();
@@ -61,44 +68,56 @@ impl TokenStore {
         Ok(self.list()?.into_iter().find(|tokens| tokens.server_url == server))
     }
 
-    /// Stores a login in place of an earlier one at the same server and issuer.
+    /// Locks the login at `server` and `issuer`, whether it exists or not, against other processes and
+    /// other tasks of this one; waits for at most `patience`.
     ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn save(&self, tokens: &StoredTokens) -> Result<(), AuthError> {
-        let path = self.path(&tokens.server_url, &tokens.issuer);
-        let text = serde_json::to_vec_pretty(tokens).map_err(|error| AuthError::Storage {
-            path: path.clone(),
-            reason: error.to_string(),
-        })?;
-        let write = || {
-            create_private_folder(&self.folder)?;
-            // A name of its own, so that two processes do not write into one file.
-            let fresh = path.with_extension(format!("{}.new", std::process::id()));
-            let written = private_file(&fresh).and_then(|mut file| {
-                file.write_all(&text)?;
-                file.sync_all()
-            });
-            let moved = written.and_then(|()| fs::rename(&fresh, &path));
-            if moved.is_err() {
-                let _ = fs::remove_file(&fresh);
+    /// The lock is the system's and goes with the process that has it, so none is left behind. The file
+    /// it is taken on stays: were it removed, two could hold a lock of the same name.
+    pub(crate) async fn lock(
+        &self,
+        server: &Url,
+        issuer: &str,
+        patience: Duration,
+    ) -> Result<LockedLogin, AuthError> {
+        let path = self.path(&bare(server), issuer);
+        let name = path.with_extension("lock");
+        let opened = create_private_folder(&self.folder).and_then(|()| private_file(&name, false));
+        let lock = opened.map_err(|error| failed(&name, &error))?;
+        let start = Instant::now();
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                // Not every file system can; then the login is read again before it is renewed all the same.
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                    tracing::warn!(%error, "a stored login cannot be locked");
+                    break;
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(&name, &error)),
+                Err(TryLockError::WouldBlock) if start.elapsed() < patience => {
+                    tokio::time::sleep(LOCK_PAUSE).await;
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let seconds = patience.as_secs_f32();
+                    let reason =
+                        format!("another process has been renewing this login for {seconds} s");
+                    return Err(AuthError::Storage { path, reason });
+                }
             }
-            moved
-        };
-        write().map_err(|error| failed(&path, &error))
+        }
+        Ok(LockedLogin { path, _lock: lock })
     }
 
     /// Forgets all logins at `server`; says how many there were.
     ///
     /// # Errors
     /// When a file cannot be removed.
-    pub fn delete(&self, server: &Url) -> Result<usize, AuthError> {
+    pub async fn delete(&self, server: &Url) -> Result<usize, AuthError> {
         let server = bare(server);
         let all = self.list()?;
         let own: Vec<_> = all.iter().filter(|tokens| tokens.server_url == server).collect();
         for tokens in &own {
-            let path = self.path(&tokens.server_url, &tokens.issuer);
-            fs::remove_file(&path).map_err(|error| failed(&path, &error))?;
+            let login = self.lock(&tokens.server_url, &tokens.issuer, DELETE_PATIENCE).await?;
+            fs::remove_file(&login.path).map_err(|error| failed(&login.path, &error))?;
         }
         Ok(own.len())
     }
@@ -110,41 +129,109 @@ impl TokenStore {
     }
 }
 
+/// The login at one server and issuer, which nobody else changes meanwhile.
+#[derive(Debug)]
+pub(crate) struct LockedLogin {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl LockedLogin {
+    /// What is stored now; none if there is no file, or none that can be read.
+    pub(crate) fn load(&self) -> Option<StoredTokens> {
+        if !self.path.exists() {
+            return None;
+        }
+        match read(&self.path) {
+            Ok((_, tokens)) => Some(tokens),
+            Err(error) => {
+                tracing::warn!(%error, "a stored login is left out");
+                None
+            }
+        }
+    }
+
+    /// Stores a login in place of an earlier one.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn save(&self, tokens: &StoredTokens) -> Result<(), AuthError> {
+        let path = &self.path;
+        let text = serde_json::to_vec_pretty(tokens).map_err(|error| AuthError::Storage {
+            path: path.clone(),
+            reason: error.to_string(),
+        })?;
+        // A file beside it that takes its place: whoever reads sees the old login or the new one.
+        let fresh = path.with_extension(format!("{}.new", std::process::id()));
+        let written = private_file(&fresh, true).and_then(|mut file| {
+            file.write_all(&text)?;
+            file.sync_all()
+        });
+        let moved = written.and_then(|()| fs::rename(&fresh, path));
+        if moved.is_err() {
+            let _ = fs::remove_file(&fresh);
+        }
+        moved.map_err(|error| failed(path, &error))
+    }
+}
+
 fn read(path: &Path) -> Result<(SystemTime, StoredTokens), AuthError> {
+    let seen = fs::symlink_metadata(path).map_err(|error| failed(path, &error))?;
+    if !seen.is_file() {
+        return Err(failed(path, &not_a_file()));
+    }
     let text = fs::read(path).map_err(|error| failed(path, &error))?;
     let tokens = serde_json::from_slice(&text).map_err(|error| AuthError::Storage {
         path: path.to_owned(),
         // The message of serde_json can quote the file, so only the place is told.
         reason: format!("not a stored login (line {})", error.line()),
     })?;
-    let changed = fs::metadata(path).and_then(|data| data.modified()).unwrap_or(UNIX_EPOCH);
-    Ok((changed, tokens))
+    Ok((seen.modified().unwrap_or(UNIX_EPOCH), tokens))
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> AuthError {
+fn failed(path: &Path, error: &io::Error) -> AuthError {
     AuthError::Storage { path: path.to_owned(), reason: error.to_string() }
 }
 
 #[cfg(unix)]
-fn create_private_folder(folder: &Path) -> std::io::Result<()> {
+fn create_private_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 #[cfg(not(unix))]
-fn create_private_folder(folder: &Path) -> std::io::Result<()> {
+fn create_private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
+fn not_a_file() -> io::Error {
+    io::Error::other("it is a link or no file")
+}
+
+/// A file that only its owner can read, for writing; a `fresh` one takes the place of a leftover.
+fn private_file(path: &Path, fresh: bool) -> io::Result<File> {
+    if fresh {
+        // An existing file would keep its mode, and a link would lead elsewhere.
+        let _ = fs::remove_file(path);
+    }
+    match private(fs::OpenOptions::new().write(true).create_new(true)).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !fresh => {
+            if !fs::symlink_metadata(path)?.is_file() {
+                return Err(not_a_file());
+            }
+            fs::OpenOptions::new().write(true).open(path)
+        }
+        made => made,
+    }
+}
+
 #[cfg(unix)]
-fn private_file(path: &Path) -> std::io::Result<fs::File> {
+fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;
-    // A leftover of a crash is removed first: an existing file would keep its old mode.
-    let _ = fs::remove_file(path);
-    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+    options.mode(0o600)
 }
 
 #[cfg(not(unix))]
-fn private_file(path: &Path) -> std::io::Result<fs::File> {
-    fs::File::create(path)
+fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    options
 }

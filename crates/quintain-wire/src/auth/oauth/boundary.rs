@@ -1,0 +1,234 @@
+//! How near to this machine a server under test may send us.
+//!
+//! A server on the internet that names an issuer on this machine or in the local network would have us
+//! ask there on its behalf. So whatever a server names must be at least as far away as it is itself.
+
+use std::collections::HashSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tokio::sync::OnceCell;
+use url::{Host, Url};
+
+const TOO_NEAR: &str =
+    "the server sends us to this machine or its local network, which is nearer than it is itself";
+
+/// How far away an address is, the nearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Zone {
+    /// This machine.
+    Machine,
+    /// The link: other machines that no router is between, and metadata services of clouds.
+    Link,
+    /// Private networks.
+    Private,
+    /// The internet.
+    Public,
+}
+
+impl Zone {
+    fn of(address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(address) => Self::of_v4(address),
+            IpAddr::V6(address) => Self::of_v6(address),
+        }
+    }
+
+    fn of_v4(address: Ipv4Addr) -> Self {
+        let [a, b, ..] = address.octets();
+        if address.is_loopback() || a == 0 {
+            Self::Machine
+        } else if address.is_link_local() || address.is_multicast() || address.is_broadcast() {
+            Self::Link
+        // 100.64.0.0/10 is shared address space, 198.18.0.0/15 is for benchmarks of networks.
+        } else if address.is_private()
+            || (a == 100 && b & 0xc0 == 64)
+            || (a == 198 && b & 0xfe == 18)
+        {
+            Self::Private
+        } else {
+            Self::Public
+        }
+    }
+
+    fn of_v6(address: Ipv6Addr) -> Self {
+        let segments = address.segments();
+        // IPv4 inside of IPv6: mapped, compatible, translated (RFC 6052), 6to4.
+        let v4 = |high: u16, low: u16| {
+            let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+            Self::of_v4(Ipv4Addr::new(a, b, c, d))
+        };
+        match segments {
+            _ if address.is_loopback() || address.is_unspecified() => Self::Machine,
+            [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+            | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+            | [0x2002, high, low, ..] => v4(high, low),
+            [first, ..] if first & 0xffc0 == 0xfe80 || first & 0xff00 == 0xff00 => Self::Link,
+            [first, ..] if first & 0xfe00 == 0xfc00 || first & 0xffc0 == 0xfec0 => Self::Private,
+            _ => Self::Public,
+        }
+    }
+}
+
+/// What the server under test may name.
+#[derive(Debug)]
+pub(crate) struct Boundary {
+    server: Host,
+    zone: OnceCell<Zone>,
+    /// The host names that the server has named, whose addresses are looked at. Others, such as that
+    /// of a proxy or of a URL in the suite, are the user's.
+    named: Mutex<HashSet<String>>,
+}
+
+impl Boundary {
+    pub(crate) fn around(server: &Url) -> Arc<Self> {
+        let host = server.host().map(|host| host.to_owned());
+        let server = host.unwrap_or_else(|| Host::Domain(String::new()));
+        Arc::new(Self { server, zone: OnceCell::new(), named: Mutex::default() })
+    }
+
+    /// Whether the server may send us to `url`; the addresses of a host name are checked once they are
+    /// known, when the connection is made.
+    pub(crate) async fn check(&self, url: &Url) -> Result<(), &'static str> {
+        let host = url.host().map(|host| host.to_owned());
+        let zone = match host {
+            Some(host) if host == self.server => return Ok(()),
+            Some(Host::Ipv4(address)) => Zone::of_v4(address),
+            Some(Host::Ipv6(address)) => Zone::of_v6(address),
+            Some(Host::Domain(name)) if is_local(&name) => Zone::Machine,
+            Some(Host::Domain(name)) => {
+                self.named.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+                return Ok(());
+            }
+            None => return Err("it names no host"),
+        };
+        if zone < self.zone().await { Err(TOO_NEAR) } else { Ok(()) }
+    }
+
+    /// How far away the server under test is; one that cannot be found may name nothing near.
+    async fn zone(&self) -> Zone {
+        let find = async || match &self.server {
+            Host::Ipv4(address) => Zone::of_v4(*address),
+            Host::Ipv6(address) => Zone::of_v6(*address),
+            Host::Domain(name) if is_local(name) => Zone::Machine,
+            // The farthest counts: whoever owns the name can add a near address to it.
+            Host::Domain(name) => match tokio::net::lookup_host((name.as_str(), 0)).await {
+                Ok(found) => found.map(|found| Zone::of(found.ip())).max().unwrap_or(Zone::Public),
+                Err(_) => Zone::Public,
+            },
+        };
+        *self.zone.get_or_init(find).await
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
+    }
+
+    async fn far_enough(&self, name: &str, found: Vec<SocketAddr>) -> Result<Addrs, &'static str> {
+        if !self.is_named(name) {
+            return Ok(Box::new(found.into_iter()));
+        }
+        let zone = self.zone().await;
+        let far: Vec<_> = found.into_iter().filter(|found| Zone::of(found.ip()) >= zone).collect();
+        if far.is_empty() { Err(TOO_NEAR) } else { Ok(Box::new(far.into_iter())) }
+    }
+}
+
+/// Names that mean this machine whatever a name server says (RFC 6761).
+fn is_local(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+/// The resolver of the client that talks to whatever the server names.
+pub(crate) struct Resolver(pub(crate) Arc<Boundary>);
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let boundary = Arc::clone(&self.0);
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            Ok(boundary.far_enough(name.as_str(), found).await?)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn may_name(server: &str, url: &str) -> bool {
+        Boundary::around(&server.parse().unwrap()).check(&url.parse().unwrap()).await.is_ok()
+    }
+
+    /// The name does not exist (RFC 6761), so its server counts as far away.
+    const REMOTE: &str = "https://mcp.invalid/mcp";
+
+    #[tokio::test]
+    async fn a_remote_server_cannot_send_us_to_this_machine_or_its_network() {
+        for near in [
+            "https://127.0.0.1/",
+            "https://127.9.9.9:8443/",
+            "https://2130706433/",
+            "https://0x7f.1/",
+            "https://localhost/",
+            "https://LOCALHOST./",
+            "https://a.localhost/",
+            "https://0.0.0.0/",
+            "https://169.254.169.254/",
+            "https://10.0.0.1/",
+            "https://172.31.0.1/",
+            "https://192.168.1.1/",
+            "https://100.100.0.1/",
+            "https://224.0.0.1/",
+            "https://255.255.255.255/",
+            "https://[::1]/",
+            "https://[::]/",
+            "https://[::ffff:127.0.0.1]/",
+            "https://[::127.0.0.1]/",
+            "https://[64:ff9b::7f00:1]/",
+            "https://[2002:7f00:1::]/",
+            "https://[fe80::1]/",
+            "https://[fd00::1]/",
+            "https://[fec0::1]/",
+            "https://[ff02::1]/",
+        ] {
+            assert!(!may_name(REMOTE, near).await, "{near}");
+            assert!(!may_name("https://8.8.8.8/mcp", near).await, "{near}");
+        }
+        for far in ["https://9.9.9.9/", "https://[2620:fe::fe]/", "https://as.example/"] {
+            assert!(may_name(REMOTE, far).await, "{far}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_near_server_may_name_what_is_as_near_and_farther() {
+        for (server, named, allowed) in [
+            ("http://127.0.0.1:1/mcp", "http://localhost:2/", true),
+            ("http://localhost:1/mcp", "https://10.0.0.1/", true),
+            ("http://[::1]:1/mcp", "https://as.example/", true),
+            ("https://10.1.1.1/mcp", "https://192.168.0.1/", true),
+            ("https://10.1.1.1/mcp", "https://10.1.1.1:8443/", true),
+            ("https://10.1.1.1/mcp", "https://127.0.0.1/", false),
+            ("https://10.1.1.1/mcp", "https://169.254.169.254/", false),
+            ("https://10.1.1.1/mcp", "https://9.9.9.9/", true),
+        ] {
+            assert_eq!(may_name(server, named).await, allowed, "{server} names {named}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_a_remote_server_gives_to_a_near_address_does_not_help_it() {
+        let boundary = Boundary::around(&REMOTE.parse().unwrap());
+        let near: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let far: SocketAddr = "9.9.9.9:0".parse().unwrap();
+        boundary.check(&"https://rebound.example/".parse().unwrap()).await.unwrap();
+        let resolve = async |name, found| {
+            boundary.far_enough(name, found).await.map(Iterator::collect::<Vec<_>>)
+        };
+        assert_eq!(resolve("rebound.example", vec![near]).await, Err(TOO_NEAR));
+        assert_eq!(resolve("rebound.example", vec![near, far]).await, Ok(vec![far]));
+        assert_eq!(resolve("proxy.example", vec![near]).await, Ok(vec![near]), "the user's own");
+    }
+}
