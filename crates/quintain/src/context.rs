@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
+
+use quintain_engine::store::Moment;
 
 /// What the process found when it was started.
 #[derive(Debug, Clone)]
@@ -63,11 +65,15 @@ impl Context {
         named.or_else(seen).unwrap_or(80).clamp(40, 200)
     }
 
-    /// The present moment: RFC 3339, UTC, to the second.
+    /// The clock.
     #[expect(clippy::unused_self, reason = "nobody but the context looks at the clock")]
+    pub(crate) fn time(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    /// The present moment: RFC 3339, UTC, to the second.
     pub(crate) fn now(&self) -> String {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        timestamp(since.as_secs())
+        Moment::from(self.time()).to_string()
     }
 
     /// A few letters and digits that nobody can foretell.
@@ -115,20 +121,4 @@ impl Context {
 
 fn dumb(env: &BTreeMap<String, String>) -> bool {
     env.get("TERM").is_some_and(|term| term == "dumb")
-}
-
-/// Seconds since 1970 as `2026-11-15T22:33:44Z`.
-fn timestamp(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days are counted from 1 March of year 0, so that leap days come last in their year.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let date = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}Z")
 }

@@ -4,6 +4,7 @@
 mod bouts;
 mod cases;
 mod error;
+mod moment;
 mod pack;
 mod prune;
 mod row;
@@ -22,7 +23,7 @@ use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
 
 pub use cases::{Cases, Finished};
 pub use error::StoreError;
-pub use prune::Pruned;
+pub use moment::{Cutoff, Moment, NoCutoff};
 pub use runs::{Run, RunFilter, RunState};
 pub use writer::{SuiteText, Writer};
 

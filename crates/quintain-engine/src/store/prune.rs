@@ -2,37 +2,23 @@
 
 use super::{BEGIN, Run, Store, StoreError};
 
-/// Which runs go.
-#[derive(Debug, Clone, Copy)]
-pub enum Pruned<'a> {
-    /// This one.
-    One(&'a Run),
-    /// Those created before this moment (RFC 3339, UTC).
-    Before(&'a str),
-    /// All of them.
-    All,
-}
-
 impl Store {
-    /// Deletes runs with everything that belongs to them, and says how many.
+    /// Deletes these runs with everything that belongs to them, and says how many were there.
+    ///
+    /// It takes runs that somebody has looked up, and no condition that could match more than was meant.
     ///
     /// # Errors
-    /// When the store cannot be written.
-    pub async fn delete(&self, which: Pruned<'_>) -> Result<u64, StoreError> {
+    /// When the store cannot be written; then all runs are still there.
+    pub async fn delete(&self, runs: &[Run]) -> Result<u64, StoreError> {
         let delete = async {
             let mut transaction = self.pool.begin_with(BEGIN).await?;
-            let query = match which {
-                Pruned::One(run) => {
-                    sqlx::query("DELETE FROM run WHERE number = $1").bind(run.number)
-                }
-                Pruned::Before(moment) => {
-                    sqlx::query("DELETE FROM run WHERE created < $1").bind(moment)
-                }
-                Pruned::All => sqlx::query("DELETE FROM run"),
-            };
-            let done = query.execute(&mut *transaction).await?;
+            let mut gone = 0;
+            for run in runs {
+                let query = sqlx::query("DELETE FROM run WHERE number = $1").bind(run.number);
+                gone += query.execute(&mut *transaction).await?.rows_affected();
+            }
             transaction.commit().await?;
-            sqlx::Result::Ok(done.rows_affected())
+            sqlx::Result::Ok(gone)
         };
         let gone = delete.await.map_err(|error| self.failed(error))?;
         if gone > 0 {

@@ -9,7 +9,7 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use super::row::number;
-use super::{Store, StoreError, SuiteText, pack};
+use super::{Moment, Store, StoreError, SuiteText, pack};
 
 /// How many runs an ambiguous prefix shows.
 const CANDIDATES: i64 = 3;
@@ -50,6 +50,8 @@ pub struct RunFilter {
     pub description: Option<String>,
     /// It has this tag, with this value if one is given.
     pub tag: Option<(String, Option<String>)>,
+    /// It was created before this moment.
+    pub before: Option<Moment>,
 }
 
 impl Store {
@@ -62,6 +64,7 @@ impl Store {
             WHERE ($1 IS NULL OR lower(description) LIKE '%' || lower($1) || '%' ESCAPE '\\')
             AND ($2 IS NULL OR EXISTS (SELECT 1 FROM run_tag
                 WHERE run = number AND name = $2 AND ($3 IS NULL OR value = $3)))
+            AND ($5 IS NULL OR created < $5)
             ORDER BY created DESC, number DESC LIMIT $4";
         let (name, value) = match &filter.tag {
             Some((name, value)) => (Some(name.as_str()), value.as_deref()),
@@ -69,7 +72,9 @@ impl Store {
         };
         let description = filter.description.as_deref().map(literal);
         let limit = filter.limit.map_or(i64::MAX, number);
-        let query = sqlx::query(SQL).bind(description).bind(name).bind(value).bind(limit);
+        let before = filter.before.map(|moment| moment.to_string());
+        let query =
+            sqlx::query(SQL).bind(description).bind(name).bind(value).bind(limit).bind(before);
         let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
         rows.iter().map(run).collect()
     }

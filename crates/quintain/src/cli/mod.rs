@@ -15,6 +15,7 @@ mod kinds;
 mod list;
 mod login;
 mod own_file;
+mod question;
 mod redteam;
 mod rejudge;
 mod render;

@@ -109,7 +109,7 @@ async fn a_read_only_store_is_read_and_says_why_it_takes_nothing() {
     let writer = store.start(&info("eval-b", "2026-01-02T00:00:00Z"), &[]);
     let error = writer.finish(&summary()).await.unwrap_err();
     assert!(matches!(error, StoreError::NotWritable { .. }), "{error}");
-    let error = store.delete(Pruned::All).await.unwrap_err();
+    let error = store.delete(&[run]).await.unwrap_err();
     assert!(matches!(error, StoreError::NotWritable { .. }), "{error}");
 }
 
@@ -168,7 +168,7 @@ async fn a_run_that_is_deleted_while_it_goes_on_stays_deleted() {
     let (store, _directory) = store().await;
     let run = stored(&store, "eval-a", "2026-01-01T00:00:00Z", 1).await;
     let writer = store.resume(&run);
-    store.delete(Pruned::All).await.unwrap();
+    store.delete(std::slice::from_ref(&run)).await.unwrap();
     let other = stored(&store, "eval-b", "2026-01-02T00:00:00Z", 1).await;
     writer.case(&case(7, CaseStatus::Passed)).await;
     writer.finish(&summary()).await.unwrap();

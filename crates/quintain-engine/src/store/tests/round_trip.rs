@@ -171,9 +171,13 @@ async fn deleted_runs_are_gone_with_all_they_had_and_the_file_shrinks() {
     sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(&store.pool).await.unwrap();
     let full = size();
     let one = store.find("eval-4").await.unwrap();
-    assert_eq!(store.delete(Pruned::One(&one)).await.unwrap(), 1);
-    assert_eq!(store.delete(Pruned::One(&one)).await.unwrap(), 0);
-    assert_eq!(store.delete(Pruned::Before("2026-01-02T12:00:00Z")).await.unwrap(), 2);
+    assert_eq!(store.delete(std::slice::from_ref(&one)).await.unwrap(), 1);
+    assert_eq!(store.delete(std::slice::from_ref(&one)).await.unwrap(), 0);
+    assert_eq!(store.delete(&[]).await.unwrap(), 0);
+    let Ok(Cutoff::At(noon)) = "2026-01-02T12:00:00Z".parse() else { panic!("no moment") };
+    let early = RunFilter { before: Some(noon), ..RunFilter::default() };
+    let early = store.runs(&early).await.unwrap();
+    assert_eq!(store.delete(&early).await.unwrap(), 2);
     assert_eq!(store.runs(&RunFilter::default()).await.unwrap().len(), 1);
     let left: i64 = sqlx::query_scalar("SELECT count(*) FROM case_result")
         .fetch_one(&store.pool)
@@ -181,6 +185,7 @@ async fn deleted_runs_are_gone_with_all_they_had_and_the_file_shrinks() {
         .unwrap();
     assert_eq!(left, 400);
     assert!(size() < full / 2, "{} of {full} bytes are left", size());
-    assert_eq!(store.delete(Pruned::All).await.unwrap(), 1);
+    let all = store.runs(&RunFilter::default()).await.unwrap();
+    assert_eq!(store.delete(&all).await.unwrap(), 1);
     assert!(matches!(store.info(&one).await, Err(StoreError::NoSuchRun { .. })));
 }

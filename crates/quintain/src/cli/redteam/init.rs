@@ -13,6 +13,7 @@ use quintain_report::{yaml_block, yaml_string};
 
 use super::{orders, writing};
 use crate::cli::Desk;
+use crate::cli::question::question;
 use crate::cli::target::{self, TargetArgs};
 use crate::exit::Exit;
 
@@ -142,17 +143,6 @@ async fn ask(args: &mut Args, desk: &Desk) {
             line => line.parse().ok().filter(|number| *number > 0),
         };
     }
-}
-
-/// One line; the end of the input is an empty one.
-async fn question(text: &str, desk: &Desk) -> String {
-    desk.console.err(text);
-    let read = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line).map(|_| line)
-    });
-    let line = read.await.ok().and_then(Result::ok).unwrap_or_default();
-    line.trim().to_owned()
 }
 
 type Fits = Vec<(&'static dyn Attack, Fit)>;

@@ -1,13 +1,23 @@
 //! `quintain runs delete`
 
-use quintain_engine::store::{Pruned, Store, StoreError};
+use quintain_engine::store::{Cutoff, Run, RunFilter, Store, StoreError};
 use serde_json::json;
 
+use super::line;
 use crate::cli::Desk;
+use crate::cli::question::question;
 use crate::exit::Exit;
 
 /// Delete earlier runs for good
+///
+/// Deleting more than one run asks for confirmation, or needs `--yes` where nobody can answer.
+///
+/// Examples:
+///   quintain runs delete latest
+///   quintain runs delete --before 7d
+///   quintain runs delete --before 2026-11-01 --yes
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(super) struct Args {
     /// Which runs
     #[arg(
@@ -16,38 +26,86 @@ pub(super) struct Args {
         conflicts_with_all = ["all", "before"]
     )]
     runs: Vec<String>,
-    /// Runs made before this moment, such as 2026-11-01
-    #[arg(long, value_name = "MOMENT")]
-    before: Option<String>,
-    /// All of them
+    /// Runs older than this: a span (30m, 12h, 7d, 2w), a date (2026-11-01, in UTC) or an RFC 3339
+    /// timestamp
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    before: Option<Cutoff>,
+    /// All runs
     #[arg(long, conflicts_with = "before")]
     all: bool,
+    /// Delete without asking
+    #[arg(short, long)]
+    yes: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
+/// How many runs are named one by one.
+const NAMED: usize = 10;
+
 pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
-    let mut found = Vec::new();
-    // All have to be there before any is deleted.
-    for wanted in &args.runs {
-        found.push(store.find(wanted).await?);
+    let chosen = chosen(args, store, desk).await?;
+    if chosen.len() > 1 && !args.yes {
+        let what = format!("this deletes {}", span(&chosen));
+        if !desk.context.answers {
+            desk.console.error(
+                &format!("{what}\n{}", names(&chosen)),
+                Some("nothing was deleted; add `--yes` to delete them"),
+            );
+            return Ok(Exit::Usage);
+        }
+        let text = format!("{what}\n{}\ndelete them for good? [y]es, [N]o", names(&chosen));
+        let answer = question(&text, desk).await.to_ascii_lowercase();
+        if !matches!(answer.as_str(), "y" | "yes") {
+            desk.console.note("nothing was deleted");
+            return Ok(Exit::Passed);
+        }
     }
-    let mut deleted = 0;
-    if args.all {
-        deleted += store.delete(Pruned::All).await?;
-    }
-    if let Some(moment) = &args.before {
-        deleted += store.delete(Pruned::Before(moment)).await?;
-    }
-    for run in &found {
-        deleted += store.delete(Pruned::One(run)).await?;
-    }
+    let deleted = store.delete(&chosen).await?;
     if args.json {
-        desk.console.json(&json!({"deleted": deleted}));
+        let ids: Vec<&str> = chosen.iter().map(|run| run.id.as_str()).collect();
+        desk.console.json(&json!({"deleted": deleted, "runs": ids}));
+    } else if chosen.is_empty() {
+        desk.console.note("deleted 0 runs");
     } else {
-        let runs = if deleted == 1 { "run" } else { "runs" };
-        desk.console.note(&format!("deleted {deleted} {runs}"));
+        desk.console.note(&format!("deleted {}\n{}", span(&chosen), names(&chosen)));
     }
     Ok(Exit::Passed)
+}
+
+/// The runs to delete, newest first. All that are named have to be there before any is deleted.
+async fn chosen(args: &Args, store: &Store, desk: &Desk) -> Result<Vec<Run>, StoreError> {
+    if args.all || args.before.is_some() {
+        let before = args.before.map(|cutoff| cutoff.moment(desk.context.time()));
+        return store.runs(&RunFilter { before, ..RunFilter::default() }).await;
+    }
+    let mut found: Vec<Run> = Vec::new();
+    for wanted in &args.runs {
+        let run = store.find(wanted).await?;
+        if found.iter().all(|earlier| earlier.id != run.id) {
+            found.push(run);
+        }
+    }
+    found.sort_by(|a, b| b.created.cmp(&a.created));
+    Ok(found)
+}
+
+/// How many runs these are, and from when.
+fn span(runs: &[Run]) -> String {
+    match runs {
+        [newest, .., oldest] => {
+            format!("{} runs, from {} to {}", runs.len(), oldest.created, newest.created)
+        }
+        runs => format!("{} run", runs.len()),
+    }
+}
+
+fn names(runs: &[Run]) -> String {
+    let mut lines: Vec<String> =
+        runs.iter().take(NAMED).map(|run| format!("  {}", line(run, &run.id))).collect();
+    if runs.len() > NAMED {
+        lines.push(format!("  and {} more", runs.len() - NAMED));
+    }
+    lines.join("\n")
 }

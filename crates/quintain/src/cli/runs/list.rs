@@ -1,9 +1,8 @@
 //! `quintain runs list`
 
 use quintain_engine::store::{RunFilter, Store, StoreError};
-use quintain_source::visible;
 
-use super::{as_json, counts, state_word};
+use super::{as_json, line};
 use crate::cli::Desk;
 use crate::console::Tone;
 use crate::exit::Exit;
@@ -31,7 +30,8 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
         None => (tag.to_owned(), None),
     });
     let description = args.description.clone();
-    let runs = store.runs(&RunFilter { limit: Some(args.limit), description, tag }).await?;
+    let runs =
+        store.runs(&RunFilter { limit: Some(args.limit), description, tag, before: None }).await?;
     if args.json {
         desk.console.json(&runs.iter().map(as_json).collect());
         return Ok(Exit::Passed);
@@ -45,11 +45,7 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
         });
     }
     for run in &runs {
-        let id = desk.console.paint(Tone::Bold, &run.id);
-        let described = run.description.as_deref().unwrap_or_default();
-        let line =
-            format!("{id}  {:11}  {}  {}", state_word(run.state), counts(run), visible(described));
-        desk.console.out(line.trim_end());
+        desk.console.out(&line(run, &desk.console.paint(Tone::Bold, &run.id)));
     }
     Ok(Exit::Passed)
 }

@@ -7,6 +7,7 @@ mod show;
 
 use clap::Subcommand;
 use quintain_engine::store::{Run, RunState, StoreError};
+use quintain_source::visible;
 use serde_json::{Value, json};
 
 use super::{Desk, store};
@@ -76,6 +77,14 @@ fn as_json(run: &Run) -> Value {
         "state": state_word(run.state),
         "summary": run.summary,
     })
+}
+
+/// A run in one line, with its id as it is to be shown.
+fn line(run: &Run, id: &str) -> String {
+    let described = run.description.as_deref().unwrap_or_default();
+    let line =
+        format!("{id}  {:11}  {}  {}", state_word(run.state), counts(run), visible(described));
+    line.trim_end().to_owned()
 }
 
 /// Numbers of a run in one line.

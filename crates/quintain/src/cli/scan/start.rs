@@ -15,6 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::sheet::{Scan, State};
 use super::table;
+use crate::cli::question::question;
 use crate::cli::{Desk, target};
 use crate::context::Context;
 
@@ -122,14 +123,8 @@ impl Consent {
             return answer;
         }
         let (title, shown) = (visible(&asked.title), visible(&asked.shown));
-        desk.console
-            .err(&format!("{title}\n  {shown}\nstart it? [y]es, [N]o, [a]ll, [q]uit asking"));
-        let read = tokio::task::spawn_blocking(|| {
-            let mut line = String::new();
-            std::io::stdin().read_line(&mut line).map(|_| line)
-        });
-        let line = read.await.ok().and_then(Result::ok).unwrap_or_default();
-        let answer = match line.trim().to_ascii_lowercase().as_str() {
+        let text = format!("{title}\n  {shown}\nstart it? [y]es, [N]o, [a]ll, [q]uit asking");
+        let answer = match question(&text, desk).await.to_ascii_lowercase().as_str() {
             "y" | "yes" => true,
             "a" | "all" => *self.rest.insert(true),
             "q" | "quit" => *self.rest.insert(false),
