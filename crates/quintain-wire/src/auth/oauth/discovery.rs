@@ -119,7 +119,7 @@ impl<'a> Discovery<'a> {
                 Some(url) => places.push(url),
                 None => tracing::warn!(
                     url = shown(named),
-                    "the server names resource metadata elsewhere than on its own origin, where it is not looked for"
+                    "ignoring the resource metadata URL that the server names: it is on another origin or has a query"
                 ),
             }
         }
