@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn now() -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_900_000)
+        SystemTime::UNIX_EPOCH + Duration::from_mins(29_915_000)
     }
 
     fn moment(text: &str) -> Result<String, NoCutoff> {

@@ -112,10 +112,10 @@ async fn a_login_renewed_by_another_process_is_taken_over_and_not_renewed_twice(
 async fn rotating() -> Mock {
     let (site, spent) = (Site::default(), Arc::new(Mutex::new(HashSet::new())));
     Mock::start(move |seen| {
-        if let Some(token) = seen.form("refresh_token") {
-            if !spent.lock().unwrap().insert(token) {
-                return json_with(400, &json!({"error": "invalid_grant"}));
-            }
+        if let Some(token) = seen.form("refresh_token")
+            && !spent.lock().unwrap().insert(token)
+        {
+            return json_with(400, &json!({"error": "invalid_grant"}));
         }
         site.answer(seen)
     })

@@ -115,13 +115,14 @@ impl<'a> Discovery<'a> {
         let server = self.desk.server.clone();
         let mut places = Vec::new();
         if let Some(named) = &challenge.resource_metadata {
-            match on_its_own_origin(named, &server) {
-                Some(url) => places.push(url),
-                None => tracing::warn!(
+            let own = on_its_own_origin(named, &server);
+            if own.is_none() {
+                tracing::warn!(
                     url = shown(named),
                     "ignoring the resource metadata URL that the server names: it is on another origin or has a query"
-                ),
+                );
             }
+            places.extend(own);
         }
         places.push(well_known(&server, PROTECTED_RESOURCE, path(&server)));
         places.push(well_known(&server, PROTECTED_RESOURCE, ""));
