@@ -245,6 +245,11 @@ async fn a_stored_login_that_is_revoked_asks_for_a_new_login() {
     let error = auth.refused(refusal(401, &server, "Bearer", generation)).await.unwrap_err();
     assert!(matches!(error, AuthError::LoginNeeded { .. }), "{error}");
     assert!(error.to_string().ends_with(&format!("run `quintain login {server}`")), "{error}");
+
+    // A run that is still going uses the new login, once there is one.
+    auth.credentials().await.unwrap_err();
+    log_in(&mock, &folder, &time).await;
+    assert_eq!(token(&auth.credentials().await.unwrap()), "access-2");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! The command line: one file per command, and what they share.
 
+mod ask_user;
 mod baseline;
 mod call;
 mod completions;
@@ -15,7 +16,6 @@ mod kinds;
 mod list;
 mod login;
 mod own_file;
-mod question;
 mod redteam;
 mod rejudge;
 mod render;

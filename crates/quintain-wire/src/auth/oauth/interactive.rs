@@ -141,7 +141,7 @@ impl Grant for InteractiveGrant {
                 }
             }
             match &self.store {
-                Some(store) => renew(store, &self.desk, &session, old).await,
+                Some(store) => renew(store, &self.desk, &session, old, None).await,
                 None => session.refresh(&self.desk, old).await,
             }
         })

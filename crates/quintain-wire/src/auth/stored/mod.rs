@@ -187,11 +187,8 @@ impl Grant for StoredGrant {
         _: Option<&'a Refusal>,
     ) -> BoxFuture<'a, Result<TokenSet, AuthError>> {
         Box::pin(async move {
-            if let Some(ended) = self.ended.get() {
-                return Err(ended.clone());
-            }
-            let session = self.stored.session();
-            match renewal::renew(&self.store, &self.desk, &session, old).await {
+            let (session, ended) = (self.stored.session(), self.ended.get());
+            match renewal::renew(&self.store, &self.desk, &session, old, ended).await {
                 Err(AuthError::TokenRefused { error, description, .. }) => {
                     let reason =
                         format!("the stored login is no longer accepted ({error}{description})");

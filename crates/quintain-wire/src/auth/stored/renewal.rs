@@ -15,16 +15,21 @@ use crate::auth::oauth::token::TokenSet;
 /// A renewal is a discovery and at most two exchanges with the token endpoint, each with its own time-out.
 const EXCHANGES: u32 = 3;
 
-/// Renews the tokens of `session`, or takes those that another process has renewed meanwhile.
+/// Renews the tokens of `session`, or takes those that another process has stored meanwhile; `ended` is why
+/// nothing else is of use any more.
 pub(crate) async fn renew(
     store: &TokenStore,
     desk: &Desk,
     session: &Session,
     old: &TokenSet,
+    ended: Option<&AuthError>,
 ) -> Result<TokenSet, AuthError> {
     let patience = desk.timeout() * EXCHANGES;
     let login = store.lock(&desk.server, &session.registration.issuer, patience).await?;
     let Some(stored) = login.load() else {
+        if let Some(ended) = ended {
+            return Err(ended.clone());
+        }
         // A login that was forgotten meanwhile serves this process to its end and stays forgotten.
         return session.refresh(desk, old).await;
     };
@@ -32,6 +37,9 @@ pub(crate) async fn renew(
     let newer = known.access_token.expose_secret() != old.access_token.expose_secret();
     if newer && known.expires_at > desk.clock.now() {
         return Ok(known);
+    }
+    if let Some(ended) = ended {
+        return Err(ended.clone());
     }
     let mut new = session.refresh(desk, &known).await?;
     // Without rotation the old refresh token stays good.

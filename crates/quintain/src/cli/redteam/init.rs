@@ -13,7 +13,7 @@ use quintain_report::{yaml_block, yaml_string};
 
 use super::{orders, writing};
 use crate::cli::Desk;
-use crate::cli::question::question;
+use crate::cli::ask_user::ask_user;
 use crate::cli::target::{self, TargetArgs};
 use crate::exit::Exit;
 
@@ -114,7 +114,7 @@ async fn attempt(mut args: Args, desk: &Desk) -> Result<Exit, Exit> {
 async fn ask(args: &mut Args, desk: &Desk) {
     if !args.target.is_named() {
         let how = "How is the server started, or at which URL is it? [the practice target]";
-        let line = question(how, desk).await;
+        let line = ask_user(how, desk).await;
         if line.starts_with("http://") || line.starts_with("https://") {
             args.target = TargetArgs::for_url(line);
         } else if !line.is_empty() {
@@ -122,13 +122,13 @@ async fn ask(args: &mut Args, desk: &Desk) {
         }
     }
     if args.purpose.is_none() {
-        let line = question("What is it for, in a sentence? [nothing said]", desk).await;
+        let line = ask_user("What is it for, in a sentence? [nothing said]", desk).await;
         args.purpose = Some(line).filter(|line| !line.is_empty());
     }
     if args.plugins.is_empty() {
         let which = "Which attacks, separated by commas? [those that suit it]";
         args.plugins = loop {
-            let line = question(which, desk).await;
+            let line = ask_user(which, desk).await;
             let names = line.split(',').map(|name| name.trim().to_owned());
             let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
             if orders::choose(&mut Orders::default(), &names, desk).is_ok() {
@@ -138,7 +138,7 @@ async fn ask(args: &mut Args, desk: &Desk) {
     }
     while args.num_tests.is_none() {
         let how_many = format!("On how many places is each tried at most? [{NUM_TESTS}]");
-        args.num_tests = match question(&how_many, desk).await.as_str() {
+        args.num_tests = match ask_user(&how_many, desk).await.as_str() {
             "" => Some(NUM_TESTS),
             line => line.parse().ok().filter(|number| *number > 0),
         };

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::line;
 use crate::cli::Desk;
-use crate::cli::question::question;
+use crate::cli::ask_user::ask_user;
 use crate::exit::Exit;
 
 /// Delete earlier runs for good
@@ -56,7 +56,7 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
             return Ok(Exit::Usage);
         }
         let text = format!("{what}\n{}\ndelete them for good? [y]es, [N]o", names(&chosen));
-        let answer = question(&text, desk).await.to_ascii_lowercase();
+        let answer = ask_user(&text, desk).await.to_ascii_lowercase();
         if !matches!(answer.as_str(), "y" | "yes") {
             desk.console.note("nothing was deleted");
             return Ok(Exit::Passed);

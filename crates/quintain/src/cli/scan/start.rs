@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::sheet::{Scan, State};
 use super::table;
-use crate::cli::question::question;
+use crate::cli::ask_user::ask_user;
 use crate::cli::{Desk, target};
 use crate::context::Context;
 
@@ -124,7 +124,7 @@ impl Consent {
         }
         let (title, shown) = (visible(&asked.title), visible(&asked.shown));
         let text = format!("{title}\n  {shown}\nstart it? [y]es, [N]o, [a]ll, [q]uit asking");
-        let answer = match question(&text, desk).await.to_ascii_lowercase().as_str() {
+        let answer = match ask_user(&text, desk).await.to_ascii_lowercase().as_str() {
             "y" | "yes" => true,
             "a" | "all" => *self.rest.insert(true),
             "q" | "quit" => *self.rest.insert(false),

@@ -3,7 +3,7 @@
 use super::Desk;
 
 /// Asks for one line; the end of the input is an empty one.
-pub(super) async fn question(text: &str, desk: &Desk) -> String {
+pub(super) async fn ask_user(text: &str, desk: &Desk) -> String {
     desk.console.err(text);
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
