@@ -3,10 +3,15 @@
 import os
 import pty
 import sys
+import termios
 
 answer, *command = sys.argv[1:]
 child, terminal = pty.fork()
 if child == 0:
+    # What is typed is not shown: when it would appear is a matter of chance.
+    attributes = termios.tcgetattr(0)
+    attributes[3] &= ~termios.ECHO
+    termios.tcsetattr(0, termios.TCSANOW, attributes)
     os.environ["TERM"] = "xterm"
     os.execvp(command[0], command)
 shown = b""
