@@ -162,8 +162,7 @@ mod tests {
         Boundary::around(&server.parse().unwrap()).check(&url.parse().unwrap()).await.is_ok()
     }
 
-    /// The name does not exist (RFC 6761), so its server counts as far away.
-    const REMOTE: &str = "https://mcp.invalid/mcp";
+    const REMOTE: &str = "https://8.8.8.8/mcp";
 
     #[tokio::test]
     async fn a_remote_server_cannot_send_us_to_this_machine_or_its_network() {
@@ -195,11 +194,12 @@ mod tests {
             "https://[ff02::1]/",
         ] {
             assert!(!may_name(REMOTE, near).await, "{near}");
-            assert!(!may_name("https://8.8.8.8/mcp", near).await, "{near}");
         }
         for far in ["https://9.9.9.9/", "https://[2620:fe::fe]/", "https://as.example/"] {
             assert!(may_name(REMOTE, far).await, "{far}");
         }
+        // A name that does not exist (RFC 6761): its server counts as far away.
+        assert!(!may_name("https://mcp.invalid/mcp", "https://127.0.0.1/").await);
     }
 
     #[tokio::test]
@@ -230,5 +230,18 @@ mod tests {
         assert_eq!(resolve("rebound.example", vec![near]).await, Err(TOO_NEAR));
         assert_eq!(resolve("rebound.example", vec![near, far]).await, Ok(vec![far]));
         assert_eq!(resolve("proxy.example", vec![near]).await, Ok(vec![near]), "the user's own");
+    }
+
+    #[tokio::test]
+    async fn the_client_connects_to_no_near_address_of_a_name_that_a_remote_server_gave() {
+        let server: Url = REMOTE.parse().unwrap();
+        let boundary = Boundary::around(&server);
+        // The one name that has a near address on every machine, as if it were any other.
+        boundary.named.lock().unwrap().insert("localhost".to_owned());
+        let builder = crate::net::builder(std::time::Duration::from_secs(5), &server).no_proxy();
+        let client = builder.dns_resolver(Resolver(boundary)).build().unwrap();
+        let error = client.get("https://localhost:9/").send().await.unwrap_err();
+        let why = crate::net::chain(&error);
+        assert!(why.contains(TOO_NEAR), "{why}");
     }
 }

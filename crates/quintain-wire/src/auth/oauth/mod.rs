@@ -127,7 +127,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_remote_server_cannot_send_us_to_this_machine() {
-        let remote = desk("https://mcp.invalid/mcp");
+        let remote = desk("https://8.8.8.8/mcp");
         let error = remote.endpoint("http://127.0.0.1:9/token").await.unwrap_err();
         assert!(error.to_string().contains("need https"), "{error}");
         let error = remote.endpoint("https://127.0.0.1:9/token").await.unwrap_err();
