@@ -4,6 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What group and others may do, of the mode of a folder.
+#[cfg(unix)]
+const OTHERS: u32 = 0o077;
+
 /// Where journals are kept: in the state directory, or in the folder for temporary files where the state directory
 /// cannot be written. A journal says what to delete, so it must be out of the reach of other users.
 pub(super) fn journal_folders(state_dir: Option<&Path>) -> Vec<PathBuf> {
@@ -58,7 +62,7 @@ pub fn is_private(path: &Path) -> bool {
     {
         use std::os::unix::fs::MetadataExt as _;
         let is_mine = found.uid() == rustix::process::geteuid().as_raw();
-        found.is_dir() && is_mine && found.mode() & 0o077 == 0
+        found.is_dir() && is_mine && found.mode() & OTHERS == 0
     }
     #[cfg(not(unix))]
     found.is_dir()

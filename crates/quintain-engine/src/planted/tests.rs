@@ -92,7 +92,7 @@ fn a_run_that_was_killed_is_cleaned_up_by_the_next_start_and_one_that_goes_on_is
     cut_off.extend(b"{\"plan");
     drop(journal);
     fs::write(&path, cut_off).unwrap();
-    assert_eq!(remove_leftovers(Some(&state)).removed, [planted.clone()]);
+    assert_eq!(remove_leftovers(Some(&state)).removed, std::slice::from_ref(&planted));
     assert!(!planted.exists() && !path.exists());
 }
 

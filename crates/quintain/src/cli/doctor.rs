@@ -70,7 +70,8 @@ impl Check {
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let state_dir = desk.context.state_dir();
     let state_dir = state_dir.as_deref();
-    let removal = args.clean.then(|| planted::remove_leftovers(state_dir)).unwrap_or_default();
+    let removal =
+        if args.clean { planted::remove_leftovers(state_dir) } else { Removal::default() };
     let mut checks = vec![state(state_dir), runs(state_dir).await, logins(state_dir)];
     checks.push(leftovers(&planted::leftovers(state_dir), &removal));
     checks.extend(programs(desk));
