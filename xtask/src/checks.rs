@@ -233,8 +233,8 @@ fn source(file: &Path, text: &str) -> Vec<String> {
 /// Calls outside of the files that may make them. Tests may do what they want.
 fn guarded_calls(file: &Path, text: &str) -> Vec<String> {
     let shown = file.display().to_string();
-    let is_product =
-        shown.starts_with("crates/") && shown.contains("/src/") && shown.ends_with(".rs");
+    let is_rust = file.extension().is_some_and(|ending| ending == "rs");
+    let is_product = is_rust && shown.starts_with("crates/") && shown.contains("/src/");
     if !is_product || shown.contains("/tests") {
         return Vec::new();
     }
