@@ -2,6 +2,7 @@
 
 mod again;
 pub(crate) mod defined;
+mod destructive;
 mod entries;
 mod fitting;
 mod generated;
@@ -22,6 +23,7 @@ mod written;
 
 pub use again::bout_of;
 pub use defined::{Defined, Reading};
+pub use destructive::Destructive;
 pub(crate) use entries::DEFINITION;
 pub use fitting::{Fit, fitting};
 pub use generated::{Draft as TestDraft, generated};
