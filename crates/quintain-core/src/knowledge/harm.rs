@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::modes::is_switch;
+use super::modes::{is_switch, switch};
 use super::verbs::{begins, looks, says_destructive, sounds_destructive, tells, writes_where_told};
 use super::{is_destructive, words};
 use crate::surface::Tool;
@@ -127,9 +127,19 @@ pub fn harm_of_call(tool: Option<&Tool>, name: &str, args: &Map<String, Value>) 
         Some(tool) => harm_of(tool),
         None => of_name(),
     };
-    of_tool.or_else(|| {
-        args.iter().any(|(name, value)| tells_to(name, value)).then_some(Harm::Destroys)
-    })
+    let told = || args.iter().any(|(name, value)| tells_to(name, value));
+    let astray = || tool.and_then(Tool::input_schema).is_some_and(|schema| strays(schema, args));
+    of_tool.or_else(|| (told() || astray()).then_some(Harm::Destroys))
+}
+
+/// Whether a tool that can be told to destroy something is told what it does not list: nobody knows what it does
+/// then.
+fn strays(schema: &Value, args: &Map<String, Value>) -> bool {
+    let Some(switch) = switch(schema) else { return false };
+    let (bad, good): (Vec<&String>, Vec<&String>) =
+        switch.choices.iter().partition(|choice| is_destructive(choice));
+    let told = args.get(&switch.argument);
+    !bad.is_empty() && told.is_some_and(|told| !good.iter().any(|choice| *told == choice.as_str()))
 }
 
 /// Whether an argument tells a tool that does several things to destroy something.
@@ -225,6 +235,15 @@ mod tests {
         assert_eq!(call(json!({"action": "delete", "id": "1"})), Some(Harm::Destroys));
         assert_eq!(call(json!({"changes": [{"op": "remove"}]})), Some(Harm::Destroys));
         assert_eq!(call(json!({"action": "list"})), None);
+        let choices = json!({"properties": {"action": {"enum": ["list", "delete"]}}});
+        let tool = Tool(json!({"name": "manage", "inputSchema": choices}));
+        let told = |action: Value| {
+            let args = Map::from_iter([("action".to_owned(), action)]);
+            harm_of_call(Some(&tool), "manage", &args)
+        };
+        assert_eq!(told(json!("list")), None);
+        assert_eq!(told(json!("list'")), Some(Harm::Destroys), "it may end in the other branch");
+        assert_eq!(told(json!({"x": 1})), Some(Harm::Destroys));
         let unlisted = |name: &str| harm_of_call(None, name, &Map::new());
         assert_eq!(unlisted("admin_delete_all"), Some(Harm::Destroys));
         assert_eq!(unlisted("set_config"), Some(Harm::Reconfigures));

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::modes::is_switch;
 use super::{Harm, words};
 use crate::surface::Tool;
 
@@ -99,7 +100,7 @@ pub struct Leaf<'a> {
 enum Role {
     /// It selects what the call acts on.
     Names,
-    /// It is one of a few words that the schema lists.
+    /// It says what to do, or is one of a few words that the schema lists.
     Chooses,
     Says,
     Counts,
@@ -127,6 +128,9 @@ impl Leaf<'_> {
     }
 
     fn role(&self, value: &Value) -> Role {
+        if is_switch(self.name) {
+            return Role::Chooses;
+        }
         let names = self.has(&NUMBERED) || self.is_object() || self.is_process();
         match value {
             Value::Number(_) if !names => Role::Counts,
@@ -182,6 +186,7 @@ pub fn objection(
                     names_something |= leaf.identifies(harm, args);
                     (!owns(leaf, value)).then_some("may name something real")
                 }
+                Role::Chooses if !is_plain(value) => Some("is more than plain words"),
                 Role::Chooses => means_all(value).then_some("means everything there is"),
                 Role::Says => (!is_plain(value)).then_some("is more than plain words"),
                 Role::Counts => None,
@@ -192,7 +197,36 @@ pub fn objection(
         }
     });
     let nothing = || "no argument says which object is meant".to_owned();
-    wrong.or_else(|| (!names_something).then(nothing))
+    let missing = || {
+        let (name, ..) = left_out(name, schema, args)?;
+        Some(format!("`{name}` is left out, so that the target chooses it"))
+    };
+    wrong.or_else(missing).or_else(|| (!names_something).then(nothing))
+}
+
+/// What would select something and is missing, so that the target puts something of its own there: the name, its
+/// schema, and a value of its type.
+fn left_out<'s>(
+    tool: &str,
+    schema: &'s Value,
+    args: &Map<String, Value>,
+) -> Option<(&'s str, &'s Value, Value)> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let properties = schema.get("properties").and_then(Value::as_object)?;
+    let mut missing = properties.iter().filter(|(name, _)| !args.contains_key(*name));
+    missing.find_map(|(name, schema)| {
+        let default = schema.get("default").filter(|value| !value.is_null());
+        let sample = match schema.get("type").and_then(Value::as_str) {
+            Some("boolean") => return None,
+            Some("integer" | "number") => Value::from(0),
+            _ => Value::from(""),
+        };
+        let sample = default.cloned().unwrap_or(sample);
+        let names = Leaf { tool, name, schema }.role(&sample) == Role::Names;
+        let chosen = default.is_some() || is_required(name);
+        (names && chosen).then_some((name.as_str(), schema, sample))
+    })
 }
 
 /// The same arguments with values of this run wherever one selects something; `give` makes
@@ -206,10 +240,12 @@ pub fn harmless(
     let name = tool.name().unwrap_or_default();
     let mut changed = Value::Object(args.clone());
     replace(name, "", schema, &mut changed, give);
-    match changed {
-        Value::Object(args) => args,
-        _ => args.clone(),
+    let Value::Object(mut changed) = changed else { return args.clone() };
+    while let Some((missing, schema, sample)) = left_out(name, schema, &changed) {
+        let given = give(&Leaf { tool: name, name: missing, schema }, &sample);
+        changed.insert(missing.to_owned(), given);
     }
+    changed
 }
 
 fn replace(
@@ -354,12 +390,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_out_is_chosen_by_the_target() {
+        let tool = Tool(
+            json!({"name": "manage", "inputSchema": {"required": ["pid"], "properties": {
+            "pid": {"type": "integer"}, "account": {"default": "root"}, "force": {"type": "boolean"},
+            "action": {"enum": ["list", "kill"]}}}}),
+        );
+        let said = |args: Value| {
+            let args = args.as_object().cloned().unwrap();
+            objection(Some(&tool), "manage", Harm::Destroys, &args, &owns)
+        };
+        assert_eq!(said(json!({"action": "kill", "pid": 2_000_000_001, "account": "own"})), None);
+        assert!(said(json!({"action": "kill", "pid": 2_000_000_001})).is_some());
+        assert!(said(json!({"action": "kill", "account": "own"})).is_some());
+        assert!(said(json!({"action": "own"})).is_some(), "what to do names nothing");
+        assert!(said(json!({"action": "a;b", "pid": 2_000_000_001, "account": "own"})).is_some());
+    }
+
+    #[test]
     fn arguments_are_made_harmless() {
         let tool = Tool(json!({"name": "delete_file"}));
-        let schema = json!({"properties": {"paths": {"items": {"type": "string"}}}});
+        let schema = json!({"properties": {"paths": {"items": {"type": "string"}}, "owner": {"default": "root"}}});
         let args = json!({"paths": ["/etc"], "all": true, "reason": "$(x)", "depth": 3});
         let made = harmless(&tool, &schema, args.as_object().unwrap(), &mut |_, _| "own".into());
-        let wanted = json!({"paths": ["own"], "all": false, "reason": "test", "depth": 3});
+        let wanted =
+            json!({"paths": ["own"], "all": false, "reason": "test", "depth": 3, "owner": "own"});
         assert_eq!(Value::Object(made.clone()), wanted);
         assert_eq!(objection(Some(&tool), "delete_file", Harm::Destroys, &made, &owns), None);
     }

@@ -219,17 +219,31 @@ impl Gate {
         checked.is_ok()
     }
 
-    /// What was held back, but for tools that are listed as left alone.
+    /// What was held back, a line for each tool, but for tools that are listed as left alone.
     pub(super) fn held(&self, left_alone: &[&str]) -> Vec<NotRun> {
         let state = self.state();
-        let told = state.held.iter().filter(|((tool, _), _)| !left_alone.contains(&tool.as_str()));
-        let told = told.map(|((tool, why), count)| {
-            let calls = if *count == 1 { "call" } else { "calls" };
+        let mut by_tool: BTreeMap<&str, (usize, usize, &str)> = BTreeMap::new();
+        for ((tool, why), count) in &state.held {
+            let is_listed = state.tools.iter().any(|(_, known)| known.name() == Some(tool));
+            let tool = if is_listed { tool.as_str() } else { "" };
+            let (all, most, usual) = by_tool.entry(tool).or_default();
+            *all += count;
+            if *count > *most {
+                (*most, *usual) = (*count, why);
+            }
+        }
+        by_tool.retain(|tool, _| !left_alone.contains(tool));
+        let told = by_tool.into_iter().map(|(tool, (count, _, why))| {
+            let calls = if count == 1 { "call" } else { "calls" };
+            let what = match tool {
+                "" => format!("{count} {calls} of tools that are not listed"),
+                tool => format!("{count} {calls} of `{tool}`"),
+            };
             let why = match self.policy {
                 Destructive::Never => LEFT_ALONE.to_owned(),
-                _ => format!("{why}; --include-destructive=all sends such calls"),
+                _ => format!("destructive, and {why}; --include-destructive=all sends such calls"),
             };
-            NotRun { what: format!("{count} {calls} of `{tool}`"), why }
+            NotRun { what, why }
         });
         told.collect()
     }
