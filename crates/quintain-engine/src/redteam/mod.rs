@@ -17,9 +17,11 @@ mod mute;
 mod own;
 mod party;
 mod past;
+mod places;
 mod plan;
 mod raw;
 mod rehearse;
+mod restore;
 mod roots;
 mod rows;
 mod score;
@@ -39,7 +41,7 @@ use quintain_core::attack::{Field, Powers};
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::knowledge::Knowledge;
 use quintain_core::redteam::{
-    BoutKey, Insight, NotRun, Orders, RedteamReport, part_suppressed, unused,
+    BoutKey, FileChange, Insight, NotRun, Orders, RedteamReport, part_suppressed, unused,
 };
 use quintain_core::result::CaseResult;
 use quintain_core::suite::McpTarget;
@@ -168,7 +170,8 @@ pub async fn execute(
     let left: Vec<&str> = scouted.knowledge.silent.iter().map(|one| one.tool.as_str()).collect();
     not_run.extend(siege.gate.held(&left));
     not_run.extend(battle.unfought(planned, cut_short.as_deref()));
-    let ended = Ended { not_run, cut_short, clock, started };
+    let changes = siege.restore();
+    let ended = Ended { not_run, changes, cut_short, clock, started };
     Ok(battle.finish(&siege, &scouted, ended).await)
 }
 
@@ -261,6 +264,7 @@ impl Scouted {
 /// How an attack ended.
 struct Ended {
     not_run: Vec<NotRun>,
+    changes: Vec<FileChange>,
     cut_short: Option<String>,
     clock: Clock,
     started: Instant,
@@ -366,7 +370,7 @@ impl Battle<'_> {
     }
 
     async fn finish(self, siege: &Siege, scouted: &Scouted, ended: Ended) -> Outcome {
-        let Ended { not_run, cut_short, clock, started } = ended;
+        let Ended { not_run, changes, cut_short, clock, started } = ended;
         let orders = self.campaign.orders;
         let mut summary = self.tally.finish(started.elapsed(), self.interrupted);
         let knowledge = &scouted.knowledge;
@@ -389,6 +393,7 @@ impl Battle<'_> {
             calls: siege.budget.calls(),
             seed: orders.seed,
             cut_short,
+            changes,
             learned: masked(Insight::of(knowledge), &self.campaign.world.redactor),
             ..RedteamReport::default()
         };

@@ -1,12 +1,12 @@
 //! What is set up for a run: the canary ground, the listener, shims, and a party per identity.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use quintain_core::attack::{MarkKey, Powers};
 use quintain_core::event::Event;
 use quintain_core::knowledge::{Hints, Knowledge, aims, aims_in_modes};
-use quintain_core::redteam::IdentityOrder;
+use quintain_core::redteam::{FileChange, IdentityOrder};
 use quintain_core::suite::{Auth, Launch, McpTarget, names_a_secret};
 use quintain_core::surface::Surface;
 use quintain_core::tool_call::ToolCall;
@@ -20,6 +20,7 @@ use super::listener::Listener;
 use super::model::Proposals;
 use super::party::{Party, with_env};
 use super::past::Lesson;
+use super::restore::Snapshot;
 use super::roots::{self, whereabouts};
 use super::shims::Shims;
 use super::witness::Witness;
@@ -33,6 +34,7 @@ pub(super) struct Siege {
     pub(super) witness: Witness,
     pub(super) budget: Budget,
     pub(super) gate: Arc<Gate>,
+    snapshot: Mutex<Snapshot>,
     roots: Vec<PathBuf>,
     http: bool,
     here: bool,
@@ -51,6 +53,7 @@ impl Siege {
             return Err(RedteamError::Remote);
         }
         let mut target = campaign.target.clone();
+        let snapshot = Snapshot::take(&target, campaign.world);
         let roots = roots::declared(&target);
         let marks = random_key().map_err(RedteamError::Ground)?;
         let planted = if whereabouts.here {
@@ -90,6 +93,7 @@ impl Siege {
             marks,
             witness: Witness::new(planted, shims, listener),
             budget,
+            snapshot: Mutex::new(snapshot),
             gate: Arc::new(Gate::new(orders.destructive, orders.budget_time)),
             roots,
             http: whereabouts.http,
@@ -185,6 +189,13 @@ impl Siege {
         let proposals = asked.unwrap_or_else(|| Proposals::none(order, self.budget.why()));
         clock.lap("propose", self.budget.calls());
         proposals
+    }
+
+    /// Takes away what was planted, puts back what the target changed of its own, and tells what changed. All
+    /// sessions must have ended.
+    pub(super) fn restore(&self) -> Vec<FileChange> {
+        self.witness.clear();
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).settle()
     }
 
     /// What was learned, as a later sitting can use it.

@@ -1,7 +1,7 @@
 """A server that can end processes, delete files, drop tables and rewrite its own settings, as servers for desktops can.
 
 It writes every call that reaches a tool as a line of JSON to the file that RECORD names, and harms nothing but what was made for the
-test: processes that its parent started, files below the root, settings in `$HOME/.desktop`, tables and notes in memory.
+test: processes that its parent started, files below the root, settings in `$HOME/.desktop`, a history in `$HOME/.elsewhere`, tables and notes in memory.
 
 usage: desktop.py --root FOLDER
 """
@@ -76,6 +76,9 @@ def set_option(key="allowedDirectories", value="/"):
     settings[str(key)] = value
     SETTINGS.parent.mkdir(exist_ok=True)
     SETTINGS.write_text(json.dumps(settings), encoding="utf-8")
+    # Nothing tells that this file belongs to the server.
+    with open(SETTINGS.parent.parent / ".elsewhere" / "history", "a", encoding="utf-8") as file:
+        file.write(f"{key}\n")
     return f"{key} is set"
 
 

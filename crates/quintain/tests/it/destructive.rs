@@ -49,6 +49,8 @@ impl Ran {
         let place = folder.path().canonicalize()?;
         let (home, root) = (place.join("home"), place.join("root"));
         fs::create_dir_all(home.join(".desktop"))?;
+        fs::create_dir(home.join(".elsewhere"))?;
+        fs::write(home.join(".elsewhere/history"), "before\n")?;
         fs::create_dir(&root)?;
         fs::write(root.join("thesis.docx"), "mine")?;
         fs::write(home.join(".desktop/config.json"), SETTINGS)?;
@@ -163,7 +165,29 @@ fn own() -> Result<(), Failed> {
     let made = ran.of_tool("delete_note").iter().any(|call| call["made"] == true);
     check(made, "no note of ours was deleted", &ran.of_tool("delete_note"))?;
     check(!ran.of_tool("delete_file").is_empty(), "never called", &"delete_file")?;
-    check(ran.undone().contains("--include-destructive=all"), "not told", &ran.undone())
+    check(ran.undone().contains("--include-destructive=all"), "not told", &ran.undone())?;
+    check(!ran.of_tool("set_option").is_empty(), "never called", &"set_option")?;
+    put_back(&ran)?;
+    // Beside these two only the record was written: neither our own report nor what was planted is told.
+    let changes = ran.report["coverage"]["changes"].as_array().map_or(0, Vec::len);
+    check(changes == 3, "more or less", &ran.report["coverage"]["changes"])
+}
+
+/// The settings of the server are as they were, and what else it wrote to is named.
+fn put_back(ran: &Ran) -> Result<(), Failed> {
+    let settings = fs::read_to_string(ran.home().join(".desktop/config.json"))?;
+    check(settings == SETTINGS, "not put back", &settings)?;
+    let changes = ran.report["coverage"]["changes"].as_array().cloned().unwrap_or_default();
+    let told = |name: &str, restored: bool| {
+        changes.iter().any(|change| {
+            let path = change["path"].as_str().unwrap_or_default();
+            path.ends_with(name) && change["change"] == "modified" && change["restored"] == restored
+        })
+    };
+    check(told(".desktop/config.json", true), "not told", &changes)?;
+    check(told(".elsewhere/history", false), "not told", &changes)?;
+    let history = fs::read_to_string(ran.home().join(".elsewhere/history"))?;
+    check(history.lines().count() > 1, "put back though it may be another's", &history)
 }
 
 fn written() -> Result<(), Failed> {
@@ -179,5 +203,5 @@ fn all() -> Result<(), Failed> {
     for tool in HARMFUL {
         check(!ran.of_tool(tool).is_empty(), "never called", &tool)?;
     }
-    check(ran.home().join(".desktop/config.json").exists(), "gone", &"config.json")
+    put_back(&ran)
 }
