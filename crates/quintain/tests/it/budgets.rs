@@ -35,7 +35,38 @@ pub(crate) fn trials() -> Vec<Trial> {
         let over = if http { "http" } else { "stdio" };
         Trial::test(format!("budgets::{over}_{mode}"), move || ends_in_time(mode, http))
     };
-    TARGETS.into_iter().map(trial).collect()
+    let eval = |mode: &'static str| {
+        Trial::test(format!("budgets::eval_{mode}"), move || eval_ends_in_time(mode))
+    };
+    let evals = ["start", "initialize", "list", "call", "hold"].into_iter().map(eval);
+    TARGETS.into_iter().map(trial).chain(evals).collect()
+}
+
+/// The same for `eval` with its limit.
+fn eval_ends_in_time(mode: &str) -> Result<(), Failed> {
+    let folder = tempfile::Builder::new().prefix("quintain-it-").tempdir()?;
+    let place = folder.path().canonicalize()?;
+    fs::copy(repository().join("crates/quintain/tests/harm/slow.py"), place.join("slow.py"))?;
+    let suite = format!(
+        "targets:\n  - id: mcp\n    config: {{server: {{command: python3, args: [slow.py, {mode}]}}}}\nprompts: ['{{\"tool\": \"tool_0\", \"args\": {{\"text\": \"a\", \"path\": \"b\", \"url\": \"c\"}}}}']\ntests: [{{assert: [{{type: contains, value: done}}]}}]\n"
+    );
+    fs::write(place.join("quintain.yaml"), suite)?;
+    let limit = BUDGET.as_millis().to_string();
+    let started = Instant::now();
+    let output =
+        quintain(&place, &["eval", "-q", "--max-time", &limit, "-o", "report.json"]).output()?;
+    let took = started.elapsed();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let survivors = end_survivors(&place, None);
+    if took > BUDGET + TOLERANCE || !survivors.is_empty() || output.status.code() != Some(3) {
+        return Err(format!("{} after {took:?}: {said} {survivors:?}", output.status).into());
+    }
+    let report = fs::read_to_string(place.join("report.json"))?;
+    if report.contains("exceeded max duration") {
+        Ok(())
+    } else {
+        Err(format!("it does not say that the time was up: {report}").into())
+    }
 }
 
 /// A server that ends with the test.
