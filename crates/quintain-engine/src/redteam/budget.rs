@@ -97,7 +97,7 @@ impl Budget {
                 return;
             }
             // Nobody can stop it any more.
-            std::future::pending().await
+            std::future::pending::<()>().await;
         };
         tokio::select! {
             biased;

@@ -18,7 +18,7 @@ use super::own::Own;
 /// Why a destructive tool is not called at all.
 pub(super) const LEFT_ALONE: &str = "it may destroy something or change settings; --include-destructive calls it with objects of this run";
 /// A process of ours outlives a run without a limit by no more than this.
-const LIFE: Duration = Duration::from_mins(60);
+const LIFE: Duration = Duration::from_hours(1);
 
 pub(super) struct Gate {
     policy: Destructive,
@@ -298,9 +298,8 @@ mod tests {
                 raw.to_string(),
                 json!([raw]).to_string(),
                 format!("{raw},"),
-                format!(
-                    r#"{{"method":"tools/call","params":{{"name":"kill_process","name":"read"}}}}"#
-                ),
+                r#"{"method":"tools/call","params":{"name":"kill_process","name":"read"}}"#
+                    .to_owned(),
             ] {
                 assert!(gate.check_raw(message.as_bytes()).is_err(), "{message}");
             }

@@ -62,9 +62,12 @@ impl Snapshot {
     pub(super) fn take(target: &McpTarget, world: &World) -> Self {
         let starts = |launch: &Launch| !matches!(launch, Launch::Url { .. });
         let started = target.servers.iter().any(|server| starts(&server.launch));
-        let places = if started { places(target, world) } else { Vec::new() };
-        let mut taken =
-            Self { places, known: BTreeMap::new(), folders: BTreeMap::new(), settled: false };
+        Self::of(if started { places(target, world) } else { Vec::new() })
+    }
+
+    fn of(places: Vec<Place>) -> Self {
+        let (known, folders) = (BTreeMap::new(), BTreeMap::new());
+        let mut taken = Self { places, known, folders, settled: false };
         let mut left = MAX_HELD;
         for (path, found, own) in taken.seen() {
             let small = own && found.len() <= MAX_FILE.min(left) && !is_database(&path);
@@ -206,20 +209,6 @@ fn number(_folder: &Path) -> Option<(u64, u64)> {
 mod tests {
     use super::*;
 
-    fn snapshot(places: Vec<Place>) -> Snapshot {
-        let mut taken =
-            Snapshot { places, known: BTreeMap::new(), folders: BTreeMap::new(), settled: false };
-        for (path, found, own) in taken.seen() {
-            let held = own.then(|| (fs::read(&path).unwrap(), found.permissions()));
-            if let Some(folder) = path.parent().filter(|_| own) {
-                taken.folders.insert(folder.to_owned(), number(folder));
-            }
-            let modified = found.modified().ok();
-            taken.known.insert(path, Before { length: found.len(), modified, held });
-        }
-        taken
-    }
-
     #[test]
     fn own_settings_are_put_back_and_the_rest_is_named() {
         let home = tempfile::tempdir().unwrap();
@@ -230,7 +219,7 @@ mod tests {
             fs::write(at(name), "before").unwrap();
         }
         let own = Place::own(at("own"));
-        let mut taken = snapshot(vec![own, Place::around(at("root"), 2)]);
+        let mut taken = Snapshot::of(vec![own, Place::around(at("root"), 2)]);
         fs::write(at("own/a"), "after").unwrap();
         fs::remove_file(at("own/b")).unwrap();
         fs::write(at("own/new"), "x").unwrap();
@@ -264,7 +253,7 @@ mod tests {
         fs::write(at("own/a"), "before").unwrap();
         fs::write(at("own/b"), "before").unwrap();
         fs::write(at("other/a"), "precious").unwrap();
-        let mut taken = snapshot(vec![Place::own(at("own"))]);
+        let mut taken = Snapshot::of(vec![Place::own(at("own"))]);
         // A file becomes a link: the link is replaced, not followed.
         fs::remove_file(at("own/b")).unwrap();
         std::os::unix::fs::symlink(at("other/a"), at("own/b")).unwrap();
@@ -272,7 +261,7 @@ mod tests {
         assert_eq!(fs::read_to_string(at("other/a")).unwrap(), "precious");
         assert_eq!(fs::read_to_string(at("own/b")).unwrap(), "before");
         // The folder becomes a link: nothing is written.
-        let mut taken = snapshot(vec![Place::own(at("own"))]);
+        let mut taken = Snapshot::of(vec![Place::own(at("own"))]);
         fs::rename(at("own"), at("gone")).unwrap();
         std::os::unix::fs::symlink(at("other"), at("own")).unwrap();
         let changes = taken.settle();
