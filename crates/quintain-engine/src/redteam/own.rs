@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use quintain_core::attack::Kind;
+use quintain_core::attack::{Kind, Nonce};
 use quintain_core::knowledge::{Hints, Leaf, Learned, classify, words};
 use serde_json::Value;
 
@@ -143,9 +143,7 @@ impl Own {
     }
 
     fn has_mark(&self, text: &str) -> bool {
-        let letters = |part: &&[u8]| part.iter().all(u8::is_ascii_lowercase);
-        let mut parts = text.as_bytes().windows(LETTERS).filter(letters);
-        parts.any(|part| std::str::from_utf8(part).is_ok_and(|part| self.marks.contains(part)))
+        Nonce::candidates(text).any(|part| self.marks.contains(part))
     }
 
     fn pid(&self) -> Option<u32> {
