@@ -3,6 +3,8 @@
 mod accepted;
 mod classify;
 mod complaints;
+mod harm;
+mod harmless;
 mod harvest;
 mod hints;
 mod leaves;
@@ -16,6 +18,8 @@ mod verbs;
 pub use accepted::{accepted, is_unreachable};
 pub use classify::{classify, words};
 pub use complaints::{Complaint, Want, amend, complaints};
+pub use harm::{Harm, destroys, harm_of, harm_of_call};
+pub use harmless::{Leaf, harmless, objection};
 pub use harvest::{Learned, harvest, paths_in};
 pub use hints::Hints;
 pub use leaves::{aims, aims_in_modes, put};
@@ -23,7 +27,7 @@ pub use modes::{Mode, Switch, switch};
 pub use programs::missing_programs;
 pub use synthesis::Tries;
 pub(crate) use verbs::{begins, claims_to_destroy};
-pub use verbs::{destroys, is_destructive, writes};
+pub use verbs::{is_destructive, writes};
 
 use std::path::PathBuf;
 

@@ -2,6 +2,7 @@
 
 mod again;
 pub(crate) mod defined;
+mod destructive;
 mod entries;
 mod fitting;
 mod generated;
@@ -22,6 +23,7 @@ mod written;
 
 pub use again::bout_of;
 pub use defined::{Defined, Reading};
+pub use destructive::Destructive;
 pub(crate) use entries::DEFINITION;
 pub use fitting::{Fit, fitting};
 pub use generated::{Draft as TestDraft, generated};
@@ -37,7 +39,9 @@ pub use provider::ModelOrder;
 pub(crate) use provider::ignored as provider_options;
 pub use record::{BoutKey, BoutRecord};
 pub use regression::{Ground as RegressionGround, Left, Regression, regression};
-pub use report::{AttackReport, DefinedAttack, NotRun, PhaseTime, RedteamReport, ToolCoverage};
+pub use report::{
+    AttackReport, Change, DefinedAttack, FileChange, NotRun, PhaseTime, RedteamReport, ToolCoverage,
+};
 pub use risk::{Level, Risk, interval, risk};
 pub use suppress::{
     Suppression, Unused, part as part_suppressed, read as read_suppressions, unused,

@@ -66,6 +66,18 @@ impl Action {
             Self::Frame { .. } | Self::Http(_) => &[],
         }
     }
+
+    /// Who does it, by position.
+    pub fn identity(&self) -> usize {
+        match self {
+            Self::Steps { identity, .. }
+            | Self::Alone { identity, .. }
+            | Self::Watched { identity, .. }
+            | Self::Until { identity, .. } => *identity,
+            Self::Http(request) => request.identity.unwrap_or(0),
+            Self::Frame { .. } => 0,
+        }
+    }
 }
 
 /// An HTTP request of any shape to the address of the target.

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::http::of_role;
 use super::{nature, reach};
 use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Kind, Sign, Tried,
+    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Kind, Nonce, Sign,
+    Tried,
 };
 use crate::finding::{Place, Severity};
 use crate::knowledge::{Baseline, claims_to_destroy, is_destructive, put};
@@ -104,26 +105,22 @@ impl Attack for Bfla {
             let unknown = ToolCall { tool: nonce.to_string(), ..call.clone() };
             let steps = vec![Step::Call(unknown)];
             attempts.push(reach::plain(steps, who, (set, why.form(), "unknown"), nonce));
-            let mut call_as = |who: usize, role: &str, step: Step| {
-                attempts.push(reach::plain(
-                    vec![step],
-                    who,
-                    (set, why.form(), role),
-                    brief.nonce(),
-                ));
+            let mut call_as = |who: usize, role: &str, step: Step, nonce: Nonce| {
+                attempts.push(reach::plain(vec![step], who, (set, why.form(), role), nonce));
             };
-            call_as(who, "called", baseline.step.clone());
+            call_as(who, "called", baseline.step.clone(), brief.nonce());
+            // The mark of the attempt shows that the object is of its making.
             let nobody = brief.nonce();
             let absent = with_object(field, baseline, &Value::from(nobody.as_str()));
             if let Some(absent) = absent.filter(|_| who > 0) {
-                call_as(0, "absent to the greater", absent.clone());
-                call_as(who, "absent", absent);
+                call_as(0, "absent to the greater", absent.clone(), nobody.clone());
+                call_as(who, "absent", absent, nobody);
             }
             if destroys(tool) {
                 for other in others(field, baseline) {
                     with_object(field, baseline, &other)
                         .into_iter()
-                        .for_each(|step| call_as(who, "called", step));
+                        .for_each(|step| call_as(who, "called", step, brief.nonce()));
                 }
             }
         }
@@ -346,6 +343,7 @@ mod tests {
             let identity = Identity { name: name.into(), tools, ..Identity::default() };
             room.powers.identities.push(identity);
         }
+        room.powers.destructive = true;
         let fails = |text: &str| {
             let content = json!([{"type": "text", "text": text}]);
             comes(Outcome::ToolError(json!({"isError": true, "content": content})))

@@ -48,8 +48,7 @@ pub struct Switch {
 pub fn switch(schema: &Value) -> Option<Switch> {
     let properties = schema.get("properties")?.as_object()?;
     properties.iter().find_map(|(argument, property)| {
-        let last = words(argument).pop()?;
-        if !SWITCHES.contains(&last.as_str()) {
+        if !is_switch(argument) {
             return None;
         }
         let choices = match property.get("enum").and_then(Value::as_array) {
@@ -60,6 +59,11 @@ pub fn switch(schema: &Value) -> Option<Switch> {
             choices.iter().filter_map(Value::as_str).take(MAX_CHOICES).map(str::to_owned).collect();
         (choices.len() > 1).then(|| Switch { argument: argument.clone(), choices })
     })
+}
+
+/// Whether an argument is called as if it said what to do.
+pub(super) fn is_switch(argument: &str) -> bool {
+    words(argument).pop().is_some_and(|last| SWITCHES.contains(&last.as_str()))
 }
 
 impl Switch {

@@ -13,31 +13,69 @@ const WRITES: [&str; 25] = [
     "set", "post", "backup", "delete", "remove",
 ];
 /// Verbs of tools that change or destroy something for good.
-const DESTRUCTIVE: [&str; 24] = [
-    "delete",
-    "remove",
-    "drop",
-    "destroy",
-    "purge",
-    "erase",
-    "wipe",
-    "truncate",
-    "kill",
-    "terminate",
-    "shutdown",
-    "reboot",
-    "reset",
-    "uninstall",
-    "revoke",
+const DESTRUCTIVE: [&str; 44] = [
+    "abort",
+    "ban",
     "cancel",
-    "unpublish",
-    "format",
     "clear",
-    "refund",
-    "transfer",
-    "pay",
+    "deactivate",
+    "delete",
     "deploy",
+    "destroy",
+    "disable",
+    "drop",
+    "erase",
+    "evict",
+    "flush",
+    "format",
+    "halt",
+    "kill",
+    "killall",
+    "overwrite",
+    "pay",
+    "poweroff",
+    "prune",
+    "purge",
+    "reboot",
+    "refund",
+    "remove",
+    "reset",
+    "restart",
+    "revoke",
+    "rm",
+    "rmdir",
+    "rollback",
+    "rotate",
     "send",
+    "shutdown",
+    "signal",
+    "stop",
+    "suspend",
+    "terminate",
+    "transfer",
+    "truncate",
+    "uninstall",
+    "unlink",
+    "unpublish",
+    "wipe",
+];
+/// The same as the first word of a description, where fewer of them mean it: `Sends`, `Formats` and `Clears`
+/// begin many harmless ones.
+const SAID_DESTRUCTIVE: [&str; 14] = [
+    "delete",
+    "destroy",
+    "drop",
+    "erase",
+    "kill",
+    "poweroff",
+    "purge",
+    "reboot",
+    "revoke",
+    "shutdown",
+    "terminate",
+    "truncate",
+    "uninstall",
+    "wipe",
 ];
 
 /// Verbs of tools that look, or write down that something was done.
@@ -85,43 +123,40 @@ pub fn writes(tool: &Tool) -> bool {
     tool.hint("readOnlyHint") != Some(true) && (named || begins(tool, &WRITES))
 }
 
-/// Whether a tool may destroy what is not ours. One that writes to a path of the caller's choice destroys
-/// only what stands there, and it is given paths of ours alone.
-pub fn destroys(tool: &Tool) -> bool {
-    may_destroy(
-        tool,
-        tool.hint("destructiveHint").filter(|_| !writes_where_told(tool) && !looks(tool)),
-    )
-}
-
 /// Whether a tool says or sounds as if it destroys something.
 pub(crate) fn claims_to_destroy(tool: &Tool) -> bool {
-    may_destroy(tool, tool.hint("destructiveHint"))
+    sounds_destructive(tool) || says_destructive(tool)
 }
 
-fn may_destroy(tool: &Tool, hint: Option<bool>) -> bool {
-    let says = hint == Some(true);
-    if says { tool.hint("readOnlyHint") != Some(true) } else { sounds_destructive(tool) }
+/// Whether a tool claims to be destructive. What claims to only read as well is believed about that, as servers
+/// that state all hints do so; what the tool is called is never outweighed by a claim.
+pub(super) fn says_destructive(tool: &Tool) -> bool {
+    tool.hint("destructiveHint") == Some(true) && tool.hint("readOnlyHint") != Some(true)
 }
 
 /// Whether the words of a tool are about destroying. `mark_reboot` with the description `Record that a
 /// host was rebooted` is about telling of it; `record_delete` that begins with `Delete` is not.
-fn sounds_destructive(tool: &Tool) -> bool {
+pub(super) fn sounds_destructive(tool: &Tool) -> bool {
+    (is_destructive(tool.name().unwrap_or_default()) && !tells(tool))
+        || begins(tool, &SAID_DESTRUCTIVE)
+}
+
+/// Whether a tool looks, or writes down that something was done, by its name and its description.
+pub(super) fn tells(tool: &Tool) -> bool {
     let name = words(tool.name().unwrap_or_default());
-    let has = |known: &[&str]| name.iter().any(|word| known.contains(&word.as_str()));
+    let joins = name.iter().any(|word| matches!(word.as_str(), "and" | "then" | "or"));
     let first = name.first().is_some_and(|verb| TELLS.contains(&verb.as_str()));
-    let tells = first && !has(&["and", "then", "or"]) && begins(tool, &TELLS);
-    has(&DESTRUCTIVE) && !tells
+    first && !joins && begins(tool, &TELLS)
 }
 
 /// Whether a tool looks at something and changes nothing, by its name.
-fn looks(tool: &Tool) -> bool {
+pub(super) fn looks(tool: &Tool) -> bool {
     let named = words(tool.name().unwrap_or_default());
     let has = |wanted: &[&str]| named.iter().any(|word| wanted.contains(&word.as_str()));
     has(&LOOKS) && !has(&WRITES)
 }
 
-fn writes_where_told(tool: &Tool) -> bool {
+pub(super) fn writes_where_told(tool: &Tool) -> bool {
     let named = words(tool.name().unwrap_or_default());
     let has = |wanted: &[&str]| named.iter().any(|word| wanted.contains(&word.as_str()));
     let properties = tool.input_schema().and_then(|schema| schema.get("properties"));
@@ -152,40 +187,9 @@ mod tests {
         assert!(!claims_to_destroy(&tool("list_users", json!({}))));
         let look = tool("look", json!({"destructiveHint": true, "readOnlyHint": true}));
         assert!(!claims_to_destroy(&look));
-    }
-
-    #[test]
-    fn who_tells_of_destruction_destroys_nothing() {
-        let tool = |name: &str, says: &str| Tool(json!({"name": name, "description": says}));
-        assert!(!destroys(&tool("mark_reboot", "Record that a host was rebooted.")));
-        assert!(!destroys(&tool("list_transfers", "Lists transfers.")));
-        for (name, says) in [
-            ("record_delete", "Delete a record."),
-            ("log_clear", "Clear the log."),
-            ("find_and_delete", "Find files and delete them."),
-            ("reboot", "Record a reboot, and do it."),
-            ("mark_reset", ""),
-        ] {
-            assert!(destroys(&tool(name, says)), "{name}");
-        }
-    }
-
-    #[test]
-    fn who_writes_where_told_destroys_nothing_of_others() {
-        let tool = |name: &str, argument: &str| {
-            Tool(json!({"name": name, "annotations": {"destructiveHint": true},
-                "inputSchema": {"properties": {argument: {"type": "string"}}}}))
-        };
-        assert!(!destroys(&tool("write_file", "path")));
-        assert!(destroys(&tool("write_record", "id")) && destroys(&tool("delete_file", "path")));
-    }
-
-    #[test]
-    fn who_looks_destroys_nothing_whatever_it_claims() {
-        let tool =
-            |name: &str| Tool(json!({"name": name, "annotations": {"destructiveHint": true}}));
-        assert!(!destroys(&tool("device_open_url")) && !destroys(&tool("listApps")));
-        assert!(destroys(&tool("update_view")) && destroys(&tool("tidy")));
-        assert!(destroys(&tool("delete_open_issues")));
+        // A name is never outweighed by claims.
+        let claims = json!({"destructiveHint": true, "readOnlyHint": true});
+        assert!(claims_to_destroy(&tool("delete_everything", claims)));
+        assert!(claims_to_destroy(&tool("delete_everything", json!({"readOnlyHint": true}))));
     }
 }

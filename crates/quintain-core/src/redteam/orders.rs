@@ -8,6 +8,7 @@ use quintain_source::{Diagnostics, Fields, Node, Severity as Weight, closest, wr
 use secrecy::SecretString;
 
 use super::defined::{Defined, Reading};
+use super::destructive::Destructive;
 use super::groups;
 use super::identities::{self, IdentityOrder};
 use super::plugins::{collections, known_names, unavailable};
@@ -62,8 +63,8 @@ pub struct Orders {
     pub budget_calls: Option<usize>,
     pub budget_time: Option<Duration>,
     pub concurrency: usize,
-    /// Tools that destroy may be called.
-    pub destructive: bool,
+    /// What tools that destroy may be called with.
+    pub destructive: Destructive,
     /// Targets that are not on this machine may be attacked.
     pub allow_remote: bool,
     /// Only these attacks at the places with these keys are made.
@@ -111,7 +112,7 @@ impl Default for Orders {
             budget_calls: None,
             budget_time: Some(DEFAULT_TIME),
             concurrency: 4,
-            destructive: false,
+            destructive: Destructive::Never,
             allow_remote: false,
             only: None,
             confirmations: 2,
@@ -167,7 +168,9 @@ impl Orders {
             }
             orders.seed = seed.unwrap_or_default();
         }
-        orders.destructive = fields.bool("destructive", dx).unwrap_or(false);
+        if let Some(node) = fields.get("destructive") {
+            orders.destructive = Destructive::read(node, dx);
+        }
         orders.fail_on = fields.choice("failOn", &Severity::WORDS, dx);
         if let Some(node) = fields.get("budget") {
             orders.read_budget(node, dx);
@@ -363,6 +366,19 @@ mod tests {
         assert!(codes.is_empty(), "{codes:?}");
         assert_eq!(orders.tokens.len(), 3);
         assert_eq!(self::orders("redteam: {tokens: {old: a}}").1, ["config::unknown-key"]);
+    }
+
+    #[test]
+    fn how_destructive_a_run_may_be_is_one_of_a_few_words() {
+        let of = |text: &str| {
+            let (orders, codes) = orders(&format!("redteam: {{destructive: {text}}}"));
+            (orders.destructive, codes.len())
+        };
+        assert_eq!(of("true"), (Destructive::Own, 0));
+        assert_eq!(of("own"), (Destructive::Own, 0));
+        assert_eq!(of("all"), (Destructive::All, 0));
+        assert_eq!(of("false"), (Destructive::Never, 0));
+        assert_eq!(of("everything"), (Destructive::Never, 1));
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! What a red-team run came to.
 
+use std::fmt;
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::insight::Insight;
@@ -33,6 +36,9 @@ pub struct RedteamReport {
     /// What ended the run before its end, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<String>,
+    /// Files around a started target that changed while the run went on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FileChange>,
     pub risk: Option<Risk>,
     /// How far the lists of known weaknesses were covered, as of the attacks that there were then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -105,6 +111,35 @@ impl DefinedAttack {
 pub struct NotRun {
     pub what: String,
     pub why: String,
+}
+
+/// A file that changed while a run went on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    pub path: PathBuf,
+    pub change: Change,
+    /// It is as it was before.
+    pub restored: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    Created,
+    Modified,
+    Deleted,
+}
+
+impl fmt::Display for FileChange {
+    /// `modified, restored`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.change {
+            Change::Created => "created",
+            Change::Modified => "modified",
+            Change::Deleted => "deleted",
+        })?;
+        f.write_str(if self.restored { ", restored" } else { ", not restored" })
+    }
 }
 
 /// How much of a tool was attacked.

@@ -8,7 +8,6 @@ use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, Sign, Tried}
 use quintain_core::evidence::{Exchange, Observation, Outcome};
 use quintain_core::finding::Confidence;
 use quintain_core::knowledge::destroys;
-use quintain_core::probe::Step;
 use quintain_core::redteam::{Orders, PluginOrder};
 
 use super::budget::Budget;
@@ -44,8 +43,6 @@ pub(super) struct Arena<'a> {
     pub(super) budget: &'a Budget,
     pub(super) meter: Meter,
     pub(super) doors: Doors,
-    /// Tools that are left alone.
-    pub(super) forbidden: Vec<String>,
     /// Tools that stopped to answer.
     pub(super) mute: Mute,
     /// Which attempt each mark belongs to, for traces that come late.
@@ -278,7 +275,7 @@ impl Arena<'_> {
         let mut silence = 0;
         for attempt in attempts {
             let is_mute = silence >= MAX_SILENCE || self.mute.is_mute(&attempt);
-            if is_mute || self.is_forbidden(&attempt) || !self.budget.take() {
+            if is_mute || !self.is_allowed(&attempt) || !self.budget.take() {
                 continue;
             }
             let evidence = Box::pin(self.make(&attempt)).await;
@@ -305,11 +302,9 @@ impl Arena<'_> {
         tried
     }
 
-    fn is_forbidden(&self, attempt: &Attempt) -> bool {
-        attempt.action.steps().iter().any(|step| match step {
-            Step::Call(call) => self.forbidden.contains(&call.tool),
-            Step::Request { .. } => false,
-        })
+    fn is_allowed(&self, attempt: &Attempt) -> bool {
+        let party = self.parties.get(attempt.action.identity()).or(self.parties.first());
+        party.is_some_and(|party| party.may(attempt))
     }
 }
 

@@ -1,18 +1,28 @@
-//! How many calls, and how much time, a run may take.
+//! How many calls, and how much time, a run may take; what ends it.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::run::Stop;
+
+/// What is nearly done when the time is over may be finished in this time.
+const GRACE: Duration = Duration::from_millis(500);
 
 pub(super) struct Budget {
     calls: AtomicUsize,
     most: Option<usize>,
     time: Option<Duration>,
     started: Instant,
+    /// Set to true on Ctrl-C.
+    stop: Option<Stop>,
 }
 
 impl Budget {
-    pub(super) fn new(most: Option<usize>, time: Option<Duration>) -> Self {
-        Self { calls: AtomicUsize::new(0), most, time, started: Instant::now() }
+    pub(super) fn new(most: Option<usize>, time: Option<Duration>, stop: Option<Stop>) -> Self {
+        Self { calls: AtomicUsize::new(0), most, time, started: Instant::now(), stop }
     }
 
     /// Takes one call out of the budget; false if there is none left.
@@ -42,12 +52,89 @@ impl Budget {
         self.time.is_some_and(|time| self.started.elapsed() >= time / part)
     }
 
+    pub(super) fn is_time_over(&self) -> bool {
+        self.is_part_spent(1)
+    }
+
+    /// Whether the user ended the run.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| *stop.borrow())
+    }
+
+    /// Does something that may take as long as it likes: it is dropped where the time of the run ends, or when
+    /// the user ends it. Everything that waits for a target or a model runs in here.
+    pub(super) async fn within<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        self.within_part(1, work).await
+    }
+
+    /// The same up to this part of the time: a half, a third.
+    pub(super) async fn within_part<T>(
+        &self,
+        part: u32,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let end = self.time.map(|time| self.started + time / part);
+        self.until(end, work).await
+    }
+
+    /// The same with a little time behind the end, in which nothing new begins.
+    pub(super) async fn within_grace<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let end = self.time.map(|time| self.started + time + GRACE);
+        self.until(end, work).await
+    }
+
+    async fn until<T>(&self, end: Option<Instant>, work: impl Future<Output = T>) -> Option<T> {
+        let over = async {
+            match end {
+                Some(end) => tokio::time::sleep_until(end).await,
+                None => std::future::pending().await,
+            }
+        };
+        let stopped = async {
+            if let Some(mut stop) = self.stop.clone()
+                && stop.wait_for(|stopped| *stopped).await.is_ok()
+            {
+                return;
+            }
+            // Nobody can stop it any more.
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            biased;
+            () = stopped => None,
+            () = over => None,
+            done = work => Some(done),
+        }
+    }
+
     /// What is spent, in words.
     pub(super) fn why(&self) -> Option<String> {
         if self.most.is_some_and(|most| self.calls() >= most) {
             return Some(format!("the budget of {} calls was spent", self.calls()));
         }
-        let time = self.time.filter(|time| self.started.elapsed() >= *time)?;
-        Some(format!("the time budget of {} s was spent (--budget-seconds)", time.as_secs()))
+        let time = self.time.filter(|_| self.is_time_over())?;
+        Some(format!("time limit of {} s reached (--budget-seconds)", time.as_secs()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_never_ends_is_dropped_when_the_time_is_over_or_the_user_stops() {
+        let time = Some(Duration::from_millis(60));
+        let budget = Budget::new(None, time, None);
+        assert_eq!(budget.within(async { 7 }).await, Some(7));
+        assert!(budget.why().is_none());
+        assert_eq!(budget.within_part(3, std::future::pending::<()>()).await, None);
+        assert!(!budget.is_time_over());
+        assert_eq!(budget.within(std::future::pending::<()>()).await, None);
+        assert!(budget.why().is_some_and(|why| why.contains("time limit")) && !budget.take());
+        let (send, stop) = tokio::sync::watch::channel(false);
+        let budget = Budget::new(None, None, Some(stop));
+        assert!(send.send(true).is_ok());
+        assert_eq!(budget.within(std::future::pending::<()>()).await, None);
+        assert!(budget.is_stopped() && budget.why().is_none());
     }
 }

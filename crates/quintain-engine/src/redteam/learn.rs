@@ -13,6 +13,7 @@ use quintain_core::surface::{Surface, Tool};
 use serde_json::Value;
 
 use super::budget::Budget;
+use super::gate::{Gate, LEFT_ALONE};
 use super::party::{CALL_TIME, LEAST_TIME, Party};
 use super::roots;
 use super::witness::Witness;
@@ -27,7 +28,7 @@ pub(super) const MUTE: &str = "it did not answer in time";
 const ROUNDS: usize = 3;
 /// Learning is a means: a third of the time is all it gets, and without a limit no further round begins after
 /// this.
-const SHARE: u32 = 3;
+pub(super) const SHARE: u32 = 3;
 const ENOUGH: Duration = Duration::from_secs(30);
 /// Why a tool was not asked, or not asked any more.
 const NO_TIME: &str = "there was no time left to learn a call of it";
@@ -37,8 +38,7 @@ const NO_TIME: &str = "there was no time left to learn a call of it";
 pub(super) struct Lore<'a> {
     /// Calls that worked in an earlier sitting.
     pub(super) known: &'a [Baseline],
-    /// Tools that destroy may be called.
-    pub(super) destructive: bool,
+    pub(super) gate: &'a Gate,
     pub(super) budget: &'a Budget,
     pub(super) witness: &'a Witness,
 }
@@ -52,7 +52,7 @@ pub(super) async fn learn(
     lore: Lore<'_>,
     knowledge: &mut Knowledge,
 ) {
-    let Lore { budget, witness, .. } = lore;
+    let Lore { gate, budget, witness, .. } = lore;
     let mut silent: Vec<Silent> = Vec::new();
     let mut mute: Vec<Silent> = Vec::new();
     // What refusals told of arguments, by server and tool.
@@ -71,8 +71,8 @@ pub(super) async fn learn(
                 tool: name.to_owned(),
                 why: why.to_owned(),
             };
-            if !lore.destructive && destroys(tool) {
-                silent.push(gone("it may destroy something; --include-destructive calls it"));
+            if gate.leaves_alone(tool) {
+                silent.push(gone(LEFT_ALONE));
                 continue;
             }
             if mute.iter().any(|one| one.server == *server && one.tool == name) {
@@ -95,6 +95,7 @@ pub(super) async fn learn(
                 name,
                 known,
                 hints,
+                gate,
                 budget,
                 witness,
                 patience,
@@ -140,6 +141,19 @@ pub(super) async fn learn(
         knowledge.silent.extend(mute);
         let asker = modes::Asker { party, hints, lore, started };
         asker.ask(surfaces, &schemas, knowledge).await;
+    }
+}
+
+/// Names the tools that learning did not come to before it was broken off.
+pub(super) fn broken_off(surfaces: &[(String, Surface)], gate: &Gate, knowledge: &mut Knowledge) {
+    for (server, tool) in in_order(surfaces) {
+        let Some(name) = tool.name() else { continue };
+        let told = knowledge.silent.iter().any(|one| one.server == server && one.tool == name);
+        if !told && knowledge.baseline(server, name).is_none() {
+            let why = if gate.leaves_alone(tool) { LEFT_ALONE } else { NO_TIME }.to_owned();
+            let (server, tool) = (server.to_owned(), name.to_owned());
+            knowledge.silent.push(Silent { server, tool, why });
+        }
     }
 }
 

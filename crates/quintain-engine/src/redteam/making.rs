@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::arena::Arena;
 use super::files::Files;
 use super::learn::ping;
-use super::party::send_within;
 
 /// So many steps before one that took long are sent again.
 const COMPARED: usize = 6;
@@ -68,7 +67,7 @@ impl Arena<'_> {
             if silences >= MAX_SILENCES && at + 1 < steps.len() {
                 continue;
             }
-            let exchange = send_within(&sessions, step, self.mute.patience(step)).await;
+            let exchange = sessions.send_within(step, self.mute.patience(step)).await;
             silences += usize::from(matches!(exchange.outcome, Outcome::TimedOut { .. }));
             let lost = lost(&exchange);
             evidence.exchanges.push(exchange);
@@ -90,7 +89,7 @@ impl Arena<'_> {
         let is_here = self.drill.ground.is_some();
         let mut files = is_here.then(|| Files::of(&self.drill.roots));
         for (number, step) in steps.iter().enumerate() {
-            let exchange = send_within(&sessions, step, self.mute.patience(step)).await;
+            let exchange = sessions.send_within(step, self.mute.patience(step)).await;
             let answered = exchange.outcome.is_answer();
             evidence.observations.extend(lost(&exchange));
             evidence.exchanges.push(exchange);
@@ -111,7 +110,7 @@ impl Arena<'_> {
         let mut evidence = Evidence::default();
         let Some(party) = self.parties.get(identity) else { return evidence };
         let Ok(sessions) = party.alone(self.world).await else { return evidence };
-        let ask = |step| send_within(&sessions, step, self.mute.patience(step));
+        let ask = |step| sessions.send_within(step, self.mute.patience(step));
         for (number, step) in steps.iter().enumerate() {
             // Whoever is slow from the beginning would be slow for long.
             let limit = if number == 0 { patience / 8 } else { patience };
@@ -148,10 +147,7 @@ impl Arena<'_> {
         let mut evidence = Evidence::default();
         let Some(party) = self.parties.first() else { return evidence };
         let Ok(sessions) = party.alone(self.world).await else { return evidence };
-        if let Ok(link) = sessions.link(None)
-            && let Ok(session) = link.session().await
-        {
-            session.fault().send(bytes.to_vec());
+        if let Some(session) = sessions.send_raw(bytes).await {
             let asked = tokio::time::timeout(PATIENCE, session.ping()).await;
             let outcome = match asked {
                 Ok(Ok(_)) => Outcome::Reply(json!({})),

@@ -6,6 +6,7 @@ mod clock;
 mod drill;
 mod files;
 mod findings;
+mod gate;
 mod ground;
 mod lane;
 mod learn;
@@ -13,11 +14,14 @@ mod listener;
 mod making;
 mod model;
 mod mute;
+mod own;
 mod party;
 mod past;
+mod places;
 mod plan;
 mod raw;
 mod rehearse;
+mod restore;
 mod roots;
 mod rows;
 mod score;
@@ -29,14 +33,15 @@ mod witness;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
 use quintain_core::attack::{Field, Powers};
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::knowledge::Knowledge;
 use quintain_core::redteam::{
-    BoutKey, Insight, NotRun, Orders, RedteamReport, part_suppressed, unused,
+    BoutKey, FileChange, Insight, NotRun, Orders, RedteamReport, part_suppressed, unused,
 };
 use quintain_core::result::CaseResult;
 use quintain_core::suite::McpTarget;
@@ -66,6 +71,9 @@ pub use rehearse::{Rehearsal, rehearse};
 
 /// A variable of the environment of every target that is started, with a value nobody knows.
 pub const ENV_CANARY: &str = "QUINTAIN_CANARY";
+
+/// How long all sessions together may take to end.
+const CLOSE: Duration = Duration::from_secs(1);
 
 /// Who is attacked, and how.
 pub struct Campaign<'a> {
@@ -117,7 +125,7 @@ pub async fn execute(
     listen: &mut dyn FnMut(Event<'_>),
 ) -> Result<Outcome, RedteamError> {
     let started = Instant::now();
-    let siege = Siege::prepare(campaign).await?;
+    let siege = Siege::prepare(campaign, Some(stop.clone())).await?;
     let mut clock = Clock::new();
     let scouted = Scouted::of(&siege, campaign, &mut clock, listen).await?;
     let proposals = siege.proposals(campaign, &scouted.surfaces, &mut clock, listen).await;
@@ -125,7 +133,8 @@ pub async fn execute(
     let campaign = &Campaign { orders: &orders, ..*campaign };
     let field = scouted.field(campaign);
     let mut plan = Plan::of(campaign.orders, &field);
-    let info = info(plan.len());
+    let planned = plan.len();
+    let info = info(planned);
     let mut battle = Battle {
         clerk: Clerk::of(campaign),
         campaign,
@@ -133,8 +142,8 @@ pub async fn execute(
         rows: Rows::new(campaign.name),
         tally: Tally::new(&info),
         writer: store(&info),
-        stop,
         interrupted: false,
+        settled: 0,
         fought: BTreeSet::new(),
         listen,
     };
@@ -153,13 +162,17 @@ pub async fn execute(
     battle.fight(&mut plan, &arena).await;
     clock.lap_of_attack(siege.budget.calls(), &arena.meter);
     (battle.listen)(Event::Phase("report"));
-    for party in &scouted.parties {
-        party.sessions.close().await;
-    }
+    let cut_short = siege.budget.why();
+    scouted.close().await;
     let mut not_run = campaign.orders.not_run.clone();
     not_run.extend(drill::skipped(campaign.orders));
     not_run.extend(plan.not_run);
-    Ok(battle.finish(&siege, &scouted, not_run, clock, started).await)
+    let left: Vec<&str> = scouted.knowledge.silent.iter().map(|one| one.tool.as_str()).collect();
+    not_run.extend(siege.gate.held(&left));
+    not_run.extend(battle.unfought(planned, cut_short.as_deref()));
+    let changes = siege.restore();
+    let ended = Ended { not_run, changes, cut_short, clock, started };
+    Ok(battle.finish(&siege, &scouted, ended).await)
 }
 
 /// What is known of a target before it is attacked.
@@ -179,14 +192,28 @@ impl Scouted {
         listen: &mut dyn FnMut(Event<'_>),
     ) -> Result<Self, RedteamError> {
         listen(Event::Phase("survey"));
-        let parties = siege.parties(campaign).await?;
-        let surfaces = parties[0].survey().await;
+        let budget = &siege.budget;
+        // A target that does not come up in time leaves nothing to attack, and a report that says so.
+        let parties = match budget.within(siege.parties(campaign)).await {
+            Some(parties) => parties?,
+            None => Vec::new(),
+        };
+        let surfaces = match parties.first() {
+            Some(first) => budget.within(first.survey()).await.unwrap_or_default(),
+            None => Vec::new(),
+        };
         clock.lap("survey", siege.budget.calls());
         listen(Event::Phase("learn"));
         let knowledge = siege.learn(campaign, &parties, &surfaces).await;
         clock.lap("learn", siege.budget.calls());
         let powers = siege.powers(campaign, &parties);
         Ok(Self { parties, surfaces, knowledge, powers })
+    }
+
+    /// Ends all sessions; what does not end by itself is killed when it is dropped.
+    async fn close(&self) {
+        let closing = join_all(self.parties.iter().map(Party::close));
+        let _ = tokio::time::timeout(CLOSE, closing).await;
     }
 
     fn field<'a>(&'a self, campaign: &'a Campaign<'_>) -> Field<'a> {
@@ -204,11 +231,6 @@ impl Scouted {
         siege: &'a Siege,
         field: &'a Field<'a>,
     ) -> Arena<'a> {
-        let forbidden = if campaign.orders.destructive {
-            Vec::new()
-        } else {
-            plan::destructive(&self.surfaces)
-        };
         Arena {
             parties: &self.parties,
             world: campaign.world,
@@ -228,15 +250,24 @@ impl Scouted {
             },
             budget: &siege.budget,
             meter: Meter::default(),
-            forbidden,
             mute: Mute::new(&self.knowledge),
             marks: Mutex::new(HashMap::new()),
             doors: Doors::new(
                 self.parties.iter().map(Party::door).collect(),
                 &campaign.orders.tokens,
+                siege.gate.clone(),
             ),
         }
     }
+}
+
+/// How an attack ended.
+struct Ended {
+    not_run: Vec<NotRun>,
+    changes: Vec<FileChange>,
+    cut_short: Option<String>,
+    clock: Clock,
+    started: Instant,
 }
 
 /// The attack while it goes on: everything that is done is counted, kept and told at once.
@@ -247,8 +278,9 @@ struct Battle<'a> {
     rows: Rows,
     tally: Tally,
     writer: Option<Writer>,
-    stop: Stop,
     interrupted: bool,
+    /// How many bouts have come to an end, those of an earlier sitting among them.
+    settled: usize,
     fought: BTreeSet<(String, String)>,
     listen: &'a mut dyn FnMut(Event<'_>),
 }
@@ -287,16 +319,8 @@ impl Battle<'_> {
             });
             let mut bouts = std::pin::pin!(bouts.buffer_unordered(concurrency));
             let mut confirming = false;
-            while !self.interrupted {
-                let fought = tokio::select! {
-                    biased;
-                    _ = self.stop.wait_for(|stopped| *stopped) => {
-                        self.interrupted = true;
-                        break;
-                    }
-                    fought = bouts.next() => fought,
-                };
-                let Some((key, fought)) = fought else { break };
+            // What hangs when the time is over is dropped.
+            while let Some(Some((key, fought))) = arena.budget.within_grace(bouts.next()).await {
                 // What the budget cut short proves nothing by its silence, and is to be tried again when
                 // the run is gone on with.
                 let whole = !arena.budget.is_spent();
@@ -310,11 +334,10 @@ impl Battle<'_> {
                 }
             }
         }
-        if !self.interrupted {
-            for fought in arena.late().await {
-                self.score.late(self.clerk.late(fought));
-            }
+        for fought in arena.budget.within(arena.late()).await.into_iter().flatten() {
+            self.score.late(self.clerk.late(fought));
         }
+        self.interrupted = arena.budget.is_stopped();
     }
 
     async fn settle(&mut self, key: BoutKey, fought: Fought, whole: bool) {
@@ -334,25 +357,27 @@ impl Battle<'_> {
         if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
             writer.case(&row).await;
         }
+        self.settled += 1;
         self.tally.add(&row);
         (self.listen)(Event::Case(&row));
     }
 
-    async fn finish(
-        self,
-        siege: &Siege,
-        scouted: &Scouted,
-        not_run: Vec<NotRun>,
-        clock: Clock,
-        started: Instant,
-    ) -> Outcome {
+    /// What was planned, and not done when a budget was spent.
+    fn unfought(&self, planned: usize, cut_short: Option<&str>) -> Option<NotRun> {
+        let left = planned.saturating_sub(self.settled);
+        let why = cut_short.filter(|_| left > 0)?.to_owned();
+        Some(NotRun { what: format!("{left} of {planned} places of attacks"), why })
+    }
+
+    async fn finish(self, siege: &Siege, scouted: &Scouted, ended: Ended) -> Outcome {
+        let Ended { not_run, changes, cut_short, clock, started } = ended;
         let orders = self.campaign.orders;
         let mut summary = self.tally.finish(started.elapsed(), self.interrupted);
         let knowledge = &scouted.knowledge;
         let (findings, attacks, tools) = self.score.finish(orders, &scouted.surfaces, knowledge);
         let (findings, suppressed) = part_suppressed(findings, &orders.suppressions, &orders.today);
         // What was not looked for may be there.
-        let whole = !self.interrupted && siege.budget.why().is_none();
+        let whole = !self.interrupted && cut_short.is_none();
         let listed = if whole { &orders.suppressions[..] } else { &[] };
         let unused = unused(listed, findings.iter().chain(&suppressed), &orders.today);
         findings.iter().for_each(|finding| (self.listen)(Event::Finding(finding)));
@@ -367,7 +392,8 @@ impl Battle<'_> {
             phases: clock.laps,
             calls: siege.budget.calls(),
             seed: orders.seed,
-            cut_short: siege.budget.why(),
+            cut_short,
+            changes,
             learned: masked(Insight::of(knowledge), &self.campaign.world.redactor),
             ..RedteamReport::default()
         };

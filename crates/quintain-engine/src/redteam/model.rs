@@ -75,6 +75,13 @@ impl Proposals {
         }
     }
 
+    /// Nothing, since the run ended before the model answered.
+    pub(super) fn none(order: &ModelOrder, why: Option<String>) -> Self {
+        let what = format!("proposals of {}", order.name);
+        let why = why.unwrap_or_else(|| "interrupted".to_owned());
+        Self { calls: Vec::new(), not_run: Some(NotRun { what, why }) }
+    }
+
     /// The orders with what was proposed.
     pub(super) fn over(&self, orders: &Orders) -> Orders {
         let mut orders = orders.clone();

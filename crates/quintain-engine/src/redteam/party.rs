@@ -1,16 +1,19 @@
-//! Who speaks to the target: one set of sessions per identity.
+//! Who speaks to the target: one set of sessions per identity. Nothing is sent but through the gate.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use quintain_core::attack::Identity;
+use quintain_core::attack::{Attempt, Identity};
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::probe::Step;
 use quintain_core::redteam::IdentityOrder;
 use quintain_core::suite::{Launch, McpTarget};
 use quintain_core::surface::Surface;
+use quintain_wire::session::Session;
 use secrecy::SecretString;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::gate::Gate;
 use super::raw::Door;
 use super::shims::Stage;
 use crate::sessions::{Link, OpenError, Sessions};
@@ -24,7 +27,7 @@ pub(super) const LEAST_TIME: Duration = Duration::from_secs(1);
 /// An identity with its sessions.
 pub(super) struct Party {
     pub(super) identity: Identity,
-    pub(super) sessions: Sessions,
+    sessions: Guarded,
     /// The target as this identity reaches it, for sessions of its own.
     target: McpTarget,
     /// Where programs get a stand-in that the target misses.
@@ -37,10 +40,11 @@ impl Party {
         order: &IdentityOrder,
         world: &World,
         stage: Option<Stage>,
+        gate: &Arc<Gate>,
     ) -> Result<Self, OpenError> {
         let target = as_identity(target, order);
-        let sessions = Sessions::open(&target, world).await?;
-        let tools = sessions.links().iter().flat_map(Link::tool_names).collect();
+        let sessions = Guarded::open(&target, world, gate).await?;
+        let tools = sessions.all.links().iter().flat_map(Link::tool_names).collect();
         let identity = Identity {
             name: order.name.clone(),
             role: order.role.clone(),
@@ -57,13 +61,27 @@ impl Party {
 
     /// Everything that is listed for this identity.
     pub(super) async fn survey(&self) -> Vec<(String, Surface)> {
-        let listed = self.sessions.survey().await.into_iter();
+        let listed = self.sessions.all.survey().await.into_iter();
         listed.map(|(name, surface, problems)| (name, Surface { problems, ..surface })).collect()
     }
 
     /// Sessions that may be harmed.
-    pub(super) async fn alone(&self, world: &World) -> Result<Sessions, OpenError> {
-        Sessions::open(&self.target, world).await
+    pub(super) async fn alone(&self, world: &World) -> Result<Guarded, OpenError> {
+        Guarded::open(&self.target, world, &self.sessions.gate).await
+    }
+
+    /// Whether an attempt may be made.
+    pub(super) fn may(&self, attempt: &Attempt) -> bool {
+        self.sessions.gate.lets_pass(attempt, &self.target.default_args)
+    }
+
+    /// Whether a step may be sent.
+    pub(super) fn allows(&self, step: &Step) -> bool {
+        self.sessions.gate.check(step, &self.target.default_args).is_ok()
+    }
+
+    pub(super) async fn close(&self) {
+        self.sessions.close().await;
     }
 
     /// Sends one step.
@@ -73,7 +91,7 @@ impl Party {
 
     /// Sends one step, and waits no longer than this.
     pub(super) async fn step_within(&self, step: &Step, limit: Duration) -> Exchange {
-        let exchange = send_within(&self.sessions, step, limit).await;
+        let exchange = self.sessions.send_within(step, limit).await;
         if let Some(stage) = &self.stage {
             stage.stand_in(&exchange.outcome.said());
         }
@@ -81,12 +99,41 @@ impl Party {
     }
 }
 
-/// Sends one step over these sessions and waits no longer than this. Connecting, which heavy servers need
-/// long for, has the time that the target gives it.
-pub(super) async fn send_within(sessions: &Sessions, step: &Step, limit: Duration) -> Exchange {
-    match tokio::time::timeout(limit, sent(sessions, step)).await {
-        Ok(exchange) => exchange,
-        Err(_) => exchange(step, Outcome::TimedOut { after: limit }, limit),
+/// Sessions that everything is sent over by way of the gate.
+pub(super) struct Guarded {
+    all: Sessions,
+    default_args: Map<String, Value>,
+    gate: Arc<Gate>,
+}
+
+impl Guarded {
+    async fn open(target: &McpTarget, world: &World, gate: &Arc<Gate>) -> Result<Self, OpenError> {
+        let all = Sessions::open(target, world).await?;
+        Ok(Self { all, default_args: target.default_args.clone(), gate: gate.clone() })
+    }
+
+    /// Sends one step and waits no longer than this. Connecting, which heavy servers need long for, has the
+    /// time that the target gives it.
+    pub(super) async fn send_within(&self, step: &Step, limit: Duration) -> Exchange {
+        if let Err(why) = self.gate.check(step, &self.default_args) {
+            return exchange(step, Outcome::Refused { why }, Duration::ZERO);
+        }
+        match tokio::time::timeout(limit, sent(&self.all, step)).await {
+            Ok(exchange) => exchange,
+            Err(_) => exchange(step, Outcome::TimedOut { after: limit }, limit),
+        }
+    }
+
+    /// Sends bytes, and returns the session for the question whether the server is still there.
+    pub(super) async fn send_raw(&self, bytes: &[u8]) -> Option<Arc<Session>> {
+        self.gate.check_raw(bytes).ok()?;
+        let session = self.all.link(None).ok()?.session().await.ok()?;
+        session.fault().send(bytes.to_vec());
+        Some(session)
+    }
+
+    pub(super) async fn close(&self) {
+        self.all.close().await;
     }
 }
 

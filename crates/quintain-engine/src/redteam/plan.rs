@@ -4,9 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use quintain_core::attack::{Aim, Field, Hit, listed};
-use quintain_core::knowledge::destroys;
 use quintain_core::redteam::{BoutKey, NotRun, Orders, PluginOrder};
-use quintain_core::surface::Surface;
 
 /// One attack at one place.
 pub(super) struct Planned {
@@ -89,10 +87,4 @@ impl Plan {
 /// Whether everything that an attack needs is there.
 pub(super) fn is_able(plugin: &PluginOrder, field: &Field<'_>) -> bool {
     plugin.attack.facts().missing(field).is_none()
-}
-
-/// Tools that are left alone unless the user says otherwise.
-pub(super) fn destructive(surfaces: &[(String, Surface)]) -> Vec<String> {
-    let tools = surfaces.iter().flat_map(|(_, surface)| &surface.tools);
-    tools.filter(|tool| destroys(tool)).filter_map(|tool| tool.name().map(str::to_owned)).collect()
 }

@@ -1,5 +1,6 @@
 //! HTTP requests of any shape: other headers, changed or missing credentials, sessions of somebody else.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -11,6 +12,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use url::Url;
 
+use super::gate::Gate;
 use super::lane::{self, Lane};
 use crate::web::{Reply, Request, Web};
 
@@ -78,6 +80,7 @@ pub(super) struct Doors {
     all: Vec<Option<Door>>,
     /// What the user gave to be refused.
     tokens: Vec<(Given, SecretString)>,
+    gate: Arc<Gate>,
     web: Web,
 }
 
@@ -89,8 +92,12 @@ pub(super) struct Pieces {
 }
 
 impl Doors {
-    pub(super) fn new(doors: Vec<Option<Door>>, tokens: &[(Given, SecretString)]) -> Self {
-        Self { all: doors, tokens: tokens.to_vec(), web: Web::new(MAX_BODY) }
+    pub(super) fn new(
+        doors: Vec<Option<Door>>,
+        tokens: &[(Given, SecretString)],
+        gate: Arc<Gate>,
+    ) -> Self {
+        Self { all: doors, tokens: tokens.to_vec(), gate, web: Web::new(MAX_BODY) }
     }
 
     /// The value of a header with another token in it.
@@ -106,7 +113,11 @@ impl Doors {
 
     /// What came of a request, as evidence has it.
     pub(super) async fn send(&self, request: &HttpRequest) -> Outcome {
-        self.attempt(request).await.unwrap_or_else(|why| Outcome::Refused { why })
+        let sent = match self.gate.check_raw(request.body.as_bytes()) {
+            Ok(()) => self.attempt(request).await,
+            Err(why) => Err(why),
+        };
+        sent.unwrap_or_else(|why| Outcome::Refused { why })
     }
 
     async fn attempt(&self, request: &HttpRequest) -> Result<Outcome, String> {

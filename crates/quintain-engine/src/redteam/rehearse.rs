@@ -10,7 +10,8 @@ use serde_json::Map;
 
 use super::clock::Clock;
 use super::drill::{self, Drawn, Drill, SETS};
-use super::plan::{self, Plan};
+use super::gate::Gate;
+use super::plan::Plan;
 use super::siege::Siege;
 use super::{Campaign, RedteamError, Scouted};
 
@@ -28,15 +29,13 @@ pub async fn rehearse(
     campaign: &Campaign<'_>,
     listen: &mut dyn FnMut(Event<'_>),
 ) -> Result<Rehearsal, RedteamError> {
-    let siege = Siege::prepare(campaign).await?;
+    let siege = Siege::prepare(campaign, None).await?;
     let scouted = Scouted::of(&siege, campaign, &mut Clock::new(), listen).await?;
     let field = scouted.field(campaign);
     let plan = Plan::of(campaign.orders, &field);
     let mut arena = scouted.arena(campaign, &siege, &field);
     // What is written to a file can be read by anybody; the same seed writes the same tests.
     arena.drill.marks = MarkKey::of_seed(campaign.orders.seed);
-    let forbidden =
-        if campaign.orders.destructive { Vec::new() } else { plan::destructive(&scouted.surfaces) };
     // What is planted for the run is gone when the tests are run, but for files that come with them.
     let bare = Drill {
         marks: arena.drill.marks.clone(),
@@ -66,8 +65,9 @@ pub async fn rehearse(
             let mut sets: BTreeMap<usize, Vec<Attempt>> = BTreeMap::new();
             attempts.into_iter().for_each(|one| sets.entry(one.set).or_default().push(one));
             for (set, attempts) in sets {
-                let rehearsed = Rehearsed { plugin, field: &field, drill };
-                let Some((form, steps, sign)) = rehearsed.draft(&attempts, &forbidden) else {
+                let gate = &*siege.gate;
+                let rehearsed = Rehearsed { plugin, field: &field, drill, gate };
+                let Some((form, steps, sign)) = rehearsed.draft(&attempts) else {
                     continue;
                 };
                 if matches!(sign, Sign::Reads { .. }) != planted {
@@ -87,9 +87,7 @@ pub async fn rehearse(
             }
         }
     }
-    for party in &scouted.parties {
-        party.sessions.close().await;
-    }
+    scouted.close().await;
     Ok(Rehearsal { drafts, not_run })
 }
 
@@ -111,17 +109,21 @@ struct Rehearsed<'a> {
     plugin: &'a PluginOrder,
     field: &'a Field<'a>,
     drill: &'a Drill<'a>,
+    gate: &'a Gate,
 }
 
 impl Rehearsed<'_> {
     /// The form, the requests and the sign; none if an answer alone would not tell.
-    fn draft(&self, set: &[Attempt], forbidden: &[String]) -> Option<(String, Vec<Step>, Sign)> {
+    fn draft(&self, set: &[Attempt]) -> Option<(String, Vec<Step>, Sign)> {
         let (at, sign) = self.plugin.attack.expects(set, self.field)?;
         let shown = set.get(at)?;
         let involved =
             if sign == Sign::Differs { set.get(..2)? } else { std::slice::from_ref(shown) };
         let mut steps = Vec::new();
         for attempt in involved {
+            if !self.gate.lets_pass(attempt, &Map::new()) {
+                return None;
+            }
             match &attempt.action {
                 Action::Steps { steps: own, identity: 0 } => steps.extend(own.iter().cloned()),
                 _ => return None,
@@ -130,8 +132,7 @@ impl Rehearsed<'_> {
         let callable = |step: &Step| match step {
             Step::Call(call) => {
                 let mut tools = self.field.tools();
-                !forbidden.contains(&call.tool)
-                    && tools.any(|(_, tool)| tool.name() == Some(call.tool.as_str()))
+                tools.any(|(_, tool)| tool.name() == Some(call.tool.as_str()))
             }
             Step::Request { .. } => true,
         };

@@ -1,27 +1,31 @@
 //! What is set up for a run: the canary ground, the listener, shims, and a party per identity.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use quintain_core::attack::{MarkKey, Powers};
 use quintain_core::event::Event;
-use quintain_core::knowledge::{Hints, Knowledge, aims, aims_in_modes, destroys};
-use quintain_core::redteam::IdentityOrder;
+use quintain_core::knowledge::{Hints, Knowledge, aims, aims_in_modes};
+use quintain_core::redteam::{FileChange, IdentityOrder};
 use quintain_core::suite::{Auth, Launch, McpTarget, names_a_secret};
 use quintain_core::surface::Surface;
 use quintain_core::tool_call::ToolCall;
 
 use super::budget::Budget;
 use super::clock::Clock;
+use super::gate::Gate;
 use super::ground::Planted;
-use super::learn::{Lore, learn};
+use super::learn::{Lore, SHARE, broken_off, learn};
 use super::listener::Listener;
 use super::model::Proposals;
 use super::party::{Party, with_env};
 use super::past::Lesson;
+use super::restore::Snapshot;
 use super::roots::{self, whereabouts};
 use super::shims::Shims;
 use super::witness::Witness;
 use super::{Campaign, ENV_CANARY, RedteamError};
+use crate::run::Stop;
 
 /// What is set up for a run, and taken down with it.
 pub(super) struct Siege {
@@ -29,6 +33,8 @@ pub(super) struct Siege {
     pub(super) marks: MarkKey,
     pub(super) witness: Witness,
     pub(super) budget: Budget,
+    pub(super) gate: Arc<Gate>,
+    snapshot: Mutex<Snapshot>,
     roots: Vec<PathBuf>,
     http: bool,
     here: bool,
@@ -36,12 +42,18 @@ pub(super) struct Siege {
 }
 
 impl Siege {
-    pub(super) async fn prepare(campaign: &Campaign<'_>) -> Result<Self, RedteamError> {
+    pub(super) async fn prepare(
+        campaign: &Campaign<'_>,
+        stop: Option<Stop>,
+    ) -> Result<Self, RedteamError> {
+        let orders = campaign.orders;
+        let budget = Budget::new(orders.budget_calls, orders.budget_time, stop);
         let whereabouts = whereabouts(campaign.target);
         if whereabouts.elsewhere && !campaign.orders.allow_remote {
             return Err(RedteamError::Remote);
         }
         let mut target = campaign.target.clone();
+        let snapshot = Snapshot::take(&target, campaign.world);
         let roots = roots::declared(&target);
         let marks = random_key().map_err(RedteamError::Ground)?;
         let planted = if whereabouts.here {
@@ -76,12 +88,13 @@ impl Siege {
             None if whereabouts.here => Listener::open("127.0.0.1", 0).await.ok(),
             None => None,
         };
-        let orders = campaign.orders;
         Ok(Self {
             target,
             marks,
             witness: Witness::new(planted, shims, listener),
-            budget: Budget::new(orders.budget_calls, orders.budget_time),
+            budget,
+            snapshot: Mutex::new(snapshot),
+            gate: Arc::new(Gate::new(orders.destructive, orders.budget_time)),
             roots,
             http: whereabouts.http,
             here: whereabouts.here,
@@ -101,7 +114,8 @@ impl Siege {
         let mut parties = Vec::new();
         for order in orders {
             let stage = self.witness.stage();
-            parties.push(Party::open(&self.target, order, campaign.world, stage).await?);
+            parties
+                .push(Party::open(&self.target, order, campaign.world, stage, &self.gate).await?);
         }
         Ok(parties)
     }
@@ -120,25 +134,32 @@ impl Siege {
             self.witness.with_ground(planted).unwrap_or(lesson.knowledge)
         });
         let known = known.unwrap_or_default();
-        let destructive = campaign.orders.destructive;
-        for (at, party) in parties.iter().enumerate() {
-            let listed;
-            let surfaces = if at == 0 {
-                surfaces
-            } else {
-                listed = party.survey().await;
-                &listed
-            };
-            let known = if at == 0 { &known.baselines[..] } else { &[] };
-            let (budget, witness) = (&self.budget, &self.witness);
-            let lore = Lore { known, destructive, budget, witness };
-            Box::pin(learn(party, at, surfaces, &mut hints, lore, &mut knowledge)).await;
+        let ground = self.witness.with_ground(|planted| planted.ground.root.clone());
+        self.gate.plants(&hints, ground);
+        let learning = async {
+            for (at, party) in parties.iter().enumerate() {
+                let listed;
+                let surfaces = if at == 0 {
+                    surfaces
+                } else {
+                    listed = party.survey().await;
+                    &listed
+                };
+                self.gate.knows(surfaces);
+                let known = if at == 0 { &known.baselines[..] } else { &[] };
+                let (gate, budget, witness) = (&*self.gate, &self.budget, &self.witness);
+                let lore = Lore { known, gate, budget, witness };
+                Box::pin(learn(party, at, surfaces, &mut hints, lore, &mut knowledge)).await;
+            }
+        };
+        if self.budget.within_part(SHARE, learning).await.is_none() {
+            broken_off(surfaces, &self.gate, &mut knowledge);
         }
         let callable: Vec<(String, Surface)> = surfaces
             .iter()
             .map(|(name, surface)| {
                 let mut surface = surface.clone();
-                surface.tools.retain(|tool| destructive || !destroys(tool));
+                surface.tools.retain(|tool| !self.gate.leaves_alone(tool));
                 (name.clone(), surface)
             })
             .collect();
@@ -164,9 +185,17 @@ impl Siege {
             return Proposals::default();
         };
         listen(Event::Phase("propose"));
-        let proposals = Proposals::ask(order, campaign, surfaces).await;
+        let asked = self.budget.within(Proposals::ask(order, campaign, surfaces)).await;
+        let proposals = asked.unwrap_or_else(|| Proposals::none(order, self.budget.why()));
         clock.lap("propose", self.budget.calls());
         proposals
+    }
+
+    /// Takes away what was planted, puts back what the target changed of its own, and tells what changed. All
+    /// sessions must have ended.
+    pub(super) fn restore(&self) -> Vec<FileChange> {
+        self.witness.clear();
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).settle()
     }
 
     /// What was learned, as a later sitting can use it.
@@ -204,7 +233,7 @@ impl Siege {
             loopback: self.http && self.here,
             credentials: has_auth || identities.iter().any(|one| !one.headers.is_empty()),
             identities: parties.iter().map(|party| party.identity.clone()).collect(),
-            destructive: campaign.orders.destructive,
+            destructive: campaign.orders.destructive.is_allowed(),
             env_canary: self.env_canary.clone(),
             given: campaign.orders.tokens.iter().map(|(given, _)| *given).collect(),
         }

@@ -66,6 +66,12 @@ impl Witness {
         watched.seen.clone()
     }
 
+    /// Takes away everything that was planted.
+    pub(super) fn clear(&self) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        (watched.planted, watched.shims) = (None, None);
+    }
+
     /// Does something with the ground, if there is one.
     pub(super) fn with_ground<T>(&self, work: impl FnOnce(&mut Planted) -> T) -> Option<T> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);

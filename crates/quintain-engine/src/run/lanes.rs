@@ -9,10 +9,13 @@ use quintain_core::suite::{Target, TargetKind};
 use quintain_core::surface::Surface;
 use serde_json::{Map, Value};
 
-use super::Job;
+use super::{Job, within};
 use crate::outside::Outside;
-use crate::sessions::{RouteError, Sessions};
+use crate::sessions::{OpenError, RouteError, Sessions};
 use crate::targets::{self, Ask};
+
+/// Why a target has no session if the run ended first.
+const NO_TIME: &str = "time limit reached before the target answered";
 
 /// All targets of a run, by their position in the suite.
 pub(super) struct Lanes<'a> {
@@ -87,13 +90,18 @@ impl<'a> Lane<'a> {
             return lane(Way::Recorded, recording.surfaces(target.name()));
         }
         match &target.kind {
-            TargetKind::Mcp(mcp) => match Sessions::open(mcp, job.world).await {
-                Ok(sessions) => {
+            TargetKind::Mcp(mcp) => {
+                let opening = async {
+                    let sessions = Sessions::open(mcp, job.world).await?;
                     let surfaces = sessions.surfaces(job.suite.tests.tests.want_survey).await;
-                    lane(Way::Mcp(sessions), surfaces)
+                    Ok::<_, OpenError>((sessions, surfaces))
+                };
+                match within(job.settings.max_time, opening).await {
+                    Some(Ok((sessions, surfaces))) => lane(Way::Mcp(sessions), surfaces),
+                    Some(Err(error)) => lane(Way::Closed(error.to_string()), Vec::new()),
+                    None => lane(Way::Closed(NO_TIME.to_owned()), Vec::new()),
                 }
-                Err(error) => lane(Way::Closed(error.to_string()), Vec::new()),
-            },
+            }
             _ => match targets::unavailable(target) {
                 Some(why) => lane(Way::Closed(why), Vec::new()),
                 None => lane(Way::Plain, Vec::new()),

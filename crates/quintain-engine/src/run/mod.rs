@@ -97,6 +97,9 @@ impl Job<'_> {
     }
 }
 
+/// How long everything that was started may take to end.
+const CLOSE: Duration = Duration::from_millis(1_500);
+
 /// What a run came to.
 #[derive(Debug)]
 pub struct Outcome {
@@ -151,8 +154,12 @@ pub async fn execute(
             snapshots: Snapshots::default(),
         };
         let outcome = floor.run(&mut stop, store, listen, started).await;
-        floor.answers.close().await;
-        floor.lanes.close().await;
+        let closing = async {
+            floor.answers.close().await;
+            floor.lanes.close().await;
+        };
+        // What does not end by itself is killed when it is dropped.
+        within(Some(CLOSE), closing).await;
         outcome
     } else {
         let summary = Tally::new(job.info).finish(started.elapsed(), true);

@@ -5,7 +5,7 @@ use quintain_core::finding::Finding;
 use quintain_core::frameworks::Coverage as Framework;
 use quintain_core::knowledge::Silent;
 use quintain_core::redteam::{
-    AttackReport, Insight, NotRun, PhaseTime, RedteamReport, Risk, ToolCoverage, Unused,
+    AttackReport, FileChange, Insight, NotRun, PhaseTime, RedteamReport, Risk, ToolCoverage, Unused,
 };
 use quintain_core::tally::{ColumnTally, Latency, Summary, Tokens, Unsteady};
 use serde::ser::SerializeMap;
@@ -200,6 +200,8 @@ struct Attacked<'a> {
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut_short: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    changes: &'a [FileChange],
     risk: Option<&'a Risk>,
     learned: &'a Insight,
     frameworks: &'a [Framework],
@@ -216,6 +218,7 @@ impl<'a> Attacked<'a> {
             calls: report.calls,
             seed: report.seed,
             cut_short: report.cut_short.as_deref(),
+            changes: &report.changes,
             risk: report.risk.as_ref(),
             learned: &report.learned,
             frameworks: &report.frameworks,

@@ -10,7 +10,9 @@ use quintain_source::visible;
 use serde_json::{Value, json};
 
 use super::eval::Begun;
-use super::redteam::{Assault, PREFIX, by_launch, chosen_target, failed, of_suite};
+use super::redteam::{
+    Assault, DestructiveArgs, PREFIX, by_launch, chosen_target, failed, of_suite,
+};
 use super::target::TargetArgs;
 use super::{Desk, runs, store};
 use crate::exit::Exit;
@@ -45,9 +47,8 @@ pub(super) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Call tools that may destroy something, too
-    #[arg(long)]
-    include_destructive: bool,
+    #[command(flatten)]
+    destructive: DestructiveArgs,
     /// Attack a target that is not on this machine; you must be allowed to
     #[arg(long)]
     allow_remote: bool,
@@ -89,7 +90,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     if !args.all && !unknown.is_empty() {
         return Err(Exit::Usage);
     }
-    orders.destructive |= args.include_destructive;
+    args.destructive.apply(&mut orders);
     orders.allow_remote = args.allow_remote;
     let name = findings.first().map_or("", |finding| finding.target.as_str());
     let again = target.servers.first().map(|server| by_launch(&server.launch)).unwrap_or_default();

@@ -3,9 +3,11 @@
 //! `cases/README.md` says what a folder may hold. `BLESS=1` writes what was seen as what is expected.
 
 mod again;
+mod budgets;
 mod case;
 mod codes;
 mod corpus;
+mod destructive;
 mod examples;
 mod harm;
 mod limits;
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
     trials.extend(practice::trials());
     trials.extend(servers::trials());
     trials.extend(harm::trials());
+    trials.extend(destructive::trials());
+    trials.extend(budgets::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {

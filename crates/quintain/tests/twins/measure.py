@@ -88,6 +88,9 @@ def attack(twin, fixed, quintain, full):
         # A twin that is told to trust an origin trusts that of the tester.
         if any("{listener}" in arg for arg in twin.get("args", [])):
             redteam["listener"] = listener
+        # What stands below the root of a twin was made for it and may be harmed.
+        if twin.get("destructive"):
+            redteam["destructive"] = twin["destructive"]
         if not full:
             redteam["plugins"] = sorted({weakness["attack"] for weakness in twin["weaknesses"]})
         if twin["transport"] == "http":

@@ -10,7 +10,7 @@ use crate::attack::Given;
 use crate::attacks;
 use crate::finding::Severity;
 use crate::redteam::defined::{FAULTS, KINDS, PLACEHOLDERS, WORDS, framework_ids};
-use crate::redteam::{IGNORED, known_names, provider_options};
+use crate::redteam::{Destructive, IGNORED, known_names, provider_options};
 use crate::strategies;
 
 pub(super) fn redteam() -> Value {
@@ -34,7 +34,7 @@ pub(super) fn redteam() -> Value {
         ("tokens", tokens()),
         ("provider", provider()),
         ("listener", text("Where to listen for connections of the target: `HOST[:PORT]`")),
-        ("destructive", flag("Call tools that may destroy something, too")),
+        ("destructive", destructive()),
         ("budget", budget()),
         (
             "seed",
@@ -45,6 +45,12 @@ pub(super) fn redteam() -> Value {
     ];
     let others = IGNORED.map(|name| (name, any("Has no effect")));
     keys("What to attack, and how", own.into_iter().chain(others), &[])
+}
+
+fn destructive() -> Value {
+    let what = "Call tools that may destroy something or change settings: `own` (or `true`) only with objects of \
+                the run, `all` with anything";
+    either(what, [flag(""), choice("", &Destructive::WORDS)])
 }
 
 fn severity(description: &str) -> Value {

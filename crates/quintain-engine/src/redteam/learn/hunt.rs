@@ -1,6 +1,6 @@
 //! The hunt for a call of one tool that works.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use quintain_core::evidence::{Exchange, Outcome};
@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::ping;
 use crate::redteam::budget::Budget;
+use crate::redteam::gate::Gate;
 use crate::redteam::party::Party;
 use crate::redteam::witness::Witness;
 
@@ -26,6 +27,9 @@ const MAX_SAME: usize = 8;
 /// Addresses among the arguments may lead somewhere else, so one that leads nowhere is not enough.
 const MAX_UNREACHED: usize = 4;
 
+/// Why a call was not sent.
+const HELD: &str = "it would have to be called with something that this run did not make";
+
 /// The hunt for one call that works.
 pub(super) struct Hunt<'a> {
     pub(super) party: &'a Party,
@@ -36,6 +40,7 @@ pub(super) struct Hunt<'a> {
     /// A call that worked in an earlier sitting.
     pub(super) known: Option<&'a Baseline>,
     pub(super) hints: &'a Hints,
+    pub(super) gate: &'a Gate,
     pub(super) budget: &'a Budget,
     pub(super) witness: &'a Witness,
     pub(super) patience: Duration,
@@ -100,6 +105,7 @@ impl Hunt<'_> {
         knowledge: &mut Knowledge,
     ) -> Result<Option<Baseline>, Failure> {
         if let Some(known) = self.known
+            && self.party.allows(&known.step)
             && self.budget.take()
         {
             let exchange = self.party.step(&known.step).await;
@@ -138,20 +144,31 @@ impl Hunt<'_> {
         // An answer that is no error by its form, but by its words.
         let mut doubtful: Option<Baseline> = None;
         let started = Instant::now();
-        while let Some(args) = tries.next(error.as_deref()) {
+        // What a tool should accept, and of that what may be sent.
+        let mut queue: VecDeque<Map<String, Value>> = VecDeque::new();
+        loop {
+            let Some(args) = queue.pop_front() else {
+                let Some(args) = tries.next(error.as_deref()) else { break };
+                queue.extend(self.gate.fitted(self.server, self.tool, schema, args));
+                continue;
+            };
             if !seen.insert(Value::Object(args.clone()).to_string()) {
                 continue;
             }
             if seen.len() > most || started.elapsed() > MAX_TIME || draft.is_always_the_same() {
                 break;
             }
+            let server = Some(self.server.to_owned()).filter(|server| !server.is_empty());
+            let sent_args = args.clone();
+            let step = Step::Call(ToolCall { tool: self.name.to_owned(), args, server });
+            if !self.party.allows(&step) {
+                told_first.get_or_insert_with(|| HELD.to_owned());
+                continue;
+            }
             if !self.budget.take() {
                 let said = "the budget was spent before a call of it worked".to_owned();
                 return Err(Missed::Refused { args: draft.best(), said });
             }
-            let server = Some(self.server.to_owned()).filter(|server| !server.is_empty());
-            let sent_args = args.clone();
-            let step = Step::Call(ToolCall { tool: self.name.to_owned(), args, server });
             let sent = serde_json::to_value(&step).unwrap_or_default();
             self.witness.with_ground(|planted| planted.asked(&sent));
             let exchange = self.party.step_within(&step, self.patience).await;
@@ -201,9 +218,16 @@ fn told(outcome: &Outcome) -> String {
 impl Hunt<'_> {
     /// A call that works, and what it gives away.
     fn keep(&self, step: Step, exchange: Exchange, knowledge: &mut Knowledge) -> Baseline {
-        knowledge.values.extend(harvest(&exchange, self.name, self.identity));
+        let said = harvest(&exchange, self.name, self.identity);
+        let given = self.given(&step);
+        let is_known = |value: &Value| {
+            let known = knowledge.values.iter().chain(&knowledge.given).chain(&given);
+            known.map(|one| &one.value).any(|known| known == value)
+        };
+        self.gate.adopt(self.server, self.name, &said, is_known);
+        knowledge.values.extend(said);
         // What one tool takes under a name, another may take too.
-        knowledge.given.extend(self.given(&step));
+        knowledge.given.extend(given);
         Baseline { server: self.server.to_owned(), step, exchange }
     }
 

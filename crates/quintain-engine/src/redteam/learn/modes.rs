@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use quintain_core::knowledge::{Hints, Knowledge, Mode, Switch, destroys, is_destructive, switch};
+use quintain_core::knowledge::{Hints, Knowledge, Mode, Switch, is_destructive, switch};
 use quintain_core::probe::Step;
 use quintain_core::surface::{Surface, Tool};
 use serde_json::Value;
@@ -39,7 +39,7 @@ impl Asker<'_> {
                 let Some(schema) = schemas.get(&key) else { continue };
                 let mute =
                     knowledge.silent.iter().any(|one| one.tool == name && one.why == super::MUTE);
-                if mute || (!self.lore.destructive && destroys(tool)) {
+                if mute || self.lore.gate.leaves_alone(tool) {
                     continue;
                 }
                 if let Some(switch) = switch(schema) {
@@ -66,7 +66,7 @@ impl Asker<'_> {
             if late || self.lore.budget.is_spent() || knowledge.modes.len() >= MAX_MODES {
                 return;
             }
-            let harmful = !self.lore.destructive && is_destructive(choice);
+            let harmful = !self.lore.gate.is_open() && is_destructive(choice);
             if harmful || done.as_ref().is_some_and(|done| *done == **choice) {
                 continue;
             }
@@ -78,6 +78,7 @@ impl Asker<'_> {
                 name,
                 known: None,
                 hints: self.hints,
+                gate: self.lore.gate,
                 budget: self.lore.budget,
                 witness: self.lore.witness,
                 patience: LITTLE_TIME,

@@ -46,6 +46,10 @@ impl Screen {
         self.undone("Not run", not_run)?;
         let silent = report.silent.iter().map(|one| (one.tool.as_str(), one.why.as_str()));
         self.undone("Silent", silent)?;
+        let changed = report.changes.iter();
+        let changed: Vec<(String, String)> =
+            changed.map(|one| (one.path.display().to_string(), one.to_string())).collect();
+        self.undone("Changed", changed.iter().map(|(path, how)| (path.as_str(), how.as_str())))?;
         for (at, coverage) in report.frameworks.iter().enumerate() {
             let text = format!("{}: {}", line(&coverage.name, 40), covered(coverage));
             self.labelled(if at == 0 { "Coverage" } else { "" }, Some(Tone::Dim), &text)?;

@@ -52,6 +52,7 @@ pub(super) fn write(
     }
     findings(out, report)?;
     not_run(out, report)?;
+    changes(out, report)?;
     rates(out, report)?;
     reached(out, report)?;
     lessons(out, report)?;
@@ -165,6 +166,21 @@ fn not_run(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     }
     if all.len() > MAX_LISTED {
         writeln!(out, "- ... and {} more", all.len() - MAX_LISTED)?;
+    }
+    writeln!(out)
+}
+
+/// Files that changed around the target.
+fn changes(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
+    if report.changes.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "### Changed files\n")?;
+    for one in report.changes.iter().take(MAX_LISTED) {
+        writeln!(out, "- {}: {one}", code(&line(&one.path.display().to_string(), 200)))?;
+    }
+    if report.changes.len() > MAX_LISTED {
+        writeln!(out, "- ... and {} more", report.changes.len() - MAX_LISTED)?;
     }
     writeln!(out)
 }

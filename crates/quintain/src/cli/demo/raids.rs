@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use quintain_core::event::Event;
 use quintain_core::finding::Finding;
-use quintain_core::redteam::Orders;
+use quintain_core::redteam::{Destructive, Orders};
 use quintain_core::suite::{Launch, McpTarget, SuiteFile};
 use quintain_demo::{Auth, DemoConfig, Place, Running, Twin, Weakness, serve_http};
 use quintain_engine::World;
@@ -21,8 +21,8 @@ pub(super) struct Raid {
     /// In a few words, for progress.
     pub(super) what: &'static str,
     pub(super) suite: &'static str,
-    /// Tools that destroy are called, too.
-    destructive: bool,
+    /// Tools that destroy are called, too: everything they can destroy was made for the raid.
+    destructive: Destructive,
     /// Some of its attacks measure time.
     pub(super) measures: bool,
 }
@@ -32,28 +32,28 @@ pub(super) const RAIDS: [Raid; 4] = [
         name: "server",
         what: "one customer, over stdio",
         suite: include_str!("raids/server.yaml"),
-        destructive: false,
+        destructive: Destructive::Never,
         measures: true,
     },
     Raid {
         name: "people",
         what: "two customers, over HTTP",
         suite: include_str!("raids/people.yaml"),
-        destructive: false,
+        destructive: Destructive::Never,
         measures: false,
     },
     Raid {
         name: "roles",
         what: "an administrator and two customers, over HTTP",
         suite: include_str!("raids/roles.yaml"),
-        destructive: true,
+        destructive: Destructive::All,
         measures: false,
     },
     Raid {
         name: "stream",
         what: "two customers, over HTTP+SSE",
         suite: include_str!("raids/stream.yaml"),
-        destructive: false,
+        destructive: Destructive::Never,
         measures: false,
     },
 ];

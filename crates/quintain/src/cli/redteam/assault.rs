@@ -35,7 +35,7 @@ impl Assault<'_> {
         let Self { target, name, world, orders, again } = *self;
         let reproduce = |step: &Step| Some(again::call(step, again));
         let campaign = Campaign { target, name, world, orders, reproduce: &reproduce, past };
-        execute(&campaign, info, desk.stop.clone(), store, listen).await
+        Box::pin(execute(&campaign, info, desk.stop.clone(), store, listen)).await
     }
 
     /// The same without a place in the store.

@@ -10,6 +10,7 @@ use quintain_engine::redteam::{Campaign, rehearse};
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
 
+use super::destructive::DestructiveArgs;
 use super::suite::{confines, with_canary};
 use super::writing::{self, comment, needs};
 use super::{failed, orders};
@@ -48,9 +49,8 @@ pub(super) struct Args {
     /// Random seed; the same seed writes the same tests [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Call tools that may destroy something, too
-    #[arg(long)]
-    include_destructive: bool,
+    #[command(flatten)]
+    destructive: DestructiveArgs,
     /// Learn a target that is not on this machine; you must be allowed to
     #[arg(long)]
     allow_remote: bool,
@@ -153,7 +153,7 @@ fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit
     // Marks of written tests follow from the seed, so a target must not know it by default.
     let chosen = args.seed.or(Some(orders.seed).filter(|seed| *seed != 0));
     orders.seed = chosen.unwrap_or_else(|| desk.context.random_seed());
-    orders.destructive |= args.include_destructive;
+    args.destructive.apply(&mut orders);
     orders.allow_remote = args.allow_remote;
     Ok(orders)
 }

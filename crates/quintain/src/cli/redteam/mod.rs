@@ -3,6 +3,7 @@
 mod again;
 mod assault;
 mod choices;
+mod destructive;
 mod generate;
 mod init;
 mod orders;
@@ -16,6 +17,7 @@ mod writing;
 pub(super) use again::by_launch;
 pub(super) use assault::Assault;
 pub(super) use choices::target as chosen_target;
+pub(super) use destructive::DestructiveArgs;
 pub(super) use orders::of_suite;
 pub(super) use run::{PREFIX, failed};
 

@@ -15,6 +15,7 @@ use quintain_source::visible;
 use serde_json::Value;
 
 use super::assault::Assault;
+use super::destructive::DestructiveArgs;
 use super::{again, choices, orders, writing};
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
@@ -29,7 +30,7 @@ pub(in crate::cli) const PREFIX: &str = "redteam-";
 /// Attack a target: survey, learn, attack, confirm, report
 ///
 /// Only a target that you name is attacked, with benign payloads. One that is not on this machine needs
-/// --allow-remote; tools that may destroy something need --include-destructive.
+/// --allow-remote; tools that may destroy something or change settings need --include-destructive.
 ///
 /// Examples:
 ///   quintain redteam run -- python3 server.py
@@ -57,9 +58,8 @@ pub(super) struct Args {
     /// Bouts at the same time [default: 4]
     #[arg(short = 'j', long, value_name = "N")]
     jobs: Option<usize>,
-    /// Call tools that may destroy something, too
-    #[arg(long)]
-    include_destructive: bool,
+    #[command(flatten)]
+    destructive: DestructiveArgs,
     /// Attack a target that is not on this machine; you must be allowed to
     #[arg(long)]
     allow_remote: bool,
@@ -207,6 +207,10 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     if report.findings.iter().any(|finding| counts(&finding)) {
         return args.fail_exit_code.map_or(Exit::Failed, Exit::FailedWith);
     }
+    if let (true, Some(why)) = (report.tools.is_empty() && report.calls == 0, &report.cut_short) {
+        desk.console.error(&format!("the target did not answer in time: {why}"), None);
+        return Exit::Unreachable;
+    }
     if report.attacks.iter().all(|attack| attack.bouts == 0) {
         desk.console.err("nothing could be attacked");
         return Exit::Nothing;
@@ -280,7 +284,7 @@ fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders,
     orders.budget_time = seconds.or(orders.budget_time);
     orders.seed = args.seed.unwrap_or(orders.seed);
     orders.concurrency = args.jobs.unwrap_or(orders.concurrency);
-    orders.destructive |= args.include_destructive;
+    args.destructive.apply(&mut orders);
     orders.allow_remote = args.allow_remote;
     if let Some(file) = &args.baseline {
         orders.suppressions = baseline::read(file, desk)?;

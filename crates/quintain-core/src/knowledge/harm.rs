@@ -1,0 +1,287 @@
+//! What a call may do to what is there: destroy it, or change how the target works. Knows tools and calls, and
+//! nothing of what a run may do.
+
+use serde_json::{Map, Value};
+
+use super::modes::{is_switch, switch};
+use super::verbs::{begins, looks, says_destructive, sounds_destructive, tells, writes_where_told};
+use super::{is_destructive, words};
+use crate::surface::Tool;
+
+/// How a call does harm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Harm {
+    /// It destroys, ends, sends or pays something.
+    Destroys,
+    /// It changes settings, permissions, allow-lists or credentials of the target.
+    Reconfigures,
+}
+
+/// Verbs that change permissions or settings, whatever stands behind them.
+const RECONFIGURES: [&str; 10] = [
+    "authorize",
+    "configure",
+    "demote",
+    "deny",
+    "grant",
+    "impersonate",
+    "permit",
+    "promote",
+    "reconfigure",
+    "whitelist",
+];
+/// Verbs that change settings if settings are what stands behind them.
+const CHANGES: [&str; 26] = [
+    "add",
+    "allow",
+    "append",
+    "apply",
+    "assign",
+    "change",
+    "create",
+    "edit",
+    "enable",
+    "generate",
+    "import",
+    "insert",
+    "issue",
+    "modify",
+    "patch",
+    "put",
+    "register",
+    "regenerate",
+    "replace",
+    "save",
+    "set",
+    "store",
+    "switch",
+    "toggle",
+    "update",
+    "write",
+];
+/// What settings, permissions, allow-lists and credentials are called.
+const SETTINGS: [&str; 38] = [
+    "access",
+    "acl",
+    "allowed",
+    "allowlist",
+    "apikey",
+    "blacklist",
+    "blocklist",
+    "certificate",
+    "config",
+    "configuration",
+    "configs",
+    "credential",
+    "credentials",
+    "denylist",
+    "env",
+    "environment",
+    "firewall",
+    "option",
+    "options",
+    "password",
+    "passwords",
+    "permission",
+    "permissions",
+    "preference",
+    "preferences",
+    "privilege",
+    "privileges",
+    "role",
+    "roles",
+    "secret",
+    "secrets",
+    "setting",
+    "settings",
+    "sudoers",
+    "token",
+    "tokens",
+    "trusted",
+    "whitelist",
+];
+
+/// What a tool does if it is called at all. One that writes to a path of the caller's choice destroys only what
+/// stands there, and it is given paths of ours alone.
+pub fn harm_of(tool: &Tool) -> Option<Harm> {
+    // What is both is judged as what changes settings: less is allowed there.
+    if reconfigures(tool) {
+        return Some(Harm::Reconfigures);
+    }
+    let claims = says_destructive(tool) && !writes_where_told(tool) && !looks(tool);
+    (sounds_destructive(tool) || claims).then_some(Harm::Destroys)
+}
+
+/// Whether a tool may destroy what is not ours, or change how the target works.
+pub fn destroys(tool: &Tool) -> bool {
+    harm_of(tool).is_some()
+}
+
+/// What one call does. `tool` is absent if nothing of this name is listed.
+pub fn harm_of_call(tool: Option<&Tool>, name: &str, args: &Map<String, Value>) -> Option<Harm> {
+    let of_name = || {
+        let settings = changes_settings(name).then_some(Harm::Reconfigures);
+        settings.or_else(|| is_destructive(name).then_some(Harm::Destroys))
+    };
+    let of_tool = match tool {
+        Some(tool) => harm_of(tool),
+        None => of_name(),
+    };
+    let told = || args.iter().any(|(name, value)| tells_to(name, value));
+    let astray = || tool.and_then(Tool::input_schema).is_some_and(|schema| strays(schema, args));
+    of_tool.or_else(|| (told() || astray()).then_some(Harm::Destroys))
+}
+
+/// Whether a tool that can be told to destroy something is told what it does not list: nobody knows what it does
+/// then.
+fn strays(schema: &Value, args: &Map<String, Value>) -> bool {
+    let Some(switch) = switch(schema) else { return false };
+    let (bad, good): (Vec<&String>, Vec<&String>) =
+        switch.choices.iter().partition(|choice| is_destructive(choice));
+    let told = args.get(&switch.argument);
+    !bad.is_empty() && told.is_some_and(|told| !good.iter().any(|choice| *told == choice.as_str()))
+}
+
+/// Whether an argument tells a tool that does several things to destroy something.
+fn tells_to(name: &str, value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_switch(name) && is_destructive(text),
+        Value::Array(items) => items.iter().any(|item| tells_to(name, item)),
+        Value::Object(entries) => entries.iter().any(|(name, value)| tells_to(name, value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn reconfigures(tool: &Tool) -> bool {
+    let name = tool.name().unwrap_or_default();
+    let said = tool.description().unwrap_or_default();
+    let first = said.split(['.', '\n']).next().unwrap_or_default();
+    let described = begins(tool, &CHANGES) && {
+        // The object of the sentence, not what it is done with or for.
+        let object: Vec<String> = words(first).into_iter().skip(1).take(3).collect();
+        object.iter().any(|word| is_setting(word))
+    };
+    (changes_settings(name) || begins(tool, &RECONFIGURES) || described) && !tells(tool)
+}
+
+/// Whether a name sounds as if settings, permissions or credentials were changed.
+fn changes_settings(name: &str) -> bool {
+    let name = words(name);
+    let has = |known: &[&str]| name.iter().any(|word| known.contains(&word.as_str()));
+    let api_key = name.windows(2).any(|pair| pair[0] == "api" && pair[1].starts_with("key"));
+    let changes = has(&CHANGES) || name.iter().any(|word| is_destructive(word));
+    has(&RECONFIGURES) || (changes && (has(&SETTINGS) || api_key))
+}
+
+fn is_setting(word: &str) -> bool {
+    SETTINGS.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn named(name: &str) -> Option<Harm> {
+        harm_of(&Tool(json!({"name": name})))
+    }
+
+    #[test]
+    fn what_ends_processes_and_what_changes_settings_is_known_by_name() {
+        for name in ["kill_process", "force_terminate", "send_signal", "drop_table", "shutdown"] {
+            assert_eq!(named(name), Some(Harm::Destroys), "{name}");
+        }
+        for name in [
+            "set_config_value",
+            "update_settings",
+            "setOption",
+            "grant",
+            "revoke_permission",
+            "add_allowed_directory",
+            "rotate_api_key",
+            "reset_password",
+            "create_api_key",
+            "set_user_role",
+        ] {
+            assert_eq!(named(name), Some(Harm::Reconfigures), "{name}");
+        }
+        for name in [
+            "get_config",
+            "list_allowed_directories",
+            "read_file",
+            "create_note",
+            "set_title",
+            "add_review",
+        ] {
+            assert_eq!(named(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn descriptions_count_as_names_do() {
+        let tool = |name: &str, says: &str| Tool(json!({"name": name, "description": says}));
+        assert_eq!(harm_of(&tool("tidy", "Deletes old files.")), Some(Harm::Destroys));
+        assert_eq!(harm_of(&tool("tune", "Change the settings.")), Some(Harm::Reconfigures));
+        assert_eq!(harm_of(&tool("let_in", "Grants access.")), Some(Harm::Reconfigures));
+        assert_eq!(harm_of(&tool("say", "Adds a note with options.")), None);
+    }
+
+    #[test]
+    fn what_a_tool_is_told_to_do_counts() {
+        let call = |args: Value| {
+            let tool = Tool(json!({"name": "manage"}));
+            harm_of_call(Some(&tool), "manage", args.as_object().unwrap())
+        };
+        assert_eq!(call(json!({"action": "delete", "id": "1"})), Some(Harm::Destroys));
+        assert_eq!(call(json!({"changes": [{"op": "remove"}]})), Some(Harm::Destroys));
+        assert_eq!(call(json!({"action": "list"})), None);
+        let choices = json!({"properties": {"action": {"enum": ["list", "delete"]}}});
+        let tool = Tool(json!({"name": "manage", "inputSchema": choices}));
+        let told = |action: Value| {
+            let args = Map::from_iter([("action".to_owned(), action)]);
+            harm_of_call(Some(&tool), "manage", &args)
+        };
+        assert_eq!(told(json!("list")), None);
+        assert_eq!(told(json!("list'")), Some(Harm::Destroys), "it may end in the other branch");
+        assert_eq!(told(json!({"x": 1})), Some(Harm::Destroys));
+        let unlisted = |name: &str| harm_of_call(None, name, &Map::new());
+        assert_eq!(unlisted("admin_delete_all"), Some(Harm::Destroys));
+        assert_eq!(unlisted("set_config"), Some(Harm::Reconfigures));
+        assert_eq!(unlisted("qwertyuiopas"), None);
+    }
+
+    #[test]
+    fn who_tells_of_destruction_destroys_nothing() {
+        let tool = |name: &str, says: &str| Tool(json!({"name": name, "description": says}));
+        assert!(!destroys(&tool("mark_reboot", "Record that a host was rebooted.")));
+        assert!(!destroys(&tool("list_transfers", "Lists transfers.")));
+        for (name, says) in [
+            ("record_delete", "Delete a record."),
+            ("log_clear", "Clear the log."),
+            ("find_and_delete", "Find files and delete them."),
+            ("reboot", "Record a reboot, and do it."),
+            ("mark_reset", ""),
+        ] {
+            assert!(destroys(&tool(name, says)), "{name}");
+        }
+    }
+
+    #[test]
+    fn who_writes_where_told_destroys_nothing_of_others() {
+        let tool = |name: &str, argument: &str| {
+            Tool(json!({"name": name, "annotations": {"destructiveHint": true},
+                "inputSchema": {"properties": {argument: {"type": "string"}}}}))
+        };
+        assert!(!destroys(&tool("write_file", "path")));
+        assert!(destroys(&tool("write_record", "id")) && destroys(&tool("delete_file", "path")));
+    }
+
+    #[test]
+    fn who_looks_destroys_nothing_whatever_it_claims() {
+        let tool =
+            |name: &str| Tool(json!({"name": name, "annotations": {"destructiveHint": true}}));
+        assert!(!destroys(&tool("device_open_url")) && !destroys(&tool("listApps")));
+        assert!(destroys(&tool("update_view")) && destroys(&tool("tidy")));
+        assert!(destroys(&tool("delete_open_issues")));
+    }
+}

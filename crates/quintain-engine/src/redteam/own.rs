@@ -1,0 +1,358 @@
+//! Objects that this run made itself, and values that nothing can have: what a destructive call may name.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use quintain_core::attack::{Kind, Nonce};
+use quintain_core::knowledge::{Hints, Leaf, Learned, classify, words};
+use serde_json::Value;
+
+/// Letters of a mark.
+const LETTERS: usize = 12;
+/// Longer ids are not guessed, whatever they belong to.
+const UNGUESSABLE: usize = 16;
+/// Verbs of tools that make something and say what it is called.
+const MAKES: [&str; 9] =
+    ["add", "create", "insert", "make", "new", "open", "register", "start", "upload"];
+
+/// An object that the target made for this run.
+struct Record {
+    server: String,
+    /// The tool that made it.
+    tool: String,
+    value: Value,
+}
+
+/// Everything that belongs to a run.
+#[derive(Default)]
+pub(super) struct Own {
+    /// The marks of attempts.
+    marks: HashSet<String>,
+    /// Values that cannot exist, by tool, argument and whether a number was wanted.
+    absent: HashMap<(String, String, bool), Value>,
+    /// The same as texts.
+    absent_texts: HashSet<String>,
+    /// Files that were planted, and paths that nothing stands at.
+    files: Vec<PathBuf>,
+    /// Those that may be taken away.
+    spare: Vec<PathBuf>,
+    ground: Option<PathBuf>,
+    records: Vec<Record>,
+    process: Option<Process>,
+    life: Duration,
+}
+
+/// A process that does nothing, to be ended by others. It is not waited for before the run is over: until then
+/// the system gives its number to nobody else.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Own {
+    /// Nothing yet. A process of ours is needed for so long at most.
+    pub(super) fn new(life: Duration) -> Self {
+        Self { life, ..Self::default() }
+    }
+
+    pub(super) fn plants(&mut self, hints: &Hints, ground: Option<PathBuf>) {
+        self.files = hints.files.iter().chain(&hints.spare).chain(&hints.fresh).cloned().collect();
+        self.spare.clone_from(&hints.spare);
+        self.ground = ground;
+    }
+
+    pub(super) fn mark(&mut self, mark: &str) {
+        self.marks.insert(mark.to_owned());
+    }
+
+    /// Keeps what a tool says it has made: ids that nobody has told or sent before.
+    pub(super) fn adopt(
+        &mut self,
+        server: &str,
+        tool: &str,
+        said: &[Learned],
+        is_known: impl Fn(&Value) -> bool,
+    ) {
+        let verb = words(tool).into_iter().next().unwrap_or_default();
+        if !MAKES.contains(&verb.as_str()) {
+            return;
+        }
+        let nouns = nouns(tool);
+        for learned in said.iter().filter(|learned| !is_known(&learned.value)) {
+            let name = words(&learned.name);
+            let is_id =
+                name.last().is_some_and(|word| matches!(word.as_str(), "id" | "uuid" | "key"));
+            // `owner_id` is the id of something else.
+            let of_it = name.len() == 1 || name.iter().any(|word| nouns.contains(&stem(word)));
+            let is_process = Leaf { tool, name: &learned.name, schema: &Value::Null }.is_process();
+            if is_id && of_it && !is_process {
+                let (server, tool) = (server.to_owned(), tool.to_owned());
+                self.records.push(Record { server, tool, value: learned.value.clone() });
+            }
+        }
+    }
+
+    /// Whether a value is an object of this run, or cannot exist.
+    pub(super) fn owns(&self, server: Option<&str>, leaf: &Leaf<'_>, value: &Value) -> bool {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return false,
+        };
+        let is_process = leaf.is_process();
+        self.absent_texts.contains(&text)
+            || (is_process && self.pid().is_some_and(|pid| pid.to_string() == text))
+            || (!is_process && self.records.iter().any(|one| one.is(server, leaf, value)))
+            || self.is_own_path(&text)
+            || self.is_marked(&text)
+    }
+
+    /// Whether a text leads to a file of ours, or into the ground.
+    fn is_own_path(&self, text: &str) -> bool {
+        let path = Path::new(text);
+        let own = |root: &PathBuf| {
+            let Ok(below) = path.strip_prefix(root) else { return false };
+            let below = below.to_string_lossy();
+            !below.is_empty()
+                && is_token(&below)
+                && !below.split(['/', '\\']).any(|one| one == "..")
+        };
+        self.files.iter().any(|file| file == path) || self.ground.as_ref().is_some_and(own)
+    }
+
+    /// Whether a text holds a mark and nothing that an interpreter would read otherwise: a path leads to
+    /// something marked, or nowhere.
+    fn is_marked(&self, text: &str) -> bool {
+        let mut parts: Vec<&str> = Vec::new();
+        for part in text.split(['/', '\\']) {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    parts.pop();
+                }
+                part => parts.push(part),
+            }
+        }
+        is_token(text) && parts.iter().any(|part| self.has_mark(part))
+    }
+
+    fn has_mark(&self, text: &str) -> bool {
+        Nonce::candidates(text).any(|part| self.marks.contains(part))
+    }
+
+    fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(|process| process.0.id())
+    }
+
+    /// Values for an argument in the place of `was`: objects of ours first, one that cannot exist last.
+    pub(super) fn values(&mut self, server: &str, leaf: &Leaf<'_>, was: &Value) -> Vec<Value> {
+        let as_number = was.is_number();
+        let typed = |text: String| match text.parse::<u64>() {
+            Ok(number) if as_number => Value::from(number),
+            _ => Value::String(text),
+        };
+        let mut values = Vec::new();
+        if leaf.is_process() {
+            self.start();
+            values.extend(self.pid().map(|pid| typed(pid.to_string())));
+        } else {
+            let records = self.records.iter().rev();
+            let fitting = records.filter(|one| one.is(Some(server), leaf, &one.value));
+            values.extend(fitting.take(1).map(|one| one.value.clone()));
+            let said = leaf.schema.get("description").and_then(Value::as_str);
+            if !as_number && classify(leaf.name, said, leaf.schema).contains(&Kind::Path) {
+                let spare = self.spare.first();
+                values.extend(spare.map(|path| Value::from(path.display().to_string())));
+                let name = spare.and_then(|path| path.file_name());
+                let name = name.map(|name| name.to_string_lossy().into_owned());
+                // The names of our files are marked.
+                self.absent_texts.extend(name.clone());
+                values.extend(name.map(Value::from));
+            }
+        }
+        values.extend(self.absent(leaf, as_number));
+        values
+    }
+
+    /// A value that cannot exist, always the same for the same argument; none without randomness.
+    fn absent(&mut self, leaf: &Leaf<'_>, as_number: bool) -> Option<Value> {
+        let key = (leaf.tool.to_owned(), leaf.name.to_owned(), as_number);
+        if let Some(known) = self.absent.get(&key) {
+            return Some(known.clone());
+        }
+        let value = unguessable(leaf, as_number)?;
+        self.absent_texts.insert(text_of(&value));
+        self.absent.insert(key, value.clone());
+        Some(value)
+    }
+
+    fn start(&mut self) {
+        if self.process.is_none() {
+            let mut command = Command::new("sleep");
+            command.arg(self.life.as_secs().to_string());
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            self.process = command.spawn().ok().map(Process);
+        }
+    }
+}
+
+impl Record {
+    /// Whether an argument of a tool of the same things means it. Short ids of other things may be the same.
+    fn is(&self, server: Option<&str>, leaf: &Leaf<'_>, value: &Value) -> bool {
+        let own = text_of(&self.value);
+        let same = own == text_of(value);
+        let here = server.is_none_or(|server| server.is_empty() || server == self.server);
+        let mine = nouns(&self.tool);
+        let related = nouns(leaf.tool).iter().any(|noun| mine.contains(noun));
+        same && here && (related || own.len() >= UNGUESSABLE)
+    }
+}
+
+/// The words of a tool's name behind its verb.
+fn nouns(tool: &str) -> Vec<String> {
+    words(tool).iter().skip(1).map(|word| stem(word)).collect()
+}
+
+fn stem(word: &str) -> String {
+    word.trim_end_matches('s').to_owned()
+}
+
+/// A word that no shell, pattern or query reads anything into.
+fn is_token(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@/\\".contains(c);
+    text.chars().all(plain) && !text.starts_with('-') && !text.contains("--")
+}
+
+/// A value that nobody can have given to anything yet.
+fn unguessable(leaf: &Leaf<'_>, as_number: bool) -> Option<Value> {
+    let chance = random()?;
+    if as_number {
+        // No system gives a process so high a number, and one that counts in fours gives no odd one.
+        let process = ((1 << 30) + chance % (1 << 30)) | 1;
+        let other = (1 << 52) + chance % (1 << 52);
+        return Some(Value::from(if leaf.is_process() { process } else { other }));
+    }
+    let mark = letters(chance);
+    let format = leaf.schema.get("format").and_then(Value::as_str);
+    Some(Value::String(match format.unwrap_or_default() {
+        "uuid" => {
+            let more = random()?;
+            let [a, b, c, d] = [chance >> 32, chance >> 16 & 0xffff, chance & 0xfff, more & 0xfff];
+            format!("{a:08x}-{b:04x}-4{c:03x}-8{d:03x}-{:012x}", more >> 16)
+        }
+        "email" | "idn-email" => format!("{mark}@quintain.invalid"),
+        "uri" | "url" | "uri-reference" | "iri" => format!("http://{mark}.invalid/"),
+        _ => format!("quintain-{mark}"),
+    }))
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn random() -> Option<u64> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(u64::from_le_bytes(bytes))
+}
+
+fn letters(mut number: u64) -> String {
+    let letter = |_| {
+        let letter = char::from(b'a' + (number % 26) as u8);
+        number /= 26;
+        letter
+    };
+    (0..LETTERS).map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn leaf<'a>(tool: &'a str, name: &'a str) -> Leaf<'a> {
+        Leaf { tool, name, schema: &Value::Null }
+    }
+
+    #[test]
+    fn processes_are_ours_or_cannot_exist() {
+        let mut own = Own::new(Duration::from_secs(30));
+        let pid = leaf("kill_process", "pid");
+        let values = own.values("", &pid, &json!(1));
+        assert!(values.len() == 2 && values[1].as_u64().unwrap() >= 1 << 30, "{values:?}");
+        assert!(values.iter().all(|value| own.owns(None, &pid, value)));
+        let mine = own.pid().unwrap();
+        assert!(own.owns(None, &pid, &json!(mine.to_string())));
+        for other in [json!(0), json!(1), json!(-1), json!(std::process::id()), json!("")] {
+            assert!(!own.owns(None, &pid, &other), "{other}");
+        }
+        assert!(!own.owns(None, &leaf("delete_user", "id"), &json!(mine)), "a user of that number");
+    }
+
+    #[test]
+    fn marked_names_are_ours_unless_something_leads_out_of_them() {
+        let mut own = Own { ground: Some("/tmp/quintain-g".into()), ..Own::default() };
+        own.mark("qwertyuiopas");
+        let path = leaf("delete_file", "path");
+        for text in ["qwertyuiopas", "a/../x-qwertyuiopas.txt", "/tmp/quintain-g/drop/x"] {
+            assert!(own.owns(None, &path, &json!(text)), "{text}");
+        }
+        for text in [
+            "qwertyuiopas/..",
+            "qwertyuiopas/../../etc",
+            "/tmp/quintain-g",
+            "/tmp/quintain-g/../x",
+            "$(x)qwertyuiopas",
+            "qwertyuiopas' OR '1'='1",
+            "qwertyuiopas*",
+            "*",
+            "/",
+            ".",
+            "",
+            "administrators",
+        ] {
+            assert!(!own.owns(None, &path, &json!(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn records_that_the_target_made_for_us_are_ours() {
+        let mut own = Own::default();
+        let learned = |name: &str, value: Value| Learned {
+            name: name.into(),
+            value,
+            tool: "create_note".into(),
+            identity: 0,
+        };
+        let said =
+            [learned("id", json!(17)), learned("owner_id", json!(3)), learned("id", json!(1))];
+        own.adopt("s", "create_note", &said, |value| *value == json!(1));
+        own.adopt("s", "list_notes", &[learned("id", json!(99))], |_| false);
+        let note = leaf("delete_note", "id");
+        assert!(own.owns(Some("s"), &note, &json!(17)) && own.owns(None, &note, &json!("17")));
+        assert!(!own.owns(Some("s"), &leaf("delete_user", "id"), &json!(17)));
+        for other in [3, 1, 99] {
+            assert!(!own.owns(Some("s"), &note, &json!(other)), "{other}");
+        }
+        assert_eq!(own.values("s", &note, &json!(1))[0], json!(17));
+    }
+
+    #[test]
+    fn what_cannot_exist_stays_the_same_for_an_argument() {
+        let mut own = Own::default();
+        let id = leaf("delete_user", "id");
+        let first = own.values("", &id, &json!("x"));
+        assert_eq!(first, own.values("", &id, &json!("y")));
+        assert!(own.owns(None, &id, &first[0]));
+        let schema = json!({"format": "uuid"});
+        let uuid = Leaf { schema: &schema, ..leaf("delete_key", "id") };
+        let value = own.values("", &uuid, &json!("x"))[0].clone();
+        assert_eq!(value.as_str().unwrap().len(), 36);
+    }
+}

@@ -1,0 +1,163 @@
+//! Where a started target keeps what it needs: settings in the home folder under its name, files that its
+//! environment names, the folders that it works in. Only names them; reads and writes nothing.
+
+use std::path::{Path, PathBuf};
+
+use quintain_core::suite::{Launch, McpTarget, Server};
+use secrecy::ExposeSecret as _;
+
+use super::roots;
+use crate::world::World;
+
+/// Programs that run others, names that say nothing, and what belongs to the user or to programs of theirs.
+const GENERIC: &str = "app aws bash bin build bun bunx cli code command config cursor deno dist docker git gnupg index java kube lib local main mcp module mozilla node npm npx pipx pnpm profile python quintain run server share ssh src start stdio uv uvx vscode";
+const MIN_NAME: usize = 3;
+
+/// A folder or file to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    pub(super) depth: usize,
+    /// It belongs to the target: what is in it is put back.
+    pub(super) own: bool,
+    /// Nothing below these is looked at.
+    spared: Vec<PathBuf>,
+}
+
+impl Place {
+    /// The settings of the target.
+    pub(super) fn own(path: PathBuf) -> Self {
+        Self { path, depth: 4, own: true, spared: Vec::new() }
+    }
+
+    /// What others may write to as well.
+    pub(super) fn around(path: PathBuf, depth: usize) -> Self {
+        Self { path, depth, own: false, spared: Vec::new() }
+    }
+
+    pub(super) fn spares(&self, path: &Path) -> bool {
+        self.spared.iter().any(|spared| path.starts_with(spared))
+    }
+}
+
+/// Everything to look at, what belongs to the target first.
+pub(super) fn places(target: &McpTarget, world: &World) -> Vec<Place> {
+    let mut all = Vec::new();
+    for server in &target.servers {
+        let (Launch::Command { env, .. } | Launch::Path { env, .. }) = &server.launch else {
+            continue;
+        };
+        let variable = |name: &str| {
+            let named = env.get(name).map(|value| value.expose_secret().to_owned());
+            named.or_else(|| world.env.get(name).cloned()).filter(|value| !value.is_empty())
+        };
+        let files = env.values().map(|value| PathBuf::from(value.expose_secret()));
+        all.extend(files.filter(|path| path.is_absolute() && path.is_file()).map(Place::own));
+        let Some(home) = variable("HOME").map(PathBuf::from).filter(|home| home.is_dir()) else {
+            continue;
+        };
+        let config =
+            variable("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+        let names = names(server);
+        for (folder, dot) in [
+            (&home, "."),
+            (&config, ""),
+            (&home.join(".local/share"), ""),
+            (&home.join(".local/state"), ""),
+            (&home.join("Library/Application Support"), ""),
+        ] {
+            all.extend(named(folder, dot, &names).into_iter().map(Place::own));
+        }
+        all.push(Place::around(config, 2));
+        all.extend(hidden(&home).into_iter().map(|path| Place::around(path, 1)));
+        all.push(Place::around(home, 1));
+    }
+    all.extend(roots::declared(target).into_iter().map(|root| Place::around(root, 2)));
+    all.extend(roots::places(target).into_iter().map(|folder| Place::around(folder, 1)));
+    for place in &mut all {
+        place.spared.extend(world.state_dir.clone());
+    }
+    all
+}
+
+/// Entries of a folder that have one of these names, with any ending.
+fn named(folder: &Path, dot: &str, names: &[String]) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let fits = |name: &str| {
+        let name = name.to_lowercase();
+        let plain = name.strip_prefix(dot).map(|name| name.split('.').next().unwrap_or_default());
+        plain.is_some_and(|plain| names.iter().any(|known| plain == known))
+    };
+    let entries = entries.filter(|entry| fits(&entry.file_name().to_string_lossy()));
+    entries.map(|entry| entry.path()).filter(|path| !path.is_symlink()).collect()
+}
+
+/// Folders that stand hidden in another.
+fn hidden(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let hidden = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with('.'));
+    let skipped = |path: &Path| path.ends_with(".cache") || path.ends_with(".config");
+    let paths = hidden.map(|entry| entry.path());
+    paths.filter(|path| path.is_dir() && !path.is_symlink() && !skipped(path)).collect()
+}
+
+/// What a server may be called on disk: by its name, its program, its package, its script.
+fn names(server: &Server) -> Vec<String> {
+    let (command, args) = match &server.launch {
+        Launch::Command { command, args, .. } => (command.clone(), args.clone()),
+        Launch::Path { path, args, .. } => (path.display().to_string(), args.clone()),
+        Launch::Url { .. } => return Vec::new(),
+    };
+    names_of(&server.name, &command, &args)
+}
+
+fn names_of(name: &str, command: &str, args: &[String]) -> Vec<String> {
+    // The first word behind a program that runs others: a script or a package.
+    let behind = args.iter().find(|arg| !arg.starts_with('-')).cloned().unwrap_or_default();
+    let mut names = Vec::new();
+    for text in [name, command, &behind] {
+        let last = text.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
+        // `name@1.2.3`, `name.py`
+        let stem = last.split(['@', '.']).next().unwrap_or_default().to_owned();
+        let bare = stem.trim_start_matches("mcp-").trim_start_matches("server-");
+        let bare = bare.trim_end_matches("-server").trim_end_matches("-mcp").to_owned();
+        names.extend([stem, bare]);
+    }
+    let is_generic = |name: &str| {
+        let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        GENERIC.split(' ').any(|word| word == plain)
+    };
+    names.retain(|name| name.len() >= MIN_NAME && !is_generic(name));
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_called_by_its_name_its_program_its_package_or_its_script() {
+        let of = |name: &str, command: &str, args: &[&str]| {
+            let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+            names_of(name, command, &args).join(" ")
+        };
+        let package = ["-y", "@wonderwhy-er/desktop-commander@latest"];
+        assert_eq!(of("npx", "npx", &package), "desktop-commander");
+        assert_eq!(of("x", "/usr/bin/python3.12", &["notes_server.py"]), "notes_server");
+        assert_eq!(of("mcp-server-memory", "node", &["dist/index.js"]), "mcp-server-memory memory");
+        assert_eq!(of("mcp", "uvx", &["mcp-server-git"]), "mcp-server-git");
+    }
+
+    #[test]
+    fn settings_are_known_by_the_whole_name() {
+        let home = tempfile::tempdir().unwrap();
+        for name in [".notes", ".notes.json", ".notesmith", "notes", ".other"] {
+            std::fs::create_dir(home.path().join(name)).unwrap();
+        }
+        let mut found = named(home.path(), ".", &["notes".to_owned()]);
+        found.sort();
+        assert_eq!(found, [home.path().join(".notes"), home.path().join(".notes.json")]);
+    }
+}

@@ -1,0 +1,271 @@
+//! What a started target keeps on disk: its own settings are put back as they were before the run, and what else
+//! changed around it is named. Never writes through links, never deletes, never touches our own state.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use quintain_core::redteam::{Change, FileChange};
+use quintain_core::suite::{Launch, McpTarget};
+
+use super::places::{Place, places};
+use crate::world::World;
+
+/// More than this of one place is not looked at.
+const MAX_ENTRIES: usize = 4_000;
+/// Files of this size, and so much of them, are held to be put back.
+const MAX_FILE: u64 = 1 << 18;
+const MAX_HELD: u64 = 16 << 20;
+/// So many changes are told.
+const MAX_TOLD: usize = 200;
+/// What programs make for themselves while they run, and what others write to all the time.
+const NOISE: [&str; 14] = [
+    ".bash_history",
+    ".cache",
+    ".git",
+    ".lesshst",
+    ".node_repl_history",
+    ".npm",
+    ".python_history",
+    ".sqlite_history",
+    ".viminfo",
+    ".Xauthority",
+    ".xsession-errors",
+    ".zsh_history",
+    "__pycache__",
+    "node_modules",
+];
+/// Databases are of one piece with files beside them; half of that put back would be worse than nothing.
+const DATABASES: [&str; 6] = ["-journal", "-shm", "-wal", ".db", ".sqlite", ".sqlite3"];
+
+/// A file as it was before.
+struct Before {
+    length: u64,
+    modified: Option<SystemTime>,
+    /// What it held, if it is to be put back.
+    held: Option<(Vec<u8>, Permissions)>,
+}
+
+/// The files around a target as they were before it was started.
+pub(super) struct Snapshot {
+    places: Vec<Place>,
+    known: BTreeMap<PathBuf, Before>,
+    /// The folders of what is held, as the system numbers them: one that was replaced is not written into.
+    folders: BTreeMap<PathBuf, Option<(u64, u64)>>,
+    settled: bool,
+}
+
+impl Snapshot {
+    /// Looks around. Nothing is looked at if nothing is started.
+    pub(super) fn take(target: &McpTarget, world: &World) -> Self {
+        let starts = |launch: &Launch| !matches!(launch, Launch::Url { .. });
+        let started = target.servers.iter().any(|server| starts(&server.launch));
+        Self::of(if started { places(target, world) } else { Vec::new() })
+    }
+
+    fn of(places: Vec<Place>) -> Self {
+        let (known, folders) = (BTreeMap::new(), BTreeMap::new());
+        let mut taken = Self { places, known, folders, settled: false };
+        let mut left = MAX_HELD;
+        for (path, found, own) in taken.seen() {
+            let small = own && found.len() <= MAX_FILE.min(left) && !is_database(&path);
+            let content = small.then(|| fs::read(&path).ok()).flatten();
+            let held = content.map(|content| {
+                left = left.saturating_sub(content.len() as u64);
+                (content, found.permissions())
+            });
+            if let (Some(_), Some(folder)) = (&held, path.parent()) {
+                taken.folders.entry(folder.to_owned()).or_insert_with(|| number(folder));
+            }
+            let modified = found.modified().ok();
+            taken.known.insert(path, Before { length: found.len(), modified, held });
+        }
+        taken
+    }
+
+    /// Every regular file of every place, and whether it belongs to the target.
+    fn seen(&self) -> Vec<(PathBuf, Metadata, bool)> {
+        let mut told = BTreeSet::new();
+        let mut all = Vec::new();
+        for place in &self.places {
+            let walk = walkdir::WalkDir::new(&place.path).max_depth(place.depth).into_iter();
+            let walk = walk.filter_entry(|entry| {
+                let name = entry.file_name().to_string_lossy();
+                entry.depth() == 0 || !(NOISE.contains(&&*name) || name.starts_with("quintain"))
+            });
+            for entry in walk.filter_map(Result::ok).take(MAX_ENTRIES) {
+                let Ok(found) = entry.metadata() else { continue };
+                let path = entry.into_path();
+                if found.is_file() && !place.spares(&path) && told.insert(path.clone()) {
+                    all.push((path, found, place.own));
+                }
+            }
+        }
+        all
+    }
+
+    /// Puts back what can be put back, and tells all that changed. The target must have ended.
+    pub(super) fn settle(&mut self) -> Vec<FileChange> {
+        self.settled = true;
+        let ours = open_files();
+        let now: BTreeMap<PathBuf, Metadata> =
+            self.seen().into_iter().map(|(path, found, _)| (path, found)).collect();
+        let mut changes = Vec::new();
+        for (path, before) in &self.known {
+            let change = match now.get(path) {
+                None if path.symlink_metadata().is_ok() => Change::Modified,
+                None => Change::Deleted,
+                Some(found) if is_same(before, path, found) => continue,
+                Some(_) => Change::Modified,
+            };
+            if ours.contains(path) {
+                continue;
+            }
+            let restored = before.held.as_ref().is_some_and(|(content, permissions)| {
+                self.is_in_place(path) && put_back(path, content, permissions).is_ok()
+            });
+            changes.push(FileChange { path: path.clone(), change, restored });
+        }
+        let fresh = now.keys().filter(|path| !self.known.contains_key(*path));
+        let fresh = fresh.filter(|path| !ours.contains(*path));
+        changes.extend(fresh.map(|path| FileChange {
+            path: path.clone(),
+            change: Change::Created,
+            restored: false,
+        }));
+        changes.truncate(MAX_TOLD);
+        changes
+    }
+
+    /// Whether the folder of a file is the one that it was, and no link to another.
+    fn is_in_place(&self, path: &Path) -> bool {
+        let folder = path.parent();
+        let before = folder.and_then(|folder| self.folders.get(folder)).copied().flatten();
+        before.is_some() && before == folder.and_then(number)
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        // A run that was dropped half-way puts back, too; nobody is left to be told.
+        if !self.settled {
+            self.settle();
+        }
+    }
+}
+
+fn is_same(before: &Before, path: &Path, now: &Metadata) -> bool {
+    if before.length == now.len() && before.modified == now.modified().ok() {
+        return true;
+    }
+    // Written anew with the same in it.
+    let held = before.held.as_ref().map(|(content, _)| content);
+    held.is_some_and(|content| fs::read(path).is_ok_and(|now| now == *content))
+}
+
+/// Writes beside the file and renames, so that neither a link nor half a file is ever left in its place.
+fn put_back(path: &Path, content: &[u8], permissions: &Permissions) -> io::Result<()> {
+    let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
+    let temporary = tempfile::Builder::new().prefix(".quintain-").tempfile_in(folder)?;
+    temporary.as_file().write_all(content)?;
+    temporary.as_file().set_permissions(permissions.clone())?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(path).map(drop).map_err(|error| error.error)
+}
+
+fn is_database(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let named = |name: String| DATABASES.iter().any(|ending| name.ends_with(ending));
+    let mut start = [0; 15];
+    let begins = OpenOptions::new().read(true).open(path).and_then(|mut file| {
+        io::Read::read_exact(&mut file, &mut start)?;
+        Ok(&start == b"SQLite format 3")
+    });
+    name.is_some_and(named) || begins.unwrap_or(false)
+}
+
+/// The files that this process writes to itself: reports, logs.
+fn open_files() -> BTreeSet<PathBuf> {
+    let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    open.filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
+}
+
+/// What the system knows a folder by; none for a link.
+#[cfg(unix)]
+fn number(folder: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = folder.symlink_metadata().ok().filter(Metadata::is_dir)?;
+    Some((found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn number(_folder: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_settings_are_put_back_and_the_rest_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        fs::create_dir(at("own")).unwrap();
+        fs::create_dir(at("root")).unwrap();
+        for name in ["own/a", "own/b", "own/same", "root/x"] {
+            fs::write(at(name), "before").unwrap();
+        }
+        let own = Place::own(at("own"));
+        let mut taken = Snapshot::of(vec![own, Place::around(at("root"), 2)]);
+        fs::write(at("own/a"), "after").unwrap();
+        fs::remove_file(at("own/b")).unwrap();
+        fs::write(at("own/new"), "x").unwrap();
+        fs::write(at("root/x"), "mine, and longer").unwrap();
+        let told = |changes: &[FileChange]| -> Vec<(PathBuf, Change, bool)> {
+            changes.iter().map(|one| (one.path.clone(), one.change, one.restored)).collect()
+        };
+        assert_eq!(
+            told(&taken.settle()),
+            [
+                (at("own/a"), Change::Modified, true),
+                (at("own/b"), Change::Deleted, true),
+                (at("root/x"), Change::Modified, false),
+                (at("own/new"), Change::Created, false),
+            ]
+        );
+        for name in ["own/a", "own/b", "own/same"] {
+            assert_eq!(fs::read_to_string(at(name)).unwrap(), "before", "{name}");
+        }
+        assert_eq!(fs::read_to_string(at("root/x")).unwrap(), "mine, and longer");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_links() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        for folder in ["own", "other"] {
+            fs::create_dir(at(folder)).unwrap();
+        }
+        fs::write(at("own/a"), "before").unwrap();
+        fs::write(at("own/b"), "before").unwrap();
+        fs::write(at("other/a"), "precious").unwrap();
+        let mut taken = Snapshot::of(vec![Place::own(at("own"))]);
+        // A file becomes a link: the link is replaced, not followed.
+        fs::remove_file(at("own/b")).unwrap();
+        std::os::unix::fs::symlink(at("other/a"), at("own/b")).unwrap();
+        taken.settle();
+        assert_eq!(fs::read_to_string(at("other/a")).unwrap(), "precious");
+        assert_eq!(fs::read_to_string(at("own/b")).unwrap(), "before");
+        // The folder becomes a link: nothing is written.
+        let mut taken = Snapshot::of(vec![Place::own(at("own"))]);
+        fs::rename(at("own"), at("gone")).unwrap();
+        std::os::unix::fs::symlink(at("other"), at("own")).unwrap();
+        let changes = taken.settle();
+        assert!(!changes.is_empty() && changes.iter().all(|change| !change.restored));
+        assert_eq!(fs::read_to_string(at("other/a")).unwrap(), "precious");
+    }
+}
