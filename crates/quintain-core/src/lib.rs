@@ -28,6 +28,7 @@ pub mod internals;
 pub mod js;
 pub mod json_text;
 pub mod jsonpath;
+pub mod kept_file;
 pub mod knowledge;
 pub mod launch_checks;
 pub mod markup;

@@ -131,7 +131,9 @@ fn oauth(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -> 
     };
     let token_url = optional(fields, "tokenUrl", reader, dx);
     if let Some((node, url)) = fields.get("tokenUrl").zip(token_url.as_deref()) {
-        check_url("tokenUrl", url, node, dx);
+        if !reader.is_unfilled(url) {
+            check_url("tokenUrl", url, node, dx);
+        }
     }
     let client_auth =
         fields.one_of(&["clientAuthMethod", "tokenEndpointAuthMethod"], Severity::Warning, dx);

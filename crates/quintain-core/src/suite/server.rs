@@ -158,7 +158,12 @@ fn path(
 ) -> Option<Launch> {
     let text = reader.fill("path", value, dx);
     let Process { args, env, cwd } = process(fields, reader, dx);
-    let path = reader.path(&text?);
+    let text = text?;
+    if reader.is_unfilled(&text) {
+        // What runs it follows from its suffix, which is not known yet.
+        return Some(Launch::Command { command: text, args, env, cwd });
+    }
+    let path = reader.path(&text);
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
     let runtime = match suffix.to_ascii_lowercase().as_str() {
         "js" | "mjs" | "cjs" => Runtime::Node,
@@ -197,7 +202,8 @@ fn url(
     dx: &mut Diagnostics,
 ) -> Option<Launch> {
     let url = reader.fill("url", value, dx);
-    let sound = url.as_deref().is_some_and(|url| check_url("url", url, value, dx));
+    let is_sound = |url: &str| reader.is_unfilled(url) || check_url("url", url, value, dx);
+    let sound = url.as_deref().is_some_and(is_sound);
     let headers = reader.pairs(fields, "headers", dx);
     if let Some(entries) = fields.get("headers").and_then(Node::as_map) {
         for (name, value) in &headers {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use quintain_core::code::Code;
-use quintain_core::suite::Files;
+use quintain_core::suite::{Consent, Files};
 use quintain_engine::Disk;
 use serde_json::Value;
 
@@ -68,12 +68,13 @@ impl Files for Touched {
 
     fn run(
         &self,
+        consent: Consent,
         code: &Code,
         function: &str,
         arguments: &[Value],
         env: &BTreeMap<String, String>,
     ) -> Result<Value, String> {
-        Disk.run(code, function, arguments, env)
+        Disk.run(consent, code, function, arguments, env)
     }
 }
 

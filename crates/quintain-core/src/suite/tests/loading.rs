@@ -216,6 +216,7 @@ fn several_files_are_one_suite() {
         ],
         &env(),
         Arc::new(NoFiles),
+        Purpose::Run(Consent::of_the_user()),
     );
     assert!(loaded.diagnostics.is_empty(), "{}", drawn(&loaded));
     let suite = loaded.suite.expect("a suite");
@@ -230,6 +231,7 @@ fn several_files_are_one_suite() {
         vec![file("a.yaml", "a: [1"), file("b.yaml", "bogus: 1"), file("c.yaml", "")],
         &env(),
         Arc::new(NoFiles),
+        Purpose::Run(Consent::of_the_user()),
     );
     assert_eq!(broken.diagnostics.len(), 3, "{}", drawn(&broken));
 }

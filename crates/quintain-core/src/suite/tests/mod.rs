@@ -26,7 +26,7 @@ fn env() -> BTreeMap<String, String> {
 fn load_as(name: &str, text: &str) -> Loaded {
     let file =
         SuiteFile { name: name.into(), text: text.into(), base_dir: PathBuf::from("/suites") };
-    load(vec![file], &env(), Arc::new(NoFiles))
+    load(vec![file], &env(), Arc::new(NoFiles), Purpose::Run(Consent::of_the_user()))
 }
 
 fn drawn(loaded: &Loaded) -> String {

@@ -8,7 +8,7 @@ use quintain_core::event::{Column, Event, RunInfo};
 use quintain_core::finding::{Confidence, Severity};
 use quintain_core::redteam::Orders;
 use quintain_core::result::{Place, TargetName};
-use quintain_core::suite::{McpTarget, Server};
+use quintain_core::suite::{Consent, McpTarget, Server};
 use quintain_engine::redteam::{Past, RedteamError};
 use quintain_engine::store::{Run, RunState};
 use quintain_source::visible;
@@ -96,18 +96,19 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
+    let consent = Consent::of_the_user();
     let resolved = match &begun {
-        Some(begun) => match begun.suite(&desk.context.env, desk) {
+        Some(begun) => match begun.suite(consent, &desk.context.env, desk) {
             Ok(opened) => {
                 let chosen = choices::target(&begun.info.options);
-                args.target.resolve_stored(opened, chosen, desk, args.show.json)
+                args.target.resolve_stored(consent, opened, chosen, desk, args.show.json)
             }
             Err(wrong) => {
                 wrong.report(desk);
                 return Exit::Usage;
             }
         },
-        None => args.target.resolve_with_suite(desk, args.show.json),
+        None => args.target.resolve_with_suite(Some(consent), desk, args.show.json),
     };
     let (target, world, opened) = match resolved {
         Ok(resolved) => resolved,
@@ -121,10 +122,10 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         choices::recall(&mut orders, &begun.info.options);
     }
     orders.written = opened.as_ref().map(|opened| written(&target, opened)).unwrap_or_default();
-    let mut feed = match args.show.open(&[], desk) {
+    let mut feed = match args.show.open(None, desk) {
         Ok(feed) => feed,
-        Err(what) => {
-            desk.console.error(&what, None);
+        Err(wrong) => {
+            wrong.report(desk);
             return Exit::Usage;
         }
     };
