@@ -15,6 +15,7 @@ pub mod compare;
 pub mod detect;
 pub mod diff;
 pub mod echo;
+pub mod effects;
 pub mod event;
 pub mod evidence;
 pub mod finding;

@@ -29,7 +29,7 @@ pub struct Seat {
     pub prompt: usize,
     pub repeat: u32,
     /// Index into the tests of the suite; none for prompts that are sent as they are.
-    test: Option<usize>,
+    pub(crate) test: Option<usize>,
     /// One combination of the variables, if there are several.
     vars: Option<Arc<Map<String, Value>>>,
     /// Why it cannot be run, if so.

@@ -104,8 +104,7 @@ pub fn load(
     for key in ["targets", "providers", "prompts"] {
         drop_repeated(&mut documents, key);
     }
-    let unfilled_env = unfilled_env(&documents, needed.as_deref());
-    let mut suite = Suite { unfilled_env, ..Suite::default() };
+    let mut suite = Suite { written_env: written_env(&documents), ..Suite::default() };
     for document in &documents {
         let targets = TargetReader {
             chosen: &chosen,
@@ -213,11 +212,11 @@ fn is_needed(key: &Key, value: &Node, needed: Option<&str>) -> bool {
     is_plain || needed.is_none_or(|text| text.contains(&key.text))
 }
 
-/// What the above leaves out, as it is written.
-fn unfilled_env(documents: &[Document], needed: Option<&str>) -> Env {
+/// The `env` of the files as it is written.
+fn written_env(documents: &[Document]) -> Env {
     let maps = documents.iter().filter_map(|document| document.node.get("env")?.as_map());
-    let entries = maps.flatten().filter(|(key, node)| !is_needed(key, node, needed));
-    entries.filter_map(|(key, node)| Some((key.text.clone(), node.raw()?.to_owned()))).collect()
+    let pair = |(key, node): &(Key, Node)| Some((key.text.clone(), node.raw()?.to_owned()));
+    maps.flatten().filter_map(pair).collect()
 }
 
 /// Fills in who the target is spoken to as.

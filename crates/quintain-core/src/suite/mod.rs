@@ -78,8 +78,8 @@ pub struct Suite {
     pub secrets: Vec<SecretString>,
     /// Given when the suite was loaded to be run.
     pub consent: Option<Consent>,
-    /// `env` as it is written, as far as it was not filled in because the suite is only read.
-    pub unfilled_env: BTreeMap<String, String>,
+    /// `env` of the files as it is written.
+    pub written_env: BTreeMap<String, String>,
     /// Code that would have made a part of the suite, had it been loaded to be run.
     pub not_called: Vec<NotCalled>,
 }

@@ -79,6 +79,12 @@ impl Files for Touched {
 }
 
 impl Record {
+    /// The files that were read, and the patterns that files were looked for with.
+    pub(super) fn read(&self) -> impl Iterator<Item = &Path> {
+        let read = self.read.iter().filter(|(_, stamp)| stamp.is_some()).map(|(path, _)| path);
+        read.chain(self.patterns.keys()).map(PathBuf::as_path)
+    }
+
     /// Whether something that was read is no longer as it was, but for what the run writes itself.
     pub(super) fn has_changed(&self) -> bool {
         // Where standard output and standard error are redirected to.

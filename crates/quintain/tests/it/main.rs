@@ -15,6 +15,7 @@ mod practice;
 mod run;
 mod selftest;
 mod servers;
+mod stranger;
 mod twins;
 mod verdict;
 
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     trials.extend(practice::trials());
     trials.extend(servers::trials());
     trials.extend(harm::trials());
+    trials.extend(stranger::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {

@@ -154,7 +154,7 @@ async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Stopped> {
     found.await.map(Some).map_err(failed)
 }
 
-fn fresh(
+pub(super) fn fresh(
     args: &Args,
     env: &BTreeMap<String, String>,
     purpose: Purpose<'_>,
@@ -188,7 +188,7 @@ async fn open_store(args: &Args, desk: &Desk, begun: Option<&Begun>) -> Option<S
 }
 
 /// The environment of the process under that of the files the user names.
-fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, String>, String> {
+pub(super) fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, String>, String> {
     let mut env = desk.context.env.clone();
     for file in &args.env_file {
         let text = desk
