@@ -44,19 +44,19 @@ targets:
   - {id: 'http://$LISTENER/http', label: http, config: {method: POST, body: {p: '{{prompt}} {{env.INDIRECT}}'}}}
   - {id: 'exec: $PYTHON t-exec-target.py', label: exec}
   - {id: 'file://t-code-target.py', label: code, config: {a: 'file://t-settings.py'}}
-prompts: ['{{x}} {{env.UNSET_PROMPT}}', 'file://t-prompt.py:prompt']
+prompts: ['{{x}} {{env.UNSET_PROMPT}}', 'file://t-prompt.py:prompt', {tool: show, args: {}}]
 defaultTest: {options: {transform: 'file://t-default-transform.py'}}
 tests:
   - 'file://t-tests.py'
   - {path: 'file://t-tests-by-path.py:generate_tests'}
   - vars: {x: 'file://t-variable.py', y: '{{env.UNSET_VARIABLE}}'}
-    assertScoringFunction: 'file://t-scoring.py'
     assert:
       - {type: python, value: 'file://t-assertion.py'}
       - {type: contains, value: 'file://t-assertion-value.py', transform: 'file://t-assertion-transform.py'}
       - {type: python, value: \"open(__import__('os').environ['TRAPS'] + '/t-inline-assertion', 'w') is not None\"}
       - {type: webhook, value: 'http://$LISTENER/webhook'}
       - {type: snapshot, value: t-snapshot.snap}
+  - {vars: {x: a}, assertScoringFunction: 'file://t-scoring.py', assert: [{type: contains, value: x}]}
 scenarios:
   - {config: [{vars: {x: z}}], tests: 'file://t-scenario-tests.py'}
 outputPath: t-report.json
