@@ -1,6 +1,7 @@
 //! What a suite would do if it were run: what it starts, runs, writes and contacts, and which environment variables
 //! reach whom. Made from a suite that is only read; nothing is started and no value of a variable is looked at.
 
+mod attack;
 mod collect;
 mod names;
 mod targets;
@@ -9,6 +10,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+pub use attack::of_attack;
 pub use collect::of_suite;
 
 /// See the module. Every list is in the order of the suite.
@@ -18,7 +20,9 @@ pub struct Effects {
     pub run: Vec<Run>,
     pub write: Vec<Write>,
     pub contact: Vec<Contact>,
-    pub tests: Tests,
+    /// None for an attack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<Tests>,
 }
 
 /// A process.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::names::{Defined, bare};
 use super::targets::{self, interpreter};
-use super::{Contact, Effects, Environment, Run, Start, Use, Variables, Write};
+use super::{Contact, Effects, Environment, Run, Start, Tests, Use, Variables, Write};
 use crate::check::Scene;
 use crate::code::{Code, Language};
 use crate::evidence::Evidence;
@@ -24,6 +24,7 @@ pub(super) struct Collector<'a> {
     /// Variables that every started server is given.
     pub(super) inherited: &'a [&'a str],
     effects: Effects,
+    tests: Tests,
     code: BTreeMap<(&'static str, Option<String>), BTreeMap<String, usize>>,
     written: BTreeSet<String>,
     asked: BTreeSet<String>,
@@ -43,30 +44,44 @@ pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
         texts.for_each(|text| names.extend(env_names(&text, Scope::Env).names));
     }
     let by_name = names.iter().map(|name| (name.clone(), format!("{{{{env.{name}}}}}"))).collect();
-    let mut found = Collector {
-        suite,
-        inherited,
-        effects: Effects::default(),
-        code: BTreeMap::new(),
-        written: BTreeSet::new(),
-        asked: BTreeSet::new(),
-        templates: Nunjucks::new(by_name),
-        content: Variables::default(),
-    };
+    let mut found = Collector::new(suite, inherited);
+    found.templates = Nunjucks::new(by_name);
     found.tests(plan);
     let content = found.content.clone();
     for url in std::mem::take(&mut found.asked) {
         let receives = found.variables([url.as_str()]).with(&content);
         found.contact(Contact { what: "webhook assertion".to_owned(), url: bare(&url), receives });
     }
-    let used: BTreeSet<usize> = plan.seats.iter().map(|seat| seat.target).collect();
+    let mut used: BTreeSet<usize> = plan.seats.iter().map(|seat| seat.target).collect();
+    if !found.tests.made_by.is_empty() {
+        // Tests that are made by code may be sent to all of them.
+        used.extend(0..suite.targets.len());
+    }
     for target in used {
         targets::collect(&suite.targets[target], &content, &mut found);
+    }
+    found.effects.tests = Some(std::mem::take(&mut found.tests));
+    for output in &suite.tests.outputs {
+        found.write("report", &output.file);
     }
     found.finish()
 }
 
 impl<'a> Collector<'a> {
+    pub(super) fn new(suite: &'a Suite, inherited: &'a [&'a str]) -> Self {
+        Self {
+            suite,
+            inherited,
+            effects: Effects::default(),
+            tests: Tests::default(),
+            code: BTreeMap::new(),
+            written: BTreeSet::new(),
+            asked: BTreeSet::new(),
+            templates: Nunjucks::default(),
+            content: Variables::default(),
+        }
+    }
+
     fn variables<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Variables {
         Defined(vec![&self.suite.written_env]).variables(texts, Scope::Env)
     }
@@ -142,10 +157,15 @@ impl<'a> Collector<'a> {
             self.code(&not_called.code, &format!("makes {}", not_called.makes));
             self.content.any = true;
             if let (Code::File { path, .. }, "tests") = (&not_called.code, not_called.makes) {
-                self.effects.tests.made_by.push(path.display().to_string());
+                self.tests.made_by.push(path.display().to_string());
             }
         }
         let (mut tests, mut prompts) = (HashSet::new(), HashSet::new());
+        if !self.tests.made_by.is_empty() {
+            // Tests that are made by code may use all of them.
+            prompts.extend(0..suite.tests.prompts.len());
+            suite.tests.prompts.iter().for_each(|prompt| self.prompt(prompt));
+        }
         for seat in &plan.seats {
             let prompt = &suite.tests.prompts[seat.prompt];
             if prompts.insert(seat.prompt) {
@@ -158,7 +178,7 @@ impl<'a> Collector<'a> {
             }
             self.asserts(&case.test, seat, case.vars(), is_new);
         }
-        let counts = &mut self.effects.tests;
+        let counts = &mut self.tests;
         (counts.tests, counts.cases) = (tests.len(), plan.seats.len());
     }
 
@@ -186,7 +206,7 @@ impl<'a> Collector<'a> {
         if let Some(code) = &options.transform_vars {
             self.code(code, "transforms variables");
             self.content.any = true;
-            self.effects.tests.changed_by_code += 1;
+            self.tests.changed_by_code += 1;
         }
         if let Some(code) = &options.transform {
             self.code(code, "transforms answers");
@@ -266,10 +286,7 @@ impl<'a> Collector<'a> {
         check.questions(&scene)
     }
 
-    fn finish(mut self) -> Effects {
-        for output in &self.suite.tests.outputs {
-            self.write("report", &output.file);
-        }
+    pub(super) fn finish(mut self) -> Effects {
         let run = self.code.into_iter().map(|((language, file), uses)| Run {
             language,
             file,

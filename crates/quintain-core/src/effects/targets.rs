@@ -62,7 +62,7 @@ impl One<'_> {
                 let Some((program, args)) = server.launch.command_line() else { return };
                 let args: Vec<String> = args.iter().map(|arg| arg.display().to_string()).collect();
                 let command = program.display().to_string();
-                let values = env.values().map(|value| value.expose_secret());
+                let values = env.values().map(ExposeSecret::expose_secret);
                 let texts = values.chain(args.iter().map(String::as_str)).chain([command.as_str()]);
                 let receives = self.defined.variables(texts, Scope::Env).with(shared);
                 let inherited = found.inherited.iter().map(|name| (*name).to_owned());
@@ -113,7 +113,7 @@ impl One<'_> {
             Grant::ClientCredentials => Vec::new(),
             Grant::Password { username, password } => vec![username, password.expose_secret()],
         };
-        let secret = client_secret.iter().map(|secret| secret.expose_secret());
+        let secret = client_secret.iter().map(ExposeSecret::expose_secret);
         self.defined.variables(plain.chain(login).chain(secret), Scope::Bare)
     }
 

@@ -65,9 +65,9 @@ pub(super) fn read(
     let default = under_all(default, &tests);
     tests.tests = list(documents, default, loader, disk);
     // Prompts without tests are sent as they are.
-    let has_scenarios = documents.iter().any(|document| document.node.get("scenarios").is_some());
-    if let (true, false, [prompt, ..]) = (tests.tests.is_empty(), has_scenarios, &tests.prompts[..])
-    {
+    let has_others = documents.iter().any(|document| document.node.get("scenarios").is_some())
+        || loader.not_called.iter().any(|not_called| not_called.makes == "tests");
+    if let (true, false, [prompt, ..]) = (tests.tests.is_empty(), has_others, &tests.prompts[..]) {
         tests.tests.push(Test { span: prompt.span, ..Test::default() });
     }
     if tests.prompts.is_empty() {

@@ -7,7 +7,7 @@ use quintain_source::{Diagnostic, Diagnostics, Fields, Key, Node, Span, Template
 
 use super::files::code;
 use super::kinds::{Kind, kind, meant};
-use super::purpose::Purpose;
+use super::purpose::{Needed, Purpose};
 use super::reader::Reader;
 use super::{McpTarget, Target, TargetKind, http, program, referred};
 use crate::code::Code;
@@ -25,17 +25,15 @@ pub(super) enum Chosen<'a> {
 
 impl<'a> Chosen<'a> {
     pub(super) fn of<'n>(purpose: Purpose<'a>, entries: impl Iterator<Item = &'n Node>) -> Self {
-        match (purpose.consent(), purpose.target()) {
-            (Some(_), _) => Self::All,
-            (None, None) => Self::None,
-            (None, Some(Some(name))) => Self::Mcp(Some(name)),
-            // One of several has to be named.
-            (None, Some(None)) => {
-                let any = Self::Mcp(None);
-                let count = entries.filter(|entry| any.is(entry)).count();
-                if count == 1 { any } else { Self::None }
-            }
-        }
+        let name = match purpose {
+            Purpose::Run(_) => return Self::All,
+            Purpose::Read(Needed::Nothing) => return Self::None,
+            Purpose::Read(Needed::Target(name) | Needed::TargetAndIdentities(name)) => name,
+        };
+        let chosen = Self::Mcp(name);
+        // One of several has to be named.
+        let is_clear = name.is_some() || entries.filter(|entry| chosen.is(entry)).count() == 1;
+        if is_clear { chosen } else { Self::None }
     }
 
     pub(super) fn is(&self, entry: &Node) -> bool {

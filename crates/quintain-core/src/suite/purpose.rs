@@ -33,19 +33,11 @@ pub enum Needed<'a> {
     TargetAndIdentities(Option<&'a str>),
 }
 
-impl<'a> Purpose<'a> {
+impl Purpose<'_> {
     pub fn consent(self) -> Option<Consent> {
         match self {
             Self::Run(consent) => Some(consent),
             Self::Read(_) => None,
-        }
-    }
-
-    /// The name of the target that is needed, if one is.
-    pub(super) fn target(self) -> Option<Option<&'a str>> {
-        match self {
-            Self::Run(_) | Self::Read(Needed::Nothing) => None,
-            Self::Read(Needed::Target(name) | Needed::TargetAndIdentities(name)) => Some(name),
         }
     }
 

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Scope, Severity, Span, closest};
+use quintain_source::{
+    Diagnostic, Diagnostics, Fields, Node, Scope, Severity, Span, closest, env_names,
+};
 use secrecy::SecretString;
 
 use super::reader::Reader;
+use super::secrets::names_a_secret;
 use super::{Auth, auth};
 
 #[derive(Debug, Clone)]
@@ -189,10 +192,23 @@ struct Process {
 
 fn process(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -> Process {
     let args = reader.texts(fields, "args", dx).unwrap_or_default();
+    if let Some(nodes) = fields.get("args").and_then(Node::as_seq) {
+        nodes.iter().for_each(|node| warn_of_secret(node, dx));
+    }
     let env = reader.pairs(fields, "env", dx).into_iter();
     let env = env.map(|(name, value)| (name, SecretString::from(value))).collect();
     let cwd = reader.text(fields, "cwd", dx).map(|cwd| reader.path(&cwd));
     Process { args, env, cwd }
+}
+
+/// Every user of the machine can read the arguments of a process.
+fn warn_of_secret(node: &Node, dx: &mut Diagnostics) {
+    let names = env_names(node.raw().unwrap_or_default(), Scope::Env).names;
+    if let Some(name) = names.iter().find(|name| names_a_secret(name)) {
+        let title = format!("other users of this machine can read `{name}` in this argument");
+        let diagnostic = Diagnostic::warning("config::secret-in-arguments", title);
+        dx.push(diagnostic.at(node.span, "").help("hand it to the server in `env`"));
+    }
 }
 
 fn url(

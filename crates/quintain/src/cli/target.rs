@@ -99,7 +99,18 @@ impl TargetArgs {
         self.prepare(self.find(purpose, desk), desk, as_json)
     }
 
-    /// The same for a suite that was stored with a run, and for the target that was chosen then. What the
+    /// The target as its suite is written: nothing is filled in.
+    pub(super) fn read(
+        &self,
+        desk: &Desk,
+        as_json: bool,
+    ) -> Result<(McpTarget, Option<Opened>), Exit> {
+        let found = self.find(Purpose::Read(Needed::Nothing), desk);
+        let (target, _, opened) = self.prepare(found, desk, as_json)?;
+        Ok((target, opened))
+    }
+
+    /// As `resolve_with_suite`, for a suite that was stored with a run, and for the target that was chosen then. What the
     /// command line says wins here, too.
     pub(super) fn resolve_stored(
         &self,

@@ -263,7 +263,8 @@ fn python() -> String {
 
 fn reading_leaves_no_trace() -> Result<(), Failed> {
     let ground = Ground::new()?;
-    let mut lines: Vec<(String, i32)> = vec![("eval --dry-run -c SUITE".to_owned(), 0)];
+    let dry = ["eval --dry-run -c SUITE", "redteam run --dry-run -c SUITE --target named"];
+    let mut lines: Vec<(String, i32)> = dry.iter().map(|line| ((*line).to_owned(), 0)).collect();
     for kind in kinds().into_values() {
         if let Kind::Reads(some) = kind {
             lines.extend(some.iter().map(|(line, exit)| ((*line).to_owned(), *exit)));
