@@ -31,16 +31,33 @@ pub fn env_names(text: &str, scope: Scope) -> EnvNames {
     while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).min() {
         let is_value = rest[at..].starts_with("{{");
         let body = &rest[at + 2..];
-        let end = body.find(if is_value { "}}" } else { "%}" }).unwrap_or(body.len());
+        let end = end_of(body, if is_value { b'}' } else { b'%' });
         let expression = body[..end].trim_matches(|c: char| c.is_whitespace() || c == '-');
         read(expression, &mut found);
         if scope == Scope::Bare && is_value && is_name(expression) {
             found.names.insert(expression.to_owned());
         }
-        // Braces inside of quotes may end an expression too early: what follows is looked at again.
-        rest = &body[end.min(1)..];
+        rest = &body[end..];
     }
     found
+}
+
+/// Where an expression ends: before `}}` or `%}` outside of quotes. One that never ends takes in everything.
+fn end_of(text: &str, first: u8) -> usize {
+    let mut quote = None;
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match (quote, *byte) {
+            (Some(_), b'\\') => at += 1,
+            (Some(open), byte) if open == byte => quote = None,
+            (None, byte @ (b'"' | b'\'')) => quote = Some(byte),
+            (None, byte) if byte == first && bytes.get(at + 1) == Some(&b'}') => return at,
+            _ => {}
+        }
+        at += 1;
+    }
+    text.len()
 }
 
 fn read(expression: &str, found: &mut EnvNames) {
@@ -98,6 +115,9 @@ mod tests {
             "{{ '}}' ~ env.KEY }}",
             "{{- env.KEY -}}",
             "{{ x }}{{ 'env' if env.KEY }}",
+            "{% if '%}' == env.KEY %}x{% endif %}",
+            "{{ 'é }} {{ env.KEY }}",
+            "é {{ é }} {{ env.KEY }}",
         ] {
             assert!(found(text).0.contains(&"KEY".to_owned()), "{text}: {:?}", found(text));
         }

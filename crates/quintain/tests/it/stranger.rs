@@ -210,7 +210,8 @@ impl Ground {
         }
         let mut traps = BTreeSet::from(["t-inline-assertion".to_owned()]);
         for word in suite.split(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c)) {
-            if word.starts_with("t-") && word.ends_with(".py") {
+            if word.starts_with("t-") && Path::new(word).extension().is_some_and(|end| end == "py")
+            {
                 fs::write(at(word), TRAP)?;
                 traps.insert(word.to_owned());
             }
@@ -343,7 +344,9 @@ fn consent_is_given_in_few_places() -> Result<(), Failed> {
             let text = path.to_string_lossy().into_owned();
             if path.is_dir() && !text.ends_with("/tests") && !text.ends_with("/target") {
                 folders.push(path);
-            } else if text.ends_with(".rs") && !text.ends_with("/tests.rs") {
+            } else if path.extension().is_some_and(|end| end == "rs")
+                && !text.ends_with("/tests.rs")
+            {
                 let code = fs::read_to_string(&path)?;
                 // Tests may do as they like.
                 let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();

@@ -238,9 +238,12 @@ fn several_files_are_one_suite() {
 
 #[test]
 fn secrets_are_collected_and_never_printed() {
-    let suite = clean(
+    let loaded = load_as(
+        "quintain.yaml",
         "targets:\n  - id: mcp\n    config:\n      servers:\n        - {url: 'https://x.example.org', headers: {Accept: text/plain, X-Api-Key: h3ader}, auth: {type: bearer, token: t0ken-value}}\n        - {command: x, args: ['--key={{env.MCP_API_KEY}}'], env: {DB_PASSWORD: dbpass, PORT: 8080}}\n",
     );
+    assert!(drawn(&loaded).contains("can read `MCP_API_KEY`"), "{}", drawn(&loaded));
+    let suite = loaded.suite.expect("a suite");
     let secrets: Vec<_> = suite.secrets.iter().map(ExposeSecret::expose_secret).collect();
     assert_eq!(secrets, ["h3ader", "t0ken-value", "dbpass", "<MCP_API_KEY>"]);
     let debugged = format!("{suite:?}");

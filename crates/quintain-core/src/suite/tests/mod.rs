@@ -2,6 +2,7 @@
 
 mod faults;
 mod loading;
+mod reading;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
