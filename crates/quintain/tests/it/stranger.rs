@@ -126,6 +126,7 @@ fn kinds() -> BTreeMap<&'static str, Kind> {
         ("diff", Reads(&[("diff latest latest~1", 2)])),
         ("scan", Reads(&[("scan SUITE", 4), ("scan", 4)])),
         ("login", Reads(&[("login http://127.0.0.1:1/", 3)])),
+        ("doctor", Reads(&[("doctor", 0)])),
         ("init", Reads(&[("init made-suite", 0)])),
         ("list", Reads(&[("list assertions", 0)])),
         ("explain", Reads(&[("explain contains", 0)])),
