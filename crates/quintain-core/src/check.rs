@@ -13,6 +13,7 @@ pub use param::Param;
 pub use scene::{Scene, View, as_text};
 pub use spec::Spec;
 
+use crate::code::Code;
 use crate::compare::Comparison;
 use crate::question::{Answer, Question};
 use crate::registry::Meta;
@@ -35,6 +36,11 @@ pub trait Check: Send + Sync {
 
     /// `answers` are in the order of the questions.
     fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict;
+
+    /// Code of the user that it runs itself, as it is written. What it asks others to run is a question.
+    fn code(&self) -> Option<Code> {
+        None
+    }
 
     /// Whether it has an opinion on answers that are errors. If no check of a case has one, an
     /// error ends the case, as it does in promptfoo.

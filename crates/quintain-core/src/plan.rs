@@ -29,7 +29,7 @@ pub struct Seat {
     pub prompt: usize,
     pub repeat: u32,
     /// Index into the tests of the suite; none for prompts that are sent as they are.
-    test: Option<usize>,
+    pub(crate) test: Option<usize>,
     /// One combination of the variables, if there are several.
     vars: Option<Arc<Map<String, Value>>>,
     /// Why it cannot be run, if so.
@@ -112,7 +112,7 @@ pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
         pairs: &pairs,
         repeat: repeat.max(1),
         plain: switched_on(&suite.env, "PROMPTFOO_DISABLE_VAR_EXPANSION"),
-        host: Host { env: suite.env.clone(), ..Host::default() },
+        host: suite.consent.map(|_| Host { env: suite.env.clone(), ..Host::default() }),
         seats: Vec::with_capacity(suite.tests.tests.len() * pairs.len()),
         test_idx: 0,
         group: 0,
@@ -129,7 +129,8 @@ struct Planner<'a> {
     repeat: u32,
     /// Lists among variables are values.
     plain: bool,
-    host: Host,
+    /// None if the suite is only read: then no code makes variables.
+    host: Option<Host>,
     seats: Vec<Seat>,
     test_idx: usize,
     group: usize,
@@ -146,7 +147,7 @@ impl Planner<'_> {
             Ok(test) => test,
             Err(why) => return self.seat(at, None, &[None], self.repeat, Some(why.into())),
         };
-        let (changed, flaw) = match transformed(&test, &self.host) {
+        let (changed, flaw) = match transformed(&test, self.host.as_ref()) {
             Ok(vars) => (vars.map(Arc::new), None),
             Err(why) => (None, Some(Arc::from(format!("transformVars failed: {why}")))),
         };
@@ -209,8 +210,8 @@ fn manners(test: &Test) -> Manners {
 }
 
 /// The variables that `transformVars` of a test makes. They may hold lists, which mean several cases.
-fn transformed(test: &Test, host: &Host) -> Result<Option<Map<String, Value>>, String> {
-    let Some(code) = &test.options.transform_vars else { return Ok(None) };
+fn transformed(test: &Test, host: Option<&Host>) -> Result<Option<Map<String, Value>>, String> {
+    let (Some(code), Some(host)) = (&test.options.transform_vars, host) else { return Ok(None) };
     let (vars, context) = (Value::Object(test.vars.clone()), json!({"vars": test.vars}));
     match code.run_js(&[("vars", &vars), ("context", &context)], host)? {
         Value::Object(vars) => Ok(Some(vars)),

@@ -1,13 +1,12 @@
 //! What a check cannot find out by itself. The engine asks and hands the answers back, so checks
 //! stay pure and synchronous.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::code::Code;
 use crate::evidence::Exchange;
+use crate::kept_file::KeptFile;
 use crate::probe::Step;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +20,7 @@ pub enum Question {
     /// For the target: one more call.
     Call(Step),
     /// For the disk: the text of a file, null if there is no such file.
-    Read(PathBuf),
+    Read(KeptFile),
 }
 
 /// A question for a model. Its form is completed by those who ask models.

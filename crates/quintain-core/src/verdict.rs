@@ -1,9 +1,10 @@
 //! A check's opinion, and where the proof for it stands.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::kept_file::KeptFile;
 
 /// What a check says about the evidence of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,7 +33,7 @@ pub struct Verdict {
 /// A file that should hold this text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    pub path: PathBuf,
+    pub file: KeptFile,
     pub text: String,
     /// There is no such file yet.
     pub fresh: bool,

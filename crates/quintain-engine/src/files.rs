@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use globset::GlobBuilder;
 use quintain_core::code::Code;
-use quintain_core::suite::Files;
+use quintain_core::suite::{Consent, Files};
 use serde_json::Value;
 use walkdir::WalkDir;
 
@@ -60,6 +60,7 @@ impl Files for Disk {
 
     fn run(
         &self,
+        consent: Consent,
         code: &Code,
         function: &str,
         arguments: &[Value],
@@ -67,7 +68,7 @@ impl Files for Disk {
     ) -> Result<Value, String> {
         let call = Call { code, function, arguments, executable: None };
         let work = async {
-            let interpreters = Interpreters::new(env.clone(), SCRIPT_TIME, SCRIPT_BYTES);
+            let interpreters = Interpreters::new(consent, env.clone(), SCRIPT_TIME, SCRIPT_BYTES);
             let answer = interpreters.call(&call).await;
             interpreters.close().await;
             value(answer)

@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use quintain_core::code::{Code, Language};
 use quintain_core::question::Answer;
+use quintain_core::suite::Consent;
 use serde_json::{Value, json};
 
-use crate::process::Program;
+use crate::process::{Argument, Program};
 use worker::{Failure, Worker};
 
 const PYTHON: &str = include_str!("interpreters/bootstrap.py");
@@ -43,7 +44,13 @@ pub(crate) struct Call<'a> {
 }
 
 impl Interpreters {
-    pub(crate) fn new(env: BTreeMap<String, String>, time: Duration, limit: usize) -> Self {
+    /// Interpreters for a suite that the user wants to be run.
+    pub(crate) fn new(
+        _: Consent,
+        env: BTreeMap<String, String>,
+        time: Duration,
+        limit: usize,
+    ) -> Self {
         Self { env, time, limit, idle: Mutex::default() }
     }
 
@@ -113,7 +120,7 @@ impl Interpreters {
         env.entry("PYTHONIOENCODING".to_owned()).or_insert_with(|| "utf-8".to_owned());
         let mut why = io::Error::from(io::ErrorKind::NotFound);
         for command in commands {
-            let args = args.iter().map(Into::into).collect();
+            let args = args.map(Argument::written).to_vec();
             let program = Program { command: command.into(), args, env: env.clone(), cwd: None };
             match Worker::start(&program) {
                 Ok(worker) => return Ok(worker),

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use quintain_core::code::{Code, Language};
 use quintain_core::question::Answer;
-use quintain_core::suite::Suite;
+use quintain_core::suite::{Consent, Suite};
 use quintain_script::{Host, ScriptError};
+use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
 use crate::interpreters::{Call, Interpreters};
@@ -23,6 +24,8 @@ pub(crate) struct Outside {
     pub(crate) host: Host,
     pub(crate) interpreters: Interpreters,
     pub(crate) web: Web,
+    /// Knows every secret of the run.
+    pub(crate) redactor: Redactor,
     /// How long a request, a command or a call may take.
     pub(crate) time: Duration,
     pub(crate) webhook_time: Duration,
@@ -33,15 +36,16 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    pub(crate) fn new(suite: &Suite, world: &World) -> Self {
+    pub(crate) fn new(consent: Consent, suite: &Suite, world: &World) -> Self {
         let env = suite.env.clone();
         let time = millis(&env, "REQUEST_TIMEOUT_MS").unwrap_or(REQUEST_TIME);
         let webhook_time = millis(&env, "WEBHOOK_TIMEOUT").unwrap_or(WEBHOOK_TIME);
         let limit = world.limits.message_bytes;
         Self {
-            interpreters: Interpreters::new(env.clone(), time, limit),
+            interpreters: Interpreters::new(consent, env.clone(), time, limit),
             host: Host { env, ..Host::default() },
             web: Web::new(limit),
+            redactor: world.redactor.clone(),
             time,
             webhook_time,
             limit,

@@ -1,6 +1,8 @@
 //! Programs of the user that run beside us: interpreters and commands. They are no more to be
 //! trusted than a target: each is a process group of its own, which is killed as a whole.
 
+mod argument;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -13,6 +15,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
+pub(crate) use argument::Argument;
+
 /// How long output may trail behind the exit of a program.
 const TRAIL: Duration = Duration::from_millis(200);
 /// How long a program may take to leave after its stdin was closed.
@@ -22,7 +26,7 @@ const LEAVE: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) command: OsString,
-    pub(crate) args: Vec<OsString>,
+    pub(crate) args: Vec<Argument>,
     /// Its whole environment.
     pub(crate) env: BTreeMap<String, String>,
     /// Its working directory, ours if absent.
@@ -174,7 +178,7 @@ mod tests {
     fn shell(script: &str) -> Program {
         Program {
             command: "/bin/sh".into(),
-            args: vec!["-c".into(), script.into()],
+            args: vec![Argument::written("-c"), Argument::written(script)],
             env: BTreeMap::from([("WORD".to_owned(), "seen".to_owned())]),
             cwd: None,
         }

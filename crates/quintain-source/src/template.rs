@@ -30,6 +30,8 @@ pub struct Templates {
     variables: BTreeMap<String, String>,
     env_scope: Value,
     bare_scope: Value,
+    /// Nothing is filled in.
+    is_off: bool,
 }
 
 impl Templates {
@@ -39,7 +41,18 @@ impl Templates {
             variables.iter().map(|(name, value)| (name.clone(), Value::from(value))).collect();
         bare.insert("env".to_owned(), env.clone());
         let env_scope = Value::from(BTreeMap::from([("env".to_owned(), env)]));
-        Self { engine: engine(), variables, env_scope, bare_scope: Value::from(bare) }
+        let bare_scope = Value::from(bare);
+        Self { engine: engine(), variables, env_scope, bare_scope, is_off: false }
+    }
+
+    /// Leaves every text as it is written, for files that are only read.
+    pub fn as_written() -> Self {
+        Self { is_off: true, ..Self::new(BTreeMap::new()) }
+    }
+
+    /// Whether texts stay as they are written.
+    pub fn leaves_all(&self) -> bool {
+        self.is_off
     }
 
     /// The environment that templates are filled in from.
@@ -51,6 +64,9 @@ impl Templates {
     /// all of it, and nothing is returned.
     pub fn fill(&self, node: &Node, scope: Scope, dx: &mut Diagnostics) -> Option<String> {
         let scalar = node.as_scalar()?;
+        if self.is_off {
+            return Some(scalar.raw.clone());
+        }
         let mut filled = String::with_capacity(scalar.raw.len());
         let (mut at, mut complete) = (0, true);
         for part in expressions(&scalar.raw) {
@@ -78,6 +94,9 @@ impl Templates {
     /// Fills in `{{env.X}}` wherever it stands in a tree. What cannot be filled in stays as it is,
     /// for whoever reads the text later, and is warned about.
     pub fn fill_tree(&self, node: &mut Node, dx: &mut Diagnostics) {
+        if self.is_off {
+            return;
+        }
         match &mut node.kind {
             NodeKind::Seq(items) => items.iter_mut().for_each(|item| self.fill_tree(item, dx)),
             NodeKind::Map(entries) => {

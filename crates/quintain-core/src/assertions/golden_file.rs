@@ -1,11 +1,12 @@
 //! The file that an assertion compares with: where it lies, what is in it, what should be.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
-use quintain_source::{is_template, wrong_type};
+use quintain_source::{Diagnostic, is_template, wrong_type};
 use serde_json::Value;
 
 use crate::check::{Scene, Spec};
+use crate::kept_file::{KeptFile, OUTSIDE};
 use crate::question::Answer;
 use crate::verdict::{Proposal, Verdict};
 
@@ -28,6 +29,12 @@ impl GoldenFile {
             if text.is_none_or(str::is_empty) {
                 wrong_type("value", "the path of a file", node, spec.dx);
             }
+            let fixed = text.filter(|text| !text.is_empty() && !is_template(text));
+            if fixed.is_some_and(|text| !KeptFile::new(spec.base_dir, text).is_inside()) {
+                let title = "a snapshot stays in the folder of its suite";
+                let diagnostic = Diagnostic::error(OUTSIDE, title);
+                spec.dx.push(diagnostic.at(node.span, "leads out of it"));
+            }
             text.map(str::to_owned)
         });
         let per_target = spec.fields.bool("perTarget", spec.dx).unwrap_or(false);
@@ -39,36 +46,31 @@ impl GoldenFile {
         &self,
         scene: &Scene<'_>,
         default: impl FnOnce() -> String,
-    ) -> Result<PathBuf, Box<Verdict>> {
+    ) -> Result<KeptFile, Box<Verdict>> {
         let error = |why: String| Box::new(Verdict::error(why));
         let name = match &self.name {
             None => default(),
             Some(name) if !is_template(name) => name.clone(),
-            Some(name) => {
-                let filled = scene.render(name).map_err(|why| error(why.to_string()))?;
-                // Variables may hold what a target said.
-                if !stays_below(Path::new(&filled)) {
-                    return Err(error(format!("`value` leads out of the folder: {filled}")));
-                }
-                filled
-            }
+            Some(name) => scene.render(name).map_err(|why| error(why.to_string()))?,
         };
-        let mut path: PathBuf = self.base_dir.join(name).components().collect();
-        if self.per_target {
-            let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
-            path.set_file_name(format!("{}.{}", slug(scene.target), file.unwrap_or_default()));
+        let mut file = KeptFile::new(&self.base_dir, name);
+        // Variables may hold what a target said.
+        if !file.is_inside() {
+            let shown = file.path.display();
+            return Err(error(format!("`value` leads out of the folder: {shown}")));
         }
-        Ok(path)
+        if self.per_target {
+            let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let name = format!("{}.{}", slug(scene.target), name.unwrap_or_default());
+            file.path.set_file_name(name);
+        }
+        Ok(file)
     }
 
     /// How messages name the file.
-    pub(super) fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(&self.base_dir).unwrap_or(path).display().to_string()
+    pub(super) fn shown(file: &KeptFile) -> String {
+        file.path.strip_prefix(&file.folder).unwrap_or(&file.path).display().to_string()
     }
-}
-
-fn stays_below(path: &Path) -> bool {
-    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 /// What the engine found in the file; none if there is no such file.
@@ -86,8 +88,8 @@ pub(super) fn content(answers: &[Answer]) -> Result<Option<String>, Box<Verdict>
 
 impl Verdict {
     /// The file should hold this text from now on.
-    pub(super) fn proposing(self, path: PathBuf, text: String, fresh: bool) -> Self {
-        Self { proposal: Some(Proposal { path, text, fresh }), ..self }
+    pub(super) fn proposing(self, file: KeptFile, text: String, fresh: bool) -> Self {
+        Self { proposal: Some(Proposal { file, text, fresh }), ..self }
     }
 }
 
@@ -119,12 +121,5 @@ mod tests {
         assert_eq!(slug("Überweisung"), "überweisung");
         assert_eq!(slug("..."), "unnamed");
         assert_eq!(slug(&"a".repeat(500)).len(), MAX_NAME);
-    }
-
-    #[test]
-    fn filled_in_names_stay_in_the_folder() {
-        assert!(stays_below(Path::new("a/b.snap")));
-        assert!(!stays_below(Path::new("a/../../b")));
-        assert!(!stays_below(Path::new("/etc/passwd")));
     }
 }

@@ -272,6 +272,16 @@ impl ScriptCheck {
 }
 
 impl Check for ScriptCheck {
+    fn code(&self) -> Option<Code> {
+        let is_own = self.source.is_js(self.language);
+        is_own.then(|| match &self.source {
+            Source::File { code, .. } => code.clone(),
+            Source::Inline { text, .. } => {
+                Code::Inline { language: Language::JavaScript, text: text.clone() }
+            }
+        })
+    }
+
     fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
         if self.source.is_js(self.language) {
             return Vec::new();

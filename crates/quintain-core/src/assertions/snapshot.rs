@@ -91,8 +91,8 @@ impl Check for Snapshot {
 
 impl Snapshot {
     fn compare(&self, scene: &Scene<'_>, answers: &[Answer]) -> Result<Verdict, Box<Verdict>> {
-        let path = self.file.path(scene, || default_name(scene))?;
-        let shown = self.file.shown(&path);
+        let file = self.file.path(scene, || default_name(scene))?;
+        let shown = GoldenFile::shown(&file);
         let prove = |verdict: Verdict| match scene.evidence.exchanges.len().checked_sub(1) {
             Some(last) => verdict.proof(last, ""),
             None => verdict,
@@ -108,7 +108,7 @@ impl Snapshot {
                     "there is no snapshot {shown}; `--update-snapshots` writes it, as does a run \
                      outside of CI"
                 );
-                prove(Verdict::fail(reason).proposing(path, text, true))
+                prove(Verdict::fail(reason).proposing(file, text, true))
             }
             Some(kept) if kept == text => {
                 let reason = format!("the answer is as in {shown}");
@@ -118,7 +118,7 @@ impl Snapshot {
                 let diff = text_diff::lines(&kept, &text);
                 let reason = format!("the answer is not as in {shown}:\n{diff}");
                 let verdict = prove(Verdict::of(self.negated, reason));
-                if self.negated { verdict } else { verdict.proposing(path, text, false) }
+                if self.negated { verdict } else { verdict.proposing(file, text, false) }
             }
         })
     }
@@ -148,7 +148,7 @@ mod tests {
 
     fn path(stage: &Stage, options: &str) -> String {
         match &asked(stage, options)[..] {
-            [Question::Read(path)] => path.display().to_string(),
+            [Question::Read(file)] => file.full().display().to_string(),
             other => panic!("{other:?}"),
         }
     }
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(verdict.status, Status::Fail);
         let proposal = verdict.proposal.unwrap();
         assert_eq!(
-            (proposal.path.as_path(), proposal.text.as_str(), proposal.fresh),
+            (proposal.file.full().as_path(), proposal.text.as_str(), proposal.fresh),
             (Path::new("/suite/a.snap"), "x\n", true)
         );
         let verdict = Stage::output("x").judge_with("[{type: not-snapshot}]", &NONE);

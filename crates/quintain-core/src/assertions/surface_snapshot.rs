@@ -105,8 +105,8 @@ impl Check for SurfaceSnapshot {
 
 impl SurfaceSnapshot {
     fn compare(&self, scene: &Scene<'_>, answers: &[Answer]) -> Result<Verdict, Box<Verdict>> {
-        let path = self.file.path(scene, || DEFAULT.to_owned())?;
-        let shown = self.file.shown(&path);
+        let file = self.file.path(scene, || DEFAULT.to_owned())?;
+        let shown = GoldenFile::shown(&file);
         if scene.surfaces.is_empty() {
             return Err(Box::new(Verdict::error("nothing is known of what the target offers")));
         }
@@ -127,7 +127,7 @@ impl SurfaceSnapshot {
             let reason = format!(
                 "there is no {shown}; `--update-snapshots` writes it, as does a run outside of CI"
             );
-            return Ok(Verdict::fail(reason).proposing(path, text, true));
+            return Ok(Verdict::fail(reason).proposing(file, text, true));
         };
         let kept = match serde_json::from_str::<Value>(&kept) {
             Ok(kept) => narrowed(kept, &self.scope),
@@ -136,7 +136,7 @@ impl SurfaceSnapshot {
                 return Ok(if self.negated {
                     verdict
                 } else {
-                    verdict.proposing(path, text, false)
+                    verdict.proposing(file, text, false)
                 });
             }
         };
@@ -148,7 +148,7 @@ impl SurfaceSnapshot {
         let reason = format!("the target does not offer what {shown} says:{}", listed(&changes));
         let mut verdict = Verdict::of(self.negated, reason);
         verdict.metadata = Some(json!({"drift": kept_with_verdict(&changes)}));
-        Ok(if self.negated { verdict } else { verdict.proposing(path, text, false) })
+        Ok(if self.negated { verdict } else { verdict.proposing(file, text, false) })
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
     fn kept(stage: &Stage) -> [Answer; 1] {
         let proposal = stage.judge_with("[{type: surface-snapshot}]", &NONE).proposal.unwrap();
         assert!(proposal.fresh);
-        assert_eq!(proposal.path.to_str(), Some("/suite/quintain.surface.json"));
+        assert_eq!(proposal.file.full().to_str(), Some("/suite/quintain.surface.json"));
         [Answer::Value(proposal.text.into())]
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::suite::{Loaded, NoFiles, SuiteFile, load};
+use crate::suite::{Loaded, Needed, NoFiles, Purpose, SuiteFile, load};
 
 #[test]
 fn ids_are_kebab_case_and_unique() {
@@ -40,8 +40,8 @@ fn every_attack_is_documented_and_has_an_example_that_loads() {
             text: text.into(),
             base_dir: std::path::PathBuf::new(),
         };
-        let loaded: Loaded =
-            load(vec![file], &std::collections::BTreeMap::new(), std::sync::Arc::new(NoFiles));
+        let (env, files) = (std::collections::BTreeMap::new(), std::sync::Arc::new(NoFiles));
+        let loaded: Loaded = load(vec![file], &env, files, Purpose::Read(Needed::Nothing));
         assert!(loaded.suite.is_some(), "{}: {:?}", meta.id, loaded.diagnostics);
     }
 }

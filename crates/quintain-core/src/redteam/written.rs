@@ -246,7 +246,7 @@ fn variable(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::{NoFiles, SuiteFile, load};
+    use crate::suite::{Needed, NoFiles, Purpose, SuiteFile, load};
     use std::sync::Arc;
 
     const SUITE: &str = "\
@@ -262,7 +262,8 @@ targets:
     fn target() -> McpTarget {
         let file =
             SuiteFile { name: "quintain.yaml".into(), text: SUITE.into(), base_dir: "/x".into() };
-        let suite = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles)).suite.unwrap();
+        let purpose = Purpose::Read(Needed::Target(None));
+        let suite = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles), purpose).suite.unwrap();
         suite.targets[0].as_mcp().unwrap().clone()
     }
 

@@ -130,7 +130,8 @@ fn oauth(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -> 
         Some(_) => fields.choice("grantType", &GRANTS, dx),
     };
     let token_url = optional(fields, "tokenUrl", reader, dx);
-    if let Some((node, url)) = fields.get("tokenUrl").zip(token_url.as_deref()) {
+    let known = token_url.as_deref().filter(|url| !reader.is_unfilled(url));
+    if let Some((node, url)) = fields.get("tokenUrl").zip(known) {
         check_url("tokenUrl", url, node, dx);
     }
     let client_auth =

@@ -14,6 +14,7 @@ use super::case::Role;
 use super::files::{FileValue, language_of, split_function};
 use super::list::{Entry, numbered};
 use super::loader::{Loader, Place, suffix_of};
+use super::purpose::{Consent, NotCalled};
 use super::row::Rows;
 use crate::code::{Code, Language};
 
@@ -179,10 +180,14 @@ impl Loader<'_> {
         place: &Place<'_>,
         take: Take<'_>,
     ) {
-        let made = FileValue::read(name, place.base_dir, self.files).and_then(|file| match file {
-            FileValue::Code(code) => self.made(&code, config),
-            FileValue::Data(_) => Err("it is no script".to_owned()),
-        });
+        let made = match FileValue::read(name, place.base_dir, self.files) {
+            Ok(FileValue::Code(code)) => match self.consent {
+                Some(consent) => self.made(consent, &code, config),
+                None => return self.not_called.push(NotCalled { makes: "tests", code }),
+            },
+            Ok(FileValue::Data(_)) => Err("it is no script".to_owned()),
+            Err(why) => Err(why),
+        };
         let nodes = match made {
             Ok(made @ (Value::Array(_) | Value::Object(_))) => {
                 // As a text of its own, what the script made can be pointed at.
@@ -206,13 +211,13 @@ impl Loader<'_> {
         }
     }
 
-    fn made(&self, code: &Code, config: Option<&Value>) -> Result<Value, String> {
+    fn made(&self, consent: Consent, code: &Code, config: Option<&Value>) -> Result<Value, String> {
         if code.language() == Language::JavaScript {
             let host = Host { env: self.env.clone(), ..Host::default() };
             let config: Vec<_> = config.map(|config| ("config", config)).into_iter().collect();
             return code.run_js(&config, &host);
         }
         let config: Vec<_> = config.cloned().into_iter().collect();
-        self.files.run(code, "generate_tests", &config, self.env)
+        self.files.run(consent, code, "generate_tests", &config, self.env)
     }
 }

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::case::Role;
 use super::load::Document;
 use super::loader::{Loader, Place};
-use super::{Files, Prompt, PromptBody, Test, TestList, Tests};
+use super::{Files, Output, Prompt, PromptBody, Test, TestList, Tests};
+use crate::kept_file::KeptFile;
 
 pub(super) const KEYS: [&str; 18] = [
     "$schema",
@@ -64,9 +65,9 @@ pub(super) fn read(
     let default = under_all(default, &tests);
     tests.tests = list(documents, default, loader, disk);
     // Prompts without tests are sent as they are.
-    let has_scenarios = documents.iter().any(|document| document.node.get("scenarios").is_some());
-    if let (true, false, [prompt, ..]) = (tests.tests.is_empty(), has_scenarios, &tests.prompts[..])
-    {
+    let has_others = documents.iter().any(|document| document.node.get("scenarios").is_some())
+        || loader.not_called.iter().any(|not_called| not_called.makes == "tests");
+    if let (true, false, [prompt, ..]) = (tests.tests.is_empty(), has_others, &tests.prompts[..]) {
         tests.tests.push(Test { span: prompt.span, ..Test::default() });
     }
     if tests.prompts.is_empty() {
@@ -84,7 +85,7 @@ fn settings(document: &Document, place: &Place<'_>, loader: &mut Loader<'_>, tes
         match key.text.as_str() {
             "derivedMetrics" => tests.derived_metrics.extend(loader.derived_metrics(node, place)),
             "evaluateOptions" => loader.evaluate_options(node, place, &mut tests.options),
-            "outputPath" => tests.outputs.extend(outputs(node, loader)),
+            "outputPath" => tests.outputs.extend(loader.outputs("outputPath", node, place)),
             "tags" => tests.tags.extend(map("tags", node, loader)),
             "metadata" => tests.metadata.extend(map("metadata", node, loader)),
             "redteam" => {
@@ -129,7 +130,11 @@ fn list(
     disk: Arc<dyn Files>,
 ) -> TestList {
     let env = loader.env.clone();
-    let mut tests = TestList::new(disk, Templates::new(env.clone()), env, default);
+    let templates = match loader.consent {
+        Some(_) => Templates::new(env.clone()),
+        None => Templates::as_written(),
+    };
+    let mut tests = TestList::new(disk, templates, env, default);
     for document in documents.iter_mut() {
         // Taken out, so that the room of a long list is free again as soon as it is read.
         let node = document.node.take("tests").filter(|node| !node.is_null());
@@ -149,6 +154,22 @@ fn list(
 }
 
 impl Loader<'_> {
+    /// One path or a list of them, from the folder of the suite on.
+    pub(super) fn outputs(&mut self, name: &str, node: &Node, place: &Place<'_>) -> Vec<Output> {
+        let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
+        let mut outputs = Vec::new();
+        for item in items {
+            match item.raw() {
+                Some(path) => {
+                    let file = KeptFile::new(place.base_dir, path);
+                    outputs.push(Output { file, span: item.span });
+                }
+                None => wrong_type(name, "a path or a list of paths", item, self.dx),
+            }
+        }
+        outputs
+    }
+
     fn default_test(&mut self, node: &Node, place: &Place<'_>) -> Option<Test> {
         let role = Role::Part("`defaultTest`");
         let Some(name) = node.as_str() else {
@@ -162,18 +183,6 @@ impl Loader<'_> {
         let tree = self.tree(&path, place, node.span)?;
         self.test(&tree, role, place, path.parent().unwrap_or(place.base_dir))
     }
-}
-
-fn outputs(node: &Node, loader: &mut Loader<'_>) -> Vec<String> {
-    let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
-    let mut paths = Vec::new();
-    for item in items {
-        match item.raw() {
-            Some(path) => paths.push(path.to_owned()),
-            None => wrong_type("outputPath", "a path or a list of paths", item, loader.dx),
-        }
-    }
-    paths
 }
 
 fn map(name: &str, node: &Node, loader: &mut Loader<'_>) -> Map<String, Value> {

@@ -8,6 +8,7 @@ use quintain_source::{
 };
 use serde_json::Value;
 
+use super::purpose::Consent;
 use crate::code::{Code, Language};
 
 /// The files that a suite may refer to.
@@ -28,6 +29,7 @@ pub trait Files: Send + Sync {
     /// Says what went wrong, or that no interpreter is at hand.
     fn run(
         &self,
+        _consent: Consent,
         _code: &Code,
         _function: &str,
         _arguments: &[Value],

@@ -220,7 +220,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::suite::{Loaded, SuiteFile, load};
+    use crate::suite::{Consent, Loaded, Purpose, SuiteFile, load};
 
     /// One file, which can be changed.
     struct Changing(Mutex<&'static str>);
@@ -238,7 +238,9 @@ mod tests {
 
     fn loaded(text: String, files: Arc<dyn Files>) -> Loaded {
         let (name, base_dir) = ("quintain.yaml".to_owned(), PathBuf::from("/suites"));
-        load(vec![SuiteFile { name, text: text.into(), base_dir }], &BTreeMap::new(), files)
+        let purpose = Purpose::Run(Consent::of_the_user());
+        let file = SuiteFile { name, text: text.into(), base_dir };
+        load(vec![file], &BTreeMap::new(), files, purpose)
     }
 
     fn many(item: impl Fn(usize) -> String) -> String {

@@ -1,17 +1,19 @@
 //! Texts into a suite: everything that is wrong with any of them is reported in one go.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quintain_source::{
-    Diagnostic, Diagnostics, Fields, Long, Node, NodeKind, Severity, SourceFile, Sources,
-    Templates, read_long,
+    Diagnostic, Diagnostics, Fields, Key, Long, Node, NodeKind, Severity, SourceFile, Sources,
+    Templates, is_template, read_long,
 };
 
 use super::files::Files;
 use super::loader::{Loader, Place};
-use super::provider::{self, Env};
+use super::provider::{Chosen, Env, TargetReader};
+use super::purpose::{NotCalled, Purpose};
 use super::reader::Reader;
 use super::{Suite, declared, included, mention, secrets};
 
@@ -57,8 +59,14 @@ impl Document {
 }
 
 /// Loads the files as one suite, with the files they refer to: targets, prompts and tests are
-/// concatenated, `env` maps merged over `env`, and what later files say of defaults counts.
-pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: Arc<dyn Files>) -> Loaded {
+/// concatenated, `env` maps merged over `env`, and what later files say of defaults counts. What may happen
+/// meanwhile depends on the purpose.
+pub fn load(
+    files: Vec<SuiteFile>,
+    env: &BTreeMap<String, String>,
+    disk: Arc<dyn Files>,
+    purpose: Purpose<'_>,
+) -> Loaded {
     let mut sources = Sources::new();
     let mut dx = Diagnostics::new();
     let mut documents = Vec::new();
@@ -75,28 +83,44 @@ pub fn load(files: Vec<SuiteFile>, env: &BTreeMap<String, String>, disk: Arc<dyn
         included::include(&mut node, &place, &*files, &mut sources, &mut dx);
         documents.push(Document { node, base_dir, shown_dir, strictness });
     }
-    let mut env = merged_env(&documents, env, &*files, &mut dx);
+    let chosen = Chosen::of(purpose, documents.iter().flat_map(|document| entries(&document.node)));
+    let needed = needed(&documents, &chosen, purpose);
+    let means = Means { files: &*files, purpose, not_called: RefCell::default() };
+    let mut env = merged_env(&documents, env, needed.as_deref(), &means, &mut dx);
     if let Some(first) = documents.first() {
         // So that a suite can name its own files to a server.
         let folder = first.base_dir.display().to_string();
         env.entry(SUITE_DIR.to_owned()).or_insert(folder);
     }
-    let templates = Templates::new(env.clone());
+    let filled = Templates::new(env.clone());
+    let written = Templates::as_written();
+    let templates = if purpose.consent().is_some() { &filled } else { &written };
     for document in &mut documents {
-        fill(&mut document.node, &templates, &mut dx);
+        fill(&mut document.node, templates, &mut dx);
+        if purpose.needs_identities() {
+            fill_identities(&mut document.node, &filled, &mut dx);
+        }
     }
     for key in ["targets", "providers", "prompts"] {
         drop_repeated(&mut documents, key);
     }
-    let mut suite = Suite::default();
-    for Document { node, base_dir, strictness, .. } in &documents {
-        let reader =
-            Reader { templates: &templates, base_dir, strictness: *strictness, files: &*files };
-        read(node, &env, &reader, &mut suite, &mut dx);
+    let mut suite = Suite { written_env: written_env(&documents), ..Suite::default() };
+    for document in &documents {
+        let targets = TargetReader {
+            chosen: &chosen,
+            env: &env,
+            filled: &means.reader(document, &filled),
+            written: &means.reader(document, &written),
+        };
+        read(&document.node, &targets, &mut suite, &mut dx);
     }
-    let mut loader = Loader::new(&*files, &templates, &env, &mut sources, &mut dx);
+    let mut loader = Loader::new(&*files, templates, &env, &mut sources, &mut dx);
+    loader.consent = purpose.consent();
     suite.tests = declared::read(&mut documents, &mut loader, disk);
     let mentions = loader.mentions;
+    suite.not_called = means.not_called.into_inner();
+    suite.not_called.extend(loader.not_called);
+    suite.consent = purpose.consent();
     mention::check(&mentions, &suite.targets, &suite.tests.prompts, &mut dx);
     let texts: Vec<&str> = sources.iter().map(SourceFile::text).collect();
     suite.secrets = secrets::collect(&suite, &texts, &env);
@@ -112,18 +136,99 @@ fn strictness(name: &str) -> Severity {
     if file.starts_with("promptfooconfig") { Severity::Warning } else { Severity::Error }
 }
 
-/// The `env` of the files over that of the process. Their values may refer to the latter.
-fn merged_env(documents: &[Document], env: &Env, disk: &dyn Files, dx: &mut Diagnostics) -> Env {
+/// The entries of `targets` or `providers` of a document.
+fn entries(document: &Node) -> &[Node] {
+    let node = ["targets", "providers"].iter().find_map(|key| document.get(key));
+    node.map(|node| node.as_seq().unwrap_or(std::slice::from_ref(node))).unwrap_or_default()
+}
+
+/// The text of what has to be filled in; nothing if that is everything.
+fn needed(documents: &[Document], chosen: &Chosen<'_>, purpose: Purpose<'_>) -> Option<String> {
+    if purpose.consent().is_some() {
+        return None;
+    }
+    let mut text = String::new();
+    for Document { node, .. } in documents {
+        let entries = entries(node).iter().filter(|entry| chosen.is(entry));
+        let identities = node.get("redteam").and_then(|redteam| redteam.get("identities"));
+        let identities = identities.filter(|_| purpose.needs_identities());
+        for node in entries.chain(identities) {
+            text.push_str(&node.to_json().to_string());
+        }
+    }
+    Some(text)
+}
+
+/// What all readers of a suite share.
+struct Means<'a> {
+    files: &'a dyn Files,
+    purpose: Purpose<'a>,
+    not_called: RefCell<Vec<NotCalled>>,
+}
+
+impl Means<'_> {
+    fn reader<'r>(&'r self, document: &'r Document, templates: &'r Templates) -> Reader<'r> {
+        Reader {
+            templates,
+            base_dir: &document.base_dir,
+            strictness: document.strictness,
+            files: self.files,
+            consent: self.purpose.consent(),
+            not_called: &self.not_called,
+        }
+    }
+}
+
+/// The `env` of the files over that of the process. Their values may refer to the latter; those that do and that
+/// nobody needs are left out.
+fn merged_env(
+    documents: &[Document],
+    env: &Env,
+    needed: Option<&str>,
+    means: &Means<'_>,
+    dx: &mut Diagnostics,
+) -> Env {
     let process = Templates::new(env.clone());
     let mut merged = env.clone();
-    for Document { node, base_dir, strictness, .. } in documents {
-        let reader = Reader { templates: &process, base_dir, strictness: *strictness, files: disk };
+    for document in documents {
+        let reader = means.reader(document, &process);
         // What is wrong with the document as a whole is reported when it is read.
-        let fields = Fields::of(node, "a suite", &mut Diagnostics::new());
-        merged
-            .extend(fields.into_iter().flat_map(|mut fields| reader.pairs(&mut fields, "env", dx)));
+        let Some(mut fields) = Fields::of(&document.node, "a suite", &mut Diagnostics::new())
+        else {
+            continue;
+        };
+        merged.extend(reader.pairs_if(
+            &mut fields,
+            "env",
+            |key, node| is_needed(key, node, needed),
+            dx,
+        ));
     }
     merged
+}
+
+fn is_needed(key: &Key, value: &Node, needed: Option<&str>) -> bool {
+    let is_plain = value.raw().is_none_or(|text| !is_template(text));
+    is_plain || needed.is_none_or(|text| text.contains(&key.text))
+}
+
+/// The `env` of the files as it is written.
+fn written_env(documents: &[Document]) -> Env {
+    let maps = documents.iter().filter_map(|document| document.node.get("env")?.as_map());
+    let pair = |(key, node): &(Key, Node)| Some((key.text.clone(), node.raw()?.to_owned()));
+    maps.flatten().filter_map(pair).collect()
+}
+
+/// Fills in who the target is spoken to as.
+fn fill_identities(node: &mut Node, templates: &Templates, dx: &mut Diagnostics) {
+    if let Some(identities) = entry(node, "redteam").and_then(|node| entry(node, "identities")) {
+        templates.fill_tree(identities, dx);
+    }
+}
+
+fn entry<'n>(node: &'n mut Node, name: &str) -> Option<&'n mut Node> {
+    let NodeKind::Map(entries) = &mut node.kind else { return None };
+    entries.iter_mut().find(|(key, _)| key.text == name).map(|(_, value)| value)
 }
 
 fn fill(node: &mut Node, templates: &Templates, dx: &mut Diagnostics) {
@@ -159,7 +264,7 @@ fn rest(mut node: Node) -> Node {
     node
 }
 
-fn read(node: &Node, env: &Env, reader: &Reader<'_>, suite: &mut Suite, dx: &mut Diagnostics) {
+fn read(node: &Node, reader: &TargetReader<'_>, suite: &mut Suite, dx: &mut Diagnostics) {
     if node.is_null() {
         let diagnostic = Diagnostic::error("config::empty-suite", "this suite is empty");
         dx.push(diagnostic.at(node.span, "").help("`quintain init` writes one to start from"));
@@ -173,10 +278,10 @@ fn read(node: &Node, env: &Env, reader: &Reader<'_>, suite: &mut Suite, dx: &mut
         });
     }
     if let Some((_, targets)) = fields.one_of(&["targets", "providers"], Severity::Error, dx) {
-        suite.targets.extend(provider::read(targets, env, reader, dx));
+        suite.targets.extend(reader.read(targets, dx));
     }
     for name in OTHER_KEYS.iter().chain(&declared::KEYS) {
         fields.get(name);
     }
-    fields.finish(reader.strictness, dx);
+    fields.finish(reader.filled.strictness, dx);
 }

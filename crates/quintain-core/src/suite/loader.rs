@@ -11,6 +11,7 @@ use quintain_source::{
 use super::VarFile;
 use super::files::Files;
 use super::mention::Mention;
+use super::purpose::{Consent, NotCalled};
 use crate::code::Code;
 
 pub(super) struct Loader<'a> {
@@ -25,6 +26,10 @@ pub(super) struct Loader<'a> {
     pub(super) var_files: BTreeMap<String, VarFile>,
     /// Names of targets and prompts that tests are restricted to.
     pub(super) mentions: Vec<Mention>,
+    /// Needed to call scripts.
+    pub(super) consent: Option<Consent>,
+    /// Scripts that were not called for want of it.
+    pub(super) not_called: Vec<NotCalled>,
 }
 
 impl<'a> Loader<'a> {
@@ -45,6 +50,8 @@ impl<'a> Loader<'a> {
             delimiter: delimiter.unwrap_or(','),
             var_files: BTreeMap::new(),
             mentions: Vec::new(),
+            consent: None,
+            not_called: Vec::new(),
         }
     }
 }

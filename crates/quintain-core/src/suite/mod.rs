@@ -21,6 +21,7 @@ mod options;
 mod program;
 mod prompts;
 mod provider;
+mod purpose;
 mod reader;
 mod redteam;
 mod referred;
@@ -42,14 +43,15 @@ pub use http::HttpTarget;
 pub use list::TestList;
 pub use load::{Loaded, SuiteFile, load};
 pub use program::{CodeTarget, ExecTarget};
+pub use purpose::{Consent, Needed, NotCalled, Purpose};
 pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
 pub use schema::schema;
 pub use secrets::names_a_secret;
 pub use server::{Launch, Runtime, Server, Transport};
 pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFilter};
 pub use test::{
-    DerivedMetric, DerivedValue, EvaluateOptions, Prompt, PromptBody, Test, TestOptions, Tests,
-    VarFile,
+    DerivedMetric, DerivedValue, EvaluateOptions, Output, Prompt, PromptBody, Test, TestOptions,
+    Tests, VarFile,
 };
 pub use vars::{expand, resolve};
 
@@ -74,6 +76,12 @@ pub struct Suite {
     /// What must not be shown anywhere: credentials of targets, and of the environment as far as
     /// the suite mentions them.
     pub secrets: Vec<SecretString>,
+    /// Given when the suite was loaded to be run.
+    pub consent: Option<Consent>,
+    /// `env` of the files as it is written.
+    pub written_env: BTreeMap<String, String>,
+    /// Code that would have made a part of the suite, had it been loaded to be run.
+    pub not_called: Vec<NotCalled>,
 }
 
 impl Suite {

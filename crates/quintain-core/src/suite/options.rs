@@ -126,7 +126,9 @@ impl Loader<'_> {
     ) {
         let Some(mut fields) = Fields::of(node, "`commandLineOptions`", self.dx) else { return };
         self.pace(&mut fields, &mut tests.options);
-        tests.outputs.extend(fields.strings("output", self.dx).unwrap_or_default());
+        if let Some(node) = fields.get("output") {
+            tests.outputs.extend(self.outputs("output", node, place));
+        }
         for name in COMMAND_KEYS {
             fields.get(name);
         }

@@ -7,6 +7,7 @@ use quintain_source::{Diagnostic, Diagnostics, Fields, Key, Node, Span, Template
 
 use super::files::code;
 use super::kinds::{Kind, kind, meant};
+use super::purpose::{Needed, Purpose};
 use super::reader::Reader;
 use super::{McpTarget, Target, TargetKind, http, program, referred};
 use crate::code::Code;
@@ -14,15 +15,73 @@ use crate::code::Code;
 /// The environment on which the templates of a target are filled in.
 pub(super) type Env = BTreeMap<String, String>;
 
-/// Reads one entry or a list of them.
-pub(super) fn read(
-    node: &Node,
-    env: &Env,
-    reader: &Reader<'_>,
-    dx: &mut Diagnostics,
-) -> Vec<Target> {
-    let entries = node.as_seq().unwrap_or(std::slice::from_ref(node));
-    entries.iter().filter_map(|entry| target(entry, env, reader, dx)).collect()
+/// Which entries are filled in with the environment.
+pub(super) enum Chosen<'a> {
+    All,
+    None,
+    /// MCP targets of this name; all of them without a name.
+    Mcp(Option<&'a str>),
+}
+
+impl<'a> Chosen<'a> {
+    pub(super) fn of<'n>(purpose: Purpose<'a>, entries: impl Iterator<Item = &'n Node>) -> Self {
+        let name = match purpose {
+            Purpose::Run(_) => return Self::All,
+            Purpose::Read(Needed::Nothing) => return Self::None,
+            Purpose::Read(Needed::Target(name) | Needed::TargetAndIdentities(name)) => name,
+        };
+        let chosen = Self::Mcp(name);
+        // One of several has to be named.
+        let is_clear = name.is_some() || entries.filter(|entry| chosen.is(entry)).count() == 1;
+        if is_clear { chosen } else { Self::None }
+    }
+
+    pub(super) fn is(&self, entry: &Node) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => false,
+            Self::Mcp(wanted) => {
+                let (id, label) = names(entry);
+                let is_wanted = |wanted| label.or(id) == Some(wanted);
+                id.is_some_and(|id| kind(id) == Kind::Mcp) && wanted.is_none_or(is_wanted)
+            }
+        }
+    }
+}
+
+/// The id and the label of an entry, as they are written.
+fn names(entry: &Node) -> (Option<&str>, Option<&str>) {
+    if let Some(id) = entry.raw() {
+        return (Some(id), None);
+    }
+    if let Some(id) = entry.get("id") {
+        return (id.raw(), entry.get("label").and_then(Node::raw));
+    }
+    match entry.as_map() {
+        Some([(key, value)]) => (Some(&key.text), value.get("label").and_then(Node::raw)),
+        _ => (None, None),
+    }
+}
+
+/// What the targets of one document are read with.
+pub(super) struct TargetReader<'a> {
+    pub(super) chosen: &'a Chosen<'a>,
+    /// The environment for those that are filled in.
+    pub(super) env: &'a Env,
+    pub(super) filled: &'a Reader<'a>,
+    pub(super) written: &'a Reader<'a>,
+}
+
+impl TargetReader<'_> {
+    /// Reads one entry or a list of them.
+    pub(super) fn read(&self, node: &Node, dx: &mut Diagnostics) -> Vec<Target> {
+        let entries = node.as_seq().unwrap_or(std::slice::from_ref(node));
+        let read = |entry| {
+            let reader = if self.chosen.is(entry) { self.filled } else { self.written };
+            target(entry, self.env, reader, dx)
+        };
+        entries.iter().filter_map(read).collect()
+    }
 }
 
 fn target(node: &Node, env: &Env, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Target> {
@@ -85,6 +144,7 @@ fn options(
         transform: transform
             .and_then(|node| code("transform", node, reader.base_dir, reader.files, dx)),
         delay: fields.millis("delay", dx).filter(|delay| !delay.is_zero()),
+        env: if reader.templates.leaves_all() { own.clone() } else { Env::new() },
         span: node.span,
         id,
     };
@@ -95,7 +155,7 @@ fn options(
     if !matches!(kind(&entry.id), Kind::Elsewhere | Kind::Unknown) {
         fields.finish(reader.strictness, dx);
     }
-    if own.is_empty() {
+    if own.is_empty() || reader.templates.leaves_all() {
         return entry.finish(reader, dx);
     }
     let templates = Templates::new(env.clone().into_iter().chain(own).collect());
@@ -113,17 +173,19 @@ struct Entry<'n> {
     prompts: Option<Vec<String>>,
     transform: Option<Code>,
     delay: Option<Duration>,
+    env: Env,
     span: Span,
 }
 
 impl<'n> Entry<'n> {
     fn bare(id: &str, config: Option<&'n Node>, span: Span) -> Self {
         let (label, prompts, transform, delay) = (None, None, None, None);
-        Self { id: id.to_owned(), label, config, prompts, transform, delay, span }
+        let env = Env::new();
+        Self { id: id.to_owned(), label, config, prompts, transform, delay, env, span }
     }
 
     fn finish(self, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Target> {
-        let Self { id, label, config, prompts, transform, delay, span } = self;
+        let Self { id, label, config, prompts, transform, delay, env, span } = self;
         let kind = match kind(&id) {
             Kind::Mcp => TargetKind::Mcp(Box::new(mcp(&id, config, span, reader, dx)?)),
             Kind::Echo => TargetKind::Echo,
@@ -152,7 +214,7 @@ impl<'n> Entry<'n> {
             Some(((*name).to_owned(), referred::offered(node, reader, dx)))
         });
         let offered = offered.collect();
-        Some(Target { id, label, kind, offered, prompts, transform, delay, span })
+        Some(Target { id, label, kind, offered, prompts, transform, delay, env, span })
     }
 }
 

@@ -1,13 +1,16 @@
 //! What every part of a suite is read with: the environment, the place of the file, its strictness.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use quintain_source::{
-    Diagnostic, Diagnostics, Fields, Node, NodeKind, Scope, Severity, Templates, Yaml11, wrong_type,
+    Diagnostic, Diagnostics, Fields, Key, Node, NodeKind, Scope, Severity, Templates, Yaml11,
+    is_template, wrong_type,
 };
 use serde_json::{Map, Value};
 
 use super::files::Files;
+use super::purpose::{Consent, NotCalled};
 
 pub(super) struct Reader<'a> {
     pub(super) templates: &'a Templates,
@@ -16,6 +19,10 @@ pub(super) struct Reader<'a> {
     /// How bad a key is that means nothing: an error in our own files, a warning in promptfoo's.
     pub(super) strictness: Severity,
     pub(super) files: &'a dyn Files,
+    /// Needed to call scripts.
+    pub(super) consent: Option<Consent>,
+    /// Scripts that were not called for want of it.
+    pub(super) not_called: &'a RefCell<Vec<NotCalled>>,
 }
 
 impl Reader<'_> {
@@ -64,12 +71,29 @@ impl Reader<'_> {
         name: &'static str,
         dx: &mut Diagnostics,
     ) -> Vec<(String, String)> {
+        self.pairs_if(fields, name, |_, _| true, dx)
+    }
+
+    /// The same for those entries that somebody wants.
+    pub(super) fn pairs_if(
+        &self,
+        fields: &mut Fields<'_>,
+        name: &'static str,
+        is_wanted: impl Fn(&Key, &Node) -> bool,
+        dx: &mut Diagnostics,
+    ) -> Vec<(String, String)> {
         let entries = fields.map(name, dx).and_then(Node::as_map).unwrap_or_default();
-        let pair = |(key, node): &(quintain_source::Key, Node)| {
+        let wanted = entries.iter().filter(|(key, node)| is_wanted(key, node));
+        let pair = |(key, node): &(Key, Node)| {
             let empty = node.is_null().then(String::new);
             Some((key.text.clone(), empty.or_else(|| self.fill(&key.text, node, dx))?))
         };
-        entries.iter().filter_map(pair).collect()
+        wanted.filter_map(pair).collect()
+    }
+
+    /// Whether a text is a template that stays as it is written, so that nobody can tell yet what it means.
+    pub(super) fn is_unfilled(&self, text: &str) -> bool {
+        self.templates.leaves_all() && is_template(text)
     }
 
     pub(super) fn path(&self, text: &str) -> PathBuf {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::files::{FileValue, language_of, split_function};
 use super::loader::suffix_of;
+use super::purpose::NotCalled;
 use super::reader::Reader;
 use crate::code::{Code, Language};
 
@@ -76,13 +77,18 @@ fn contents(reference: &str, reader: &Reader<'_>) -> Result<Value, String> {
     }
 }
 
-/// What a script makes.
+/// What a script makes; nothing if the suite is only read.
 fn made(code: &Code, reader: &Reader<'_>) -> Result<Value, String> {
+    let Some(consent) = reader.consent else {
+        let not_called = NotCalled { makes: "settings", code: code.clone() };
+        reader.not_called.borrow_mut().push(not_called);
+        return Ok(Value::Null);
+    };
     let env = reader.templates.variables();
     if code.language() == Language::JavaScript {
         return code.run_js(&[], &Host { env: env.clone(), ..Host::default() });
     }
-    reader.files.run(code, "get_config", &[], env)
+    reader.files.run(consent, code, "get_config", &[], env)
 }
 
 #[cfg(test)]
@@ -94,7 +100,7 @@ mod tests {
     use quintain_source::Renderer;
     use serde_json::json;
 
-    use super::super::{Files, Loaded, SuiteFile, TargetKind, load};
+    use super::super::{Consent, Files, Loaded, Purpose, SuiteFile, TargetKind, load};
     use super::*;
 
     /// Files that consist of their own names.
@@ -116,6 +122,7 @@ mod tests {
 
         fn run(
             &self,
+            _: Consent,
             code: &Code,
             function: &str,
             _: &[Value],
@@ -133,7 +140,8 @@ mod tests {
             base_dir: "/suites".into(),
         };
         let env = BTreeMap::from([("LANG".into(), "it".into())]);
-        load(vec![file], &env, std::sync::Arc::new(Named))
+        let purpose = Purpose::Run(Consent::of_the_user());
+        load(vec![file], &env, std::sync::Arc::new(Named), purpose)
     }
 
     fn tools(written: &str) -> Value {

@@ -69,7 +69,12 @@ fn suite() -> Value {
             ("evaluateOptions", options::evaluate()),
             ("commandLineOptions", options::command_line()),
             ("derivedMetrics", options::derived_metrics()),
-            ("outputPath", scalars("Where to write reports; the suffix says in which format")),
+            (
+                "outputPath",
+                scalars(
+                    "Where to write reports, from the folder of the suite on and inside of it; the suffix says in which format",
+                ),
+            ),
             ("tags", map("Names and values to find the run by")),
             ("metadata", map("Facts about all tests, for filters and reports")),
             ("redteam", redteam::redteam()),

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Scope, Severity, Span, closest};
+use quintain_source::{
+    Diagnostic, Diagnostics, Fields, Node, Scope, Severity, Span, closest, env_names,
+};
 use secrecy::SecretString;
 
 use super::reader::Reader;
+use super::secrets::names_a_secret;
 use super::{Auth, auth};
 
 #[derive(Debug, Clone)]
@@ -158,7 +161,12 @@ fn path(
 ) -> Option<Launch> {
     let text = reader.fill("path", value, dx);
     let Process { args, env, cwd } = process(fields, reader, dx);
-    let path = reader.path(&text?);
+    let text = text?;
+    if reader.is_unfilled(&text) {
+        // What runs it follows from its suffix, which is not known yet.
+        return Some(Launch::Command { command: text, args, env, cwd });
+    }
+    let path = reader.path(&text);
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
     let runtime = match suffix.to_ascii_lowercase().as_str() {
         "js" | "mjs" | "cjs" => Runtime::Node,
@@ -184,10 +192,23 @@ struct Process {
 
 fn process(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -> Process {
     let args = reader.texts(fields, "args", dx).unwrap_or_default();
+    if let Some(nodes) = fields.get("args").and_then(Node::as_seq) {
+        nodes.iter().for_each(|node| warn_of_secret(node, dx));
+    }
     let env = reader.pairs(fields, "env", dx).into_iter();
     let env = env.map(|(name, value)| (name, SecretString::from(value))).collect();
     let cwd = reader.text(fields, "cwd", dx).map(|cwd| reader.path(&cwd));
     Process { args, env, cwd }
+}
+
+/// Every user of the machine can read the arguments of a process.
+fn warn_of_secret(node: &Node, dx: &mut Diagnostics) {
+    let names = env_names(node.raw().unwrap_or_default(), Scope::Env).names;
+    if let Some(name) = names.iter().find(|name| names_a_secret(name)) {
+        let title = format!("other users of this machine can read `{name}` in this argument");
+        let diagnostic = Diagnostic::warning("config::secret-in-arguments", title);
+        dx.push(diagnostic.at(node.span, "").help("hand it to the server in `env`"));
+    }
 }
 
 fn url(
@@ -197,7 +218,8 @@ fn url(
     dx: &mut Diagnostics,
 ) -> Option<Launch> {
     let url = reader.fill("url", value, dx);
-    let sound = url.as_deref().is_some_and(|url| check_url("url", url, value, dx));
+    let is_sound = |url: &str| reader.is_unfilled(url) || check_url("url", url, value, dx);
+    let sound = url.as_deref().is_some_and(is_sound);
     let headers = reader.pairs(fields, "headers", dx);
     if let Some(entries) = fields.get("headers").and_then(Node::as_map) {
         for (name, value) in &headers {

@@ -1,5 +1,6 @@
 //! A target: what is under test.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span};
@@ -24,6 +25,8 @@ pub struct Target {
     pub transform: Option<Code>,
     /// To wait before every call.
     pub delay: Option<Duration>,
+    /// `env` as it is written, if the suite is only read; else its templates are filled in with it.
+    pub env: BTreeMap<String, String>,
     pub span: Span,
 }
 

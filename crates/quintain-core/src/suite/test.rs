@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::{Assert, TestList};
 use crate::check::View;
 use crate::code::Code;
+use crate::kept_file::KeptFile;
 
 /// One entry of `prompts`.
 #[derive(Debug, Clone)]
@@ -135,6 +136,13 @@ pub struct EvaluateOptions {
     pub fail_on_tool_error: bool,
 }
 
+/// A report that a suite names.
+#[derive(Debug, Clone)]
+pub struct Output {
+    pub file: KeptFile,
+    pub span: Span,
+}
+
 /// What a suite says beyond its targets.
 #[derive(Debug, Default)]
 pub struct Tests {
@@ -144,7 +152,8 @@ pub struct Tests {
     /// `nunjucksFilters`: JavaScript by the names that templates use.
     pub filters: Vec<(String, Code)>,
     pub options: EvaluateOptions,
-    pub outputs: Vec<String>,
+    /// `outputPath`: reports that are written unless the command line names others.
+    pub outputs: Vec<Output>,
     pub tags: Map<String, Value>,
     pub metadata: Map<String, Value>,
     /// `commandLineOptions` as written: defaults for flags of the same names.

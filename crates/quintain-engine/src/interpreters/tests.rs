@@ -4,7 +4,7 @@ use std::path::Path;
 use super::*;
 
 fn interpreters(time: Duration) -> Interpreters {
-    Interpreters::new(std::env::vars().collect(), time, 1 << 20)
+    Interpreters::new(Consent::of_the_user(), std::env::vars().collect(), time, 1 << 20)
 }
 
 fn file(folder: &Path, name: &str, text: &str, function: Option<&str>) -> Code {
@@ -110,7 +110,7 @@ async fn one_that_dies_or_hangs_is_replaced() {
 #[tokio::test]
 async fn a_missing_interpreter_is_unavailable() {
     let env = BTreeMap::from([("PROMPTFOO_PYTHON".to_owned(), "/nowhere/python".to_owned())]);
-    let interpreters = Interpreters::new(env, Duration::from_secs(1), 100);
+    let interpreters = Interpreters::new(Consent::of_the_user(), env, Duration::from_secs(1), 100);
     let code = Code::program(Language::Python, "1");
     let Answer::Unavailable(why) = ask(&interpreters, &code, &[]).await else { panic!() };
     assert!(why.contains("`/nowhere/python`"), "{why}");

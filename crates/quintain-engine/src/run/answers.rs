@@ -40,7 +40,7 @@ impl Purpose {
 
 impl Answers {
     pub(super) fn new(job: &Job<'_>) -> Self {
-        Self { outside: Outside::new(job.suite, job.world) }
+        Self { outside: Outside::new(job.consent, job.suite, job.world) }
     }
 
     pub(super) async fn answer(&self, question: &Question) -> Answer {

@@ -173,7 +173,7 @@ impl Floor<'_> {
                     calls.push(step.clone());
                     self.call(bench, step, nth, evidence).await
                 }
-                Question::Read(path) => self.snapshots.read(&path),
+                Question::Read(file) => self.snapshots.read(&file),
                 question => self.answers.answer(&question).await,
             });
         }

@@ -22,7 +22,7 @@ use futures_util::stream::{self, StreamExt};
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::plan::{Plan, Seat};
 use quintain_core::result::CaseStatus;
-use quintain_core::suite::Suite;
+use quintain_core::suite::{Consent, Suite};
 use quintain_core::tally::{Summary, Tally, derive};
 use quintain_source::{Nunjucks, Sources, switched_on};
 use tokio::sync::watch;
@@ -43,6 +43,8 @@ use snapshots::Snapshots;
 
 /// What is run, and how.
 pub struct Job<'a> {
+    /// The user wants the suite to be run.
+    pub consent: Consent,
     pub suite: &'a Suite,
     pub plan: &'a Plan,
     pub sources: &'a Sources,

@@ -2,22 +2,25 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use quintain_core::kept_file::KeptFile;
 use quintain_core::question::Answer;
-use quintain_core::suite::Files as _;
 use quintain_core::verdict::{Proposal, Verdict};
 use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
 use super::Settings;
-use crate::files::Disk;
+use crate::confined::{self, Folder};
+
+/// Larger files are a mistake.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// What this run knows of such files.
 #[derive(Default)]
 pub(super) struct Snapshots {
-    files: Mutex<HashMap<PathBuf, Snapshot>>,
+    files: Mutex<HashMap<KeptFile, Snapshot>>,
 }
 
 #[derive(Default)]
@@ -30,10 +33,10 @@ struct Snapshot {
 
 impl Snapshots {
     /// The text of a file; null if there is none.
-    pub(super) fn read(&self, path: &Path) -> Answer {
+    pub(super) fn read(&self, kept: &KeptFile) -> Answer {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = files.entry(path.to_owned()).or_default();
-        file.before.get_or_insert_with(|| read(path)).clone()
+        let file = files.entry(kept.clone()).or_default();
+        file.before.get_or_insert_with(|| read(kept)).clone()
     }
 
     /// Writes what a check would like to have on disk, if this run may.
@@ -48,14 +51,14 @@ impl Snapshots {
         if !allowed {
             return verdict;
         }
-        let Proposal { path, text, .. } = proposal;
-        let shown = path.display().to_string();
+        let Proposal { file: kept, text, .. } = proposal;
+        let shown = kept.full().display().to_string();
         if redactor.text(&text) != text {
             let why = format!("{shown} is not written, since it would hold a secret: mask it");
             return Verdict::error(why);
         }
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = files.entry(path.clone()).or_default();
+        let file = files.entry(kept.clone()).or_default();
         match &file.written {
             Some(written) if *written != text => {
                 return Verdict::error(format!(
@@ -65,8 +68,8 @@ impl Snapshots {
             }
             Some(_) => {}
             None => {
-                if let Err(error) = write(&path, &text) {
-                    return Verdict::error(format!("cannot write {shown}: {error}"));
+                if let Err(error) = write(&kept, &text) {
+                    return Verdict::error(format!("cannot write the snapshot: {error}"));
                 }
                 file.written = Some(text);
             }
@@ -75,32 +78,29 @@ impl Snapshots {
     }
 }
 
-fn read(path: &Path) -> Answer {
-    match Disk.read(path) {
+fn read(kept: &KeptFile) -> Answer {
+    let read = opened(kept).and_then(|folder| folder.read(&kept.path, MAX_BYTES));
+    match read {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Answer::Value(Value::String(text)),
-            Err(_) => Answer::Failed(format!("{} is not UTF-8", path.display())),
+            Err(_) => Answer::Failed(format!("{} is not UTF-8", kept.full().display())),
         },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Answer::Value(Value::Null),
-        Err(error) => Answer::Failed(format!("cannot read {}: {error}", path.display())),
+        Err(error) if error.kind() == Some(io::ErrorKind::NotFound) => Answer::Value(Value::Null),
+        Err(error) => Answer::Failed(format!("cannot read the snapshot: {error}")),
     }
 }
 
-/// All or nothing: whoever reads meanwhile sees the old text or the new one.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+fn write(kept: &KeptFile, text: &str) -> confined::Result<()> {
+    let folder = opened(kept)?;
+    if let Some(parent) = kept.path.parent() {
+        folder.create_folders(parent)?;
     }
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut beside = std::ffi::OsString::from(".");
-    beside.push(name);
-    beside.push(format!(".{}", std::process::id()));
-    let beside = path.with_file_name(beside);
-    let renamed = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
-    if renamed.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    renamed
+    folder.replace(&kept.path, text.as_bytes())
+}
+
+fn opened(kept: &KeptFile) -> confined::Result<Folder> {
+    let here = kept.folder.as_os_str().is_empty();
+    Folder::open(if here { Path::new(".") } else { &kept.folder })
 }
 
 #[cfg(test)]
@@ -127,18 +127,18 @@ mod tests {
             }
         }
 
-        fn path(&self) -> PathBuf {
-            self.dir.path().join("deep/er/a.snap")
+        fn file(&self) -> KeptFile {
+            KeptFile::new(self.dir.path(), "deep/er/a.snap")
         }
 
         fn propose(&self, text: &str, fresh: bool) -> Verdict {
-            let proposal = Proposal { path: self.path(), text: text.to_owned(), fresh };
+            let proposal = Proposal { file: self.file(), text: text.to_owned(), fresh };
             let verdict = Verdict::fail("it differs");
             self.snapshots.propose(proposal, verdict, &self.settings, &self.redactor)
         }
 
         fn on_disk(&self) -> Option<String> {
-            std::fs::read_to_string(self.path()).ok()
+            std::fs::read_to_string(self.file().full()).ok()
         }
     }
 
@@ -149,11 +149,12 @@ mod tests {
     #[test]
     fn new_files_are_written_unless_in_ci() {
         let place = Place::new(Settings::default());
-        assert_eq!(place.snapshots.read(&place.path()), Answer::Value(Value::Null));
+        assert_eq!(place.snapshots.read(&place.file()), Answer::Value(Value::Null));
         let verdict = place.propose("x", true);
         assert!(verdict.passed() && verdict.reason.starts_with("written: "), "{}", verdict.reason);
         assert_eq!(place.on_disk().as_deref(), Some("x"));
-        let left: Vec<_> = std::fs::read_dir(place.path().parent().unwrap()).unwrap().collect();
+        let left: Vec<_> =
+            std::fs::read_dir(place.file().full().parent().unwrap()).unwrap().collect();
         assert_eq!(left.len(), 1, "nothing else is left");
         let place = Place::new(ci());
         assert_eq!(place.propose("x", true).reason, "it differs");
@@ -184,10 +185,10 @@ mod tests {
     #[test]
     fn all_cases_see_the_file_as_it_was() {
         let place = Place::new(Settings::default());
-        place.snapshots.read(&place.path());
+        place.snapshots.read(&place.file());
         place.propose("x", true);
-        assert_eq!(place.snapshots.read(&place.path()), Answer::Value(Value::Null));
-        let failed = place.snapshots.read(place.dir.path());
+        assert_eq!(place.snapshots.read(&place.file()), Answer::Value(Value::Null));
+        let failed = place.snapshots.read(&KeptFile::new(place.dir.path(), "deep"));
         assert!(matches!(failed, Answer::Failed(why) if why.starts_with("cannot read")));
     }
 
@@ -199,5 +200,27 @@ mod tests {
         assert_eq!(verdict.status, Status::Error);
         assert_eq!(place.on_disk(), None);
         assert!(!verdict.reason.contains("canary"), "{}", verdict.reason);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_nowhere() {
+        let outside = tempfile::tempdir().unwrap();
+        let theirs = outside.path().join("theirs");
+        std::fs::write(&theirs, "untouched").unwrap();
+        let place = Place::new(Settings { update_snapshots: true, ..Settings::default() });
+        std::os::unix::fs::symlink(outside.path(), place.dir.path().join("deep")).unwrap();
+        let verdict = place.propose("x", true);
+        assert_eq!(verdict.status, Status::Error);
+        assert!(verdict.reason.contains("symbolic link"), "{}", verdict.reason);
+        std::os::unix::fs::symlink(&theirs, place.dir.path().join("file")).unwrap();
+        let linked = KeptFile::new(place.dir.path(), "file");
+        assert!(matches!(place.snapshots.read(&linked), Answer::Failed(_)));
+        let proposal = Proposal { file: linked, text: "x".to_owned(), fresh: false };
+        let (settings, redactor) = (&place.settings, &place.redactor);
+        let verdict = place.snapshots.propose(proposal, Verdict::fail(""), settings, redactor);
+        assert_eq!(verdict.status, Status::Error);
+        assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "untouched");
+        assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
     }
 }

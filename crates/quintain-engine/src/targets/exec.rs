@@ -1,4 +1,5 @@
-//! `exec:`: a command that gets the prompt as an argument and prints its answer.
+//! `exec:`: a command that gets the prompt as an argument and prints its answer. Arguments show no secrets; the whole
+//! of what it is told is in its environment, which nobody else can read.
 
 use quintain_core::evidence::Outcome;
 use quintain_core::response::Response;
@@ -7,9 +8,11 @@ use serde_json::{Value, json};
 
 use super::{Ask, Told, options};
 use crate::outside::Outside;
-use crate::process::{Program, RunError, run};
+use crate::process::{Argument, Program, RunError, run};
 
 const METHOD: &str = "exec";
+/// Hold prompt, options and context as they are.
+const VARIABLES: [&str; 3] = ["QUINTAIN_PROMPT", "QUINTAIN_OPTIONS", "QUINTAIN_CONTEXT"];
 
 pub(super) async fn ask(
     target: &Target,
@@ -20,12 +23,22 @@ pub(super) async fn ask(
     let mut config = exec.config.clone();
     let folder = exec.base_dir.to_string_lossy().into_owned();
     config.entry("basePath").or_insert_with(|| folder.into());
-    let given =
-        [ask.prompt.to_owned(), options(target, &config).to_string(), ask.context().to_string()];
+    let (options, context) = (options(target, &config), ask.context());
+    let shown = [
+        Argument::text(ask.prompt, &outside.redactor),
+        Argument::json(&options, &outside.redactor),
+        Argument::json(&context, &outside.redactor),
+    ];
+    let mut env = outside.env().clone();
+    let whole = [ask.prompt.to_owned(), options.to_string(), context.to_string()];
+    for (name, text) in VARIABLES.into_iter().zip(whole) {
+        // Longer ones cannot be handed over, and neither can such arguments.
+        env.insert(name.to_owned(), text.replace('\0', ""));
+    }
     let program = Program {
         command: exec.command.clone().into(),
-        args: exec.args.iter().chain(&given).map(Into::into).collect(),
-        env: outside.env().clone(),
+        args: exec.args.iter().map(Argument::written).chain(shown).collect(),
+        env,
         cwd: Some(exec.base_dir.clone()).filter(|folder| !folder.as_os_str().is_empty()),
     };
     let sent = json!({"command": exec.command, "args": exec.args, "prompt": ask.prompt});

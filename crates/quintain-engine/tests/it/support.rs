@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use quintain_core::evidence::{Exchange, Outcome};
-use quintain_core::suite::{McpTarget, NoFiles, SuiteFile, load};
+use quintain_core::suite::{McpTarget, Needed, NoFiles, Purpose, SuiteFile, load};
 use quintain_core::tool_call::ToolCall;
 use quintain_engine::{Sessions, World};
 use serde_json::{Value, json};
@@ -22,7 +22,8 @@ pub(crate) fn target(config: &Value) -> McpTarget {
         text: suite.to_string().into(),
         base_dir: PathBuf::from("."),
     };
-    let loaded = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles));
+    let loaded =
+        load(vec![file], &BTreeMap::new(), Arc::new(NoFiles), Purpose::Read(Needed::Target(None)));
     assert!(loaded.suite.is_some(), "{:?}", loaded.diagnostics);
     loaded.suite.unwrap().targets[0].as_mcp().unwrap().clone()
 }

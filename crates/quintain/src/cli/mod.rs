@@ -8,6 +8,7 @@ mod conclude;
 mod demo;
 mod diff;
 mod doctor;
+mod dry_run;
 mod eval;
 mod explain;
 mod init;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use quintain_core::event::RunInfo;
 use quintain_core::plan::{Selection, plan};
+use quintain_core::suite::{Consent, Purpose};
 use quintain_engine::World;
 use quintain_engine::run::{Job, Recording, Settings, execute};
 
@@ -66,9 +67,11 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 
 async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
     let env = &desk.context.env;
+    // Assertions in code judge here as they do in `eval`.
+    let consent = Consent::of_the_user();
     let opened = match &args.config[..] {
-        [] => begun.suite(env, desk)?,
-        files => suite::open(files, Vec::new(), env, desk)?,
+        [] => begun.suite(consent, env, desk)?,
+        files => suite::open(files, Vec::new(), env, Purpose::Run(consent), desk)?,
     };
     let repeat = begun.choices().repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
     let mut plan = plan(&opened.suite, &Selection::default(), repeat);
@@ -99,8 +102,7 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..begun.info
     };
-    let outputs = &opened.suite.tests.outputs;
-    let mut feed = args.show.open(outputs, desk).map_err(|why| say(why, None))?;
+    let mut feed = args.show.open(Some(&opened), desk)?;
     let world =
         World { env: Arc::new(env.clone()), redactor: desk.redactor.clone(), ..World::default() };
     let settings = Settings {
@@ -110,6 +112,7 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
     };
     desk.start_logging(false, false);
     let job = Job {
+        consent,
         suite: &opened.suite,
         plan: &plan,
         sources: &opened.sources,

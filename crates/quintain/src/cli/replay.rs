@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use quintain_core::finding::{Confidence, Finding, Standing};
 use quintain_core::redteam::bout_of;
+use quintain_core::suite::Consent;
 use quintain_engine::redteam::Outcome;
 use quintain_engine::store::{Run, RunFilter, Store, StoreError};
 use quintain_source::visible;
@@ -71,15 +72,18 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     };
     let sought: Vec<&Finding> = findings.iter().collect();
     let begun = Begun::of(store, run, false).await.map_err(fail)?;
+    // An attack is made again, as `redteam run` made it.
+    let consent = Consent::of_the_user();
     // Nothing that lies around is attacked in the place of what was.
     let (target, world, opened) = if args.target.is_named() {
-        args.target.resolve_with_suite(desk, args.json)?
+        args.target.resolve_with_suite(Some(consent), desk, args.json)?
     } else {
-        let opened = begun.suite(&desk.context.env, desk).map_err(|wrong| {
+        let opened = begun.suite(consent, &desk.context.env, desk).map_err(|wrong| {
             wrong.report(desk);
             Exit::Usage
         })?;
-        args.target.resolve_stored(opened, chosen_target(&begun.info.options), desk, args.json)?
+        let chosen = chosen_target(&begun.info.options);
+        args.target.resolve_stored(consent, opened, chosen, desk, args.json)?
     };
     // A suite may define the attack, and who the target is spoken to as.
     let (mut orders, unknown) = of_suite(opened.as_ref(), desk)?.again(&sought);

@@ -5,9 +5,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use quintain_core::event::Event;
-use quintain_report::{Options, Report, find, for_path};
+use quintain_core::kept_file::OUTSIDE;
+use quintain_core::suite::Output;
+use quintain_engine::confined::{ConfinedError, Folder};
+use quintain_report::{Options, Report, Reporter, find, for_path};
+use quintain_source::{Diagnostic, Diagnostics};
 
 use super::Desk;
+use super::suite::{self, Opened, Wrong, say};
 use crate::console::Console;
 
 /// What reports for people are asked for here.
@@ -42,12 +47,15 @@ pub(in crate::cli) struct Show {
 
 impl Show {
     /// Opens all reports; files of the suite count if the command line names none.
-    pub(in crate::cli) fn open(&self, suite: &[String], desk: &Desk) -> Result<Feed, String> {
+    pub(in crate::cli) fn open(&self, suite: Option<&Opened>, desk: &Desk) -> Result<Feed, Wrong> {
         let mut feed = Feed::new();
-        let of_suite: Vec<PathBuf> = suite.iter().map(PathBuf::from).collect();
-        let named = if self.output.is_empty() { &of_suite } else { &self.output };
-        for path in named {
-            feed.file(path, desk)?;
+        for path in &self.output {
+            feed.file(path, desk).map_err(|what| say(what, None))?;
+        }
+        if let (true, Some(opened)) = (self.output.is_empty(), suite) {
+            for output in &opened.suite.tests.outputs {
+                feed.suite_file(output, opened, desk)?;
+            }
         }
         let shown = if self.json {
             Some("json")
@@ -80,29 +88,58 @@ impl Feed {
         Self { reports: Vec::new() }
     }
 
-    /// Opens a file for the report that its suffix names.
+    /// Opens a file that the user names, wherever it is.
     pub(in crate::cli) fn file(&mut self, path: &Path, desk: &Desk) -> Result<(), String> {
-        let Some(reporter) = for_path(path) else {
-            let known: Vec<&str> = quintain_report::all()
-                .iter()
-                .flat_map(|reporter| reporter.suffixes())
-                .copied()
-                .collect();
-            return Err(format!(
-                "cannot tell the format of `{}`; use one of {}",
-                path.display(),
-                known.join(" ")
-            ));
-        };
+        let reporter = reporter(path)?;
         let full = desk.context.cwd.join(path);
         desk.files.wrote(&full);
         let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);
         let file = made.and_then(|()| File::create(&full));
         let file = file.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+        self.add(path, reporter, file, desk);
+        Ok(())
+    }
+
+    /// Opens a file that a suite names, if it lies in the folder of the suite.
+    fn suite_file(&mut self, output: &Output, opened: &Opened, desk: &Desk) -> Result<(), Wrong> {
+        let Output { file: kept, span } = output;
+        let reporter = reporter(&kept.path).map_err(|what| say(what, None))?;
+        desk.files.wrote(&kept.full());
+        let fresh = || {
+            if !kept.is_inside() {
+                let (path, folder) = (kept.path.clone(), kept.folder.clone());
+                return Err(ConfinedError::Outside { path, folder });
+            }
+            let folder = Folder::open(&kept.folder)?;
+            if let Some(parent) = kept.path.parent() {
+                folder.create_folders(parent)?;
+            }
+            folder.create_fresh(&kept.path)
+        };
+        let why = match fresh() {
+            Ok(file) => {
+                let full = kept.full();
+                let shown = full.strip_prefix(&desk.context.cwd).unwrap_or(&full);
+                self.add(shown, reporter, file, desk);
+                return Ok(());
+            }
+            Err(ConfinedError::Io { path, source }) => {
+                return Err(say(format!("cannot write `{}`: {source}", path.display()), None));
+            }
+            Err(why) => why,
+        };
+        let title = "this report cannot be written";
+        let mut diagnostics = Diagnostics::new();
+        let help = "a suite writes to its own folder only; name other files with `-o FILE`";
+        diagnostics.push(Diagnostic::error(OUTSIDE, title).at(*span, why.to_string()).help(help));
+        suite::show(&opened.sources, &diagnostics, desk);
+        Err(Wrong::Said)
+    }
+
+    fn add(&mut self, shown: &Path, reporter: &dyn Reporter, file: File, desk: &Desk) {
         let report = reporter
             .open(Box::new(BufWriter::new(file)), &Options { colour: false, ..options(desk) });
-        self.reports.push(Named { path: Some(path.to_owned()), report, failed: None });
-        Ok(())
+        self.reports.push(Named { path: Some(shown.to_owned()), report, failed: None });
     }
 
     /// A report on standard output.
@@ -132,6 +169,16 @@ impl Feed {
         }
         complete
     }
+}
+
+/// The report that the suffix of a file names.
+fn reporter(path: &Path) -> Result<&'static dyn Reporter, String> {
+    for_path(path).ok_or_else(|| {
+        let known = quintain_report::all().iter().flat_map(|reporter| reporter.suffixes());
+        let known: Vec<&str> = known.copied().collect();
+        let (shown, known) = (path.display(), known.join(" "));
+        format!("cannot tell the format of `{shown}`; use one of {known}")
+    })
 }
 
 /// Standard output for a report, secrets masked.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use quintain_core::event::Column;
-use quintain_core::suite::{Loaded, Suite, SuiteFile, load};
+use quintain_core::suite::{Loaded, Purpose, Suite, SuiteFile, load};
 use quintain_engine::store::SuiteText;
-use quintain_source::{Renderer, Sources};
+use quintain_source::{Diagnostics, Renderer, Sources};
 use quintain_wire::redact::Redactor;
 use serde_json::{Map, Value, json};
 
@@ -77,6 +77,7 @@ pub(super) fn open(
     files: &[PathBuf],
     vars: Vec<(String, String)>,
     env: &BTreeMap<String, String>,
+    purpose: Purpose<'_>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
     let mut texts = Vec::new();
@@ -97,26 +98,33 @@ pub(super) fn open(
         let base_dir = desk.context.cwd.clone();
         texts.push(SuiteFile { name: VARS.to_owned(), text, base_dir });
     }
-    understand(texts, env, desk)
+    understand(texts, env, purpose, desk)
 }
 
 /// Checks texts as one suite.
 pub(super) fn understand(
     files: Vec<SuiteFile>,
     env: &BTreeMap<String, String>,
+    purpose: Purpose<'_>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
-    let Loaded { suite, diagnostics, sources } = load(files.clone(), env, desk.files.clone());
-    if !diagnostics.is_empty() {
-        let renderer =
-            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
-        desk.console.err(renderer.render_all(&sources, &diagnostics).trim_end());
-    }
+    let loaded = load(files.clone(), env, desk.files.clone(), purpose);
+    let Loaded { suite, diagnostics, sources } = loaded;
+    show(&sources, &diagnostics, desk);
     let suite = suite.ok_or(Wrong::Said)?;
     for secret in &suite.secrets {
         desk.redactor.learn(secret);
     }
     Ok(Opened { suite, sources, files })
+}
+
+/// Shows what is wrong with a suite.
+pub(super) fn show(sources: &Sources, diagnostics: &Diagnostics, desk: &Desk) {
+    if !diagnostics.is_empty() {
+        let renderer =
+            if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
+        desk.console.err(renderer.render_all(sources, diagnostics).trim_end());
+    }
 }
 
 /// The columns of a table as they are shown and kept: without secrets.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use quintain_core::suite::{
-    Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, SuiteFile, Timeouts, ToolFilter,
-    Transport,
+    Auth, Consent, Launch, McpTarget, Needed, ProtocolChoice, Purpose, Responders, Server,
+    SuiteFile, Timeouts, ToolFilter, Transport,
 };
 use quintain_engine::{OpenError, Sessions, World};
 use quintain_source::{Span, closest};
@@ -80,31 +80,48 @@ impl TargetArgs {
     }
 
     /// Finds the target, starts logging as it wishes, and prepares what a run knows of the world.
-    /// What is wrong is said here, with `as_json` also where a script looks for it.
+    /// What is wrong is said here, with `as_json` also where a script looks for it. A suite is only read.
     pub(super) fn resolve(&self, desk: &Desk, as_json: bool) -> Result<(McpTarget, World), Exit> {
-        self.resolve_with_suite(desk, as_json).map(|(target, world, _)| (target, world))
+        let purpose = Purpose::Read(Needed::Target(self.chosen()));
+        let (target, world, _) = self.prepare(self.find(purpose, desk), desk, as_json)?;
+        Ok((target, world))
     }
 
-    /// The same, with the suite that names the target, if one does.
+    /// The same, with the suite that names the target, if one does. Without consent it is only read.
     pub(super) fn resolve_with_suite(
         &self,
+        consent: Option<Consent>,
         desk: &Desk,
         as_json: bool,
     ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
-        self.prepare(self.find(desk), desk, as_json)
+        let read = Purpose::Read(Needed::TargetAndIdentities(self.chosen()));
+        let purpose = consent.map_or(read, Purpose::Run);
+        self.prepare(self.find(purpose, desk), desk, as_json)
     }
 
-    /// The same for a suite that was stored with a run, and for the target that was chosen then. What the
+    /// The target as its suite is written: nothing is filled in.
+    pub(super) fn read(
+        &self,
+        desk: &Desk,
+        as_json: bool,
+    ) -> Result<(McpTarget, Option<Opened>), Exit> {
+        let found = self.find(Purpose::Read(Needed::Nothing), desk);
+        let (target, _, opened) = self.prepare(found, desk, as_json)?;
+        Ok((target, opened))
+    }
+
+    /// As `resolve_with_suite`, for a suite that was stored with a run, and for the target that was chosen then. What the
     /// command line says wins here, too.
     pub(super) fn resolve_stored(
         &self,
+        consent: Consent,
         opened: Opened,
         chosen: Option<&str>,
         desk: &Desk,
         as_json: bool,
     ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
         let found = if self.is_named() {
-            self.find(desk).map(|(target, _)| (target, Some(opened)))
+            self.find(Purpose::Run(consent), desk).map(|(target, _)| (target, Some(opened)))
         } else {
             choose(opened, self.target.as_deref().or(chosen))
         };
@@ -175,7 +192,11 @@ impl TargetArgs {
         words.join(" ")
     }
 
-    fn find(&self, desk: &Desk) -> Result<(McpTarget, Option<Opened>), Wrong> {
+    fn find(
+        &self,
+        purpose: Purpose<'_>,
+        desk: &Desk,
+    ) -> Result<(McpTarget, Option<Opened>), Wrong> {
         if let Some(url) = &self.url {
             let launch = Launch::Url {
                 url: url.clone(),
@@ -194,7 +215,7 @@ impl TargetArgs {
             };
             return Ok((plain(command.clone(), launch), None));
         }
-        choose(load_suite(&self.config, desk)?, self.target.as_deref())
+        choose(load_suite(&self.config, purpose, desk)?, self.target.as_deref())
     }
 
     /// An option that changes nothing would leave the user in the belief that it does.
@@ -360,7 +381,7 @@ pub(super) fn plain(name: String, launch: Launch) -> McpTarget {
     }
 }
 
-fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<Opened, Wrong> {
+fn load_suite(named: &[PathBuf], purpose: Purpose<'_>, desk: &Desk) -> Result<Opened, Wrong> {
     let files = suite::find(named, desk);
     if files.is_empty() {
         return Err(say(
@@ -368,7 +389,7 @@ fn load_suite(named: &[PathBuf], desk: &Desk) -> Result<Opened, Wrong> {
             Some("give `-- COMMAND ARG...`, `--url URL`, or a suite with `-c FILE`".into()),
         ));
     }
-    suite::open(&files, Vec::new(), &desk.context.env, desk)
+    suite::open(&files, Vec::new(), &desk.context.env, purpose, desk)
 }
 
 /// Connects to all servers of a target, or says why that failed.

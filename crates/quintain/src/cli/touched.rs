@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use quintain_core::code::Code;
-use quintain_core::suite::Files;
+use quintain_core::suite::{Consent, Files};
 use quintain_engine::Disk;
 use serde_json::Value;
 
@@ -68,16 +68,23 @@ impl Files for Touched {
 
     fn run(
         &self,
+        consent: Consent,
         code: &Code,
         function: &str,
         arguments: &[Value],
         env: &BTreeMap<String, String>,
     ) -> Result<Value, String> {
-        Disk.run(code, function, arguments, env)
+        Disk.run(consent, code, function, arguments, env)
     }
 }
 
 impl Record {
+    /// The files that were read, and the patterns that files were looked for with.
+    pub(super) fn read(&self) -> impl Iterator<Item = &Path> {
+        let read = self.read.iter().filter(|(_, stamp)| stamp.is_some()).map(|(path, _)| path);
+        read.chain(self.patterns.keys()).map(PathBuf::as_path)
+    }
+
     /// Whether something that was read is no longer as it was, but for what the run writes itself.
     pub(super) fn has_changed(&self) -> bool {
         // Where standard output and standard error are redirected to.

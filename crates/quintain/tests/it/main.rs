@@ -17,6 +17,7 @@ mod practice;
 mod run;
 mod selftest;
 mod servers;
+mod stranger;
 mod twins;
 mod verdict;
 
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
     trials.extend(harm::trials());
     trials.extend(destructive::trials());
     trials.extend(budgets::trials());
+    trials.extend(stranger::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::assertions;
-use crate::suite::{NoFiles, SuiteFile, declared, load};
+use crate::suite::{Needed, NoFiles, Purpose, SuiteFile, declared, load};
 
 /// The schema as it is checked in, for editors that read it from there.
 const ARTEFACT: &str = "docs/reference/suite.schema.json";
@@ -154,7 +154,12 @@ fn the_loader_knows_every_key_of_the_schema() {
         for key in keys.keys().filter(|key| *key != "$ref") {
             let text = suite(place, key).to_string().into();
             let file = SuiteFile { name: "suite.json".into(), text, base_dir: PathBuf::new() };
-            let loaded = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles));
+            let loaded = load(
+                vec![file],
+                &BTreeMap::new(),
+                Arc::new(NoFiles),
+                Purpose::Read(Needed::Nothing),
+            );
             let errors: Vec<_> = loaded.diagnostics.iter().map(|found| &found.title).collect();
             assert!(
                 errors.iter().all(|title| !title.contains("unknown key")),

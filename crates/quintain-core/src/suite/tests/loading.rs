@@ -216,6 +216,7 @@ fn several_files_are_one_suite() {
         ],
         &env(),
         Arc::new(NoFiles),
+        Purpose::Run(Consent::of_the_user()),
     );
     assert!(loaded.diagnostics.is_empty(), "{}", drawn(&loaded));
     let suite = loaded.suite.expect("a suite");
@@ -230,15 +231,19 @@ fn several_files_are_one_suite() {
         vec![file("a.yaml", "a: [1"), file("b.yaml", "bogus: 1"), file("c.yaml", "")],
         &env(),
         Arc::new(NoFiles),
+        Purpose::Run(Consent::of_the_user()),
     );
     assert_eq!(broken.diagnostics.len(), 3, "{}", drawn(&broken));
 }
 
 #[test]
 fn secrets_are_collected_and_never_printed() {
-    let suite = clean(
+    let loaded = load_as(
+        "quintain.yaml",
         "targets:\n  - id: mcp\n    config:\n      servers:\n        - {url: 'https://x.example.org', headers: {Accept: text/plain, X-Api-Key: h3ader}, auth: {type: bearer, token: t0ken-value}}\n        - {command: x, args: ['--key={{env.MCP_API_KEY}}'], env: {DB_PASSWORD: dbpass, PORT: 8080}}\n",
     );
+    assert!(drawn(&loaded).contains("can read `MCP_API_KEY`"), "{}", drawn(&loaded));
+    let suite = loaded.suite.expect("a suite");
     let secrets: Vec<_> = suite.secrets.iter().map(ExposeSecret::expose_secret).collect();
     assert_eq!(secrets, ["h3ader", "t0ken-value", "dbpass", "<MCP_API_KEY>"]);
     let debugged = format!("{suite:?}");

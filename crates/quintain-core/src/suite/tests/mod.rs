@@ -2,6 +2,7 @@
 
 mod faults;
 mod loading;
+mod reading;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ fn env() -> BTreeMap<String, String> {
 fn load_as(name: &str, text: &str) -> Loaded {
     let file =
         SuiteFile { name: name.into(), text: text.into(), base_dir: PathBuf::from("/suites") };
-    load(vec![file], &env(), Arc::new(NoFiles))
+    load(vec![file], &env(), Arc::new(NoFiles), Purpose::Run(Consent::of_the_user()))
 }
 
 fn drawn(loaded: &Loaded) -> String {

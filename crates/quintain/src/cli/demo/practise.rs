@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quintain_core::event::RunInfo;
 use quintain_core::plan::{Selection, plan};
-use quintain_core::suite::SuiteFile;
+use quintain_core::suite::{Consent, Purpose, SuiteFile};
 use quintain_engine::World;
 use quintain_engine::run::{Job, Outcome, Settings, execute};
 use serde_json::Map;
@@ -26,7 +26,9 @@ pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
     env.insert("QUINTAIN_DEMO_TWIN".to_owned(), twin.to_owned());
     let base_dir = desk.context.cwd.clone();
     let file = SuiteFile { name: "demo".to_owned(), text: SUITE.into(), base_dir };
-    let opened = suite::understand(vec![file], &env, desk)?;
+    // The suite is our own.
+    let consent = Consent::of_the_user();
+    let opened = suite::understand(vec![file], &env, Purpose::Run(consent), desk)?;
     let plan = plan(&opened.suite, &Selection::default(), 1);
     let created = desk.context.now();
     let info = RunInfo {
@@ -50,6 +52,7 @@ pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
     }
     let world = World { env: Arc::new(env), redactor: desk.redactor.clone(), ..World::default() };
     let job = Job {
+        consent,
         suite: &opened.suite,
         plan: &plan,
         sources: &opened.sources,

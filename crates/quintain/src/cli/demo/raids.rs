@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use quintain_core::event::Event;
 use quintain_core::finding::Finding;
 use quintain_core::redteam::{Destructive, Orders};
-use quintain_core::suite::{Launch, McpTarget, SuiteFile};
+use quintain_core::suite::{Consent, Launch, McpTarget, Purpose, SuiteFile};
 use quintain_demo::{Auth, DemoConfig, Place, Running, Twin, Weakness, serve_http};
 use quintain_engine::World;
 
@@ -134,7 +134,9 @@ impl Raid {
         let name = format!("{FOLDER}/{}.yaml", self.name);
         let base_dir = desk.context.cwd.clone();
         let file = SuiteFile { name, text: self.suite.into(), base_dir };
-        let opened = suite::understand(vec![file], &desk.context.env, desk)
+        // The suite is our own.
+        let purpose = Purpose::Run(Consent::of_the_user());
+        let opened = suite::understand(vec![file], &desk.context.env, purpose, desk)
             .map_err(|wrong| wrong.report(desk))?;
         let orders = redteam::of_suite(Some(&opened), desk);
         let target = opened.suite.targets.iter().find_map(|target| target.as_mcp());

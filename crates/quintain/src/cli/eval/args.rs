@@ -20,6 +20,7 @@ use crate::cli::reports::Show;
 ///   quintain eval
 ///   quintain eval -c suite.yaml -j 8 -o report.html -o results.junit.xml
 ///   quintain eval --filter-pattern refund --repeat 5
+///   quintain eval -c strangers.yaml --dry-run
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(in crate::cli) struct Args {
@@ -73,6 +74,9 @@ pub(in crate::cli) struct Args {
     /// Keep nothing of this run
     #[arg(long)]
     pub(super) no_write: bool,
+    /// Show what the suite would start, run, read, write and contact, and run nothing
+    #[arg(long, conflicts_with_all = ["watch", "resume", "retry_errors"])]
+    pub(super) dry_run: bool,
     /// Go on with an interrupted run [default: the latest]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     pub(super) resume: Option<String>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quintain_core::event::RunInfo;
-use quintain_core::suite::SuiteFile;
+use quintain_core::suite::{Consent, Purpose, SuiteFile};
 use quintain_engine::store::{Run, Store, StoreError, SuiteText};
 use quintain_wire::redact::MASK;
 
@@ -45,9 +45,10 @@ impl Begun {
     }
 
     /// The suite as it was. Secrets are not stored, so the files are read again where they are the
-    /// same but for those.
+    /// same but for those. Whoever goes on with a run runs its suite.
     pub(in crate::cli) fn suite(
         &self,
+        consent: Consent,
         env: &BTreeMap<String, String>,
         desk: &Desk,
     ) -> Result<Opened, Wrong> {
@@ -72,7 +73,7 @@ impl Begun {
             let (name, base_dir) = (name.clone(), base_dir.clone());
             files.push(SuiteFile { name, text: text.into(), base_dir });
         }
-        suite::understand(files, env, desk)
+        suite::understand(files, env, Purpose::Run(consent), desk)
     }
 }
 

@@ -3,6 +3,7 @@
 mod args;
 mod begun;
 mod choices;
+mod dry_run;
 mod progress;
 mod run;
 mod watch;
@@ -15,5 +16,11 @@ use super::Desk;
 use crate::exit::Exit;
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
-    if args.watch { watch::run(args, desk).await } else { run::once(&args, desk).await }
+    if args.dry_run {
+        dry_run::run(&args, desk)
+    } else if args.watch {
+        watch::run(args, desk).await
+    } else {
+        run::once(&args, desk).await
+    }
 }

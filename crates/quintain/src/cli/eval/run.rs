@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use quintain_core::event::RunInfo;
 use quintain_core::plan::{Plan, plan};
+use quintain_core::suite::{Consent, Purpose};
 use quintain_engine::World;
 use quintain_engine::run::{Earlier, Job, Settings, execute};
 use quintain_engine::store::{Store, StoreError};
@@ -47,10 +48,11 @@ fn stop(desk: &Desk, what: impl Into<String>, help: Option<&str>, exit: Exit) ->
 async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     let usage = |what: String| stop(desk, what, None, Exit::Usage);
     let env = environment(args, desk).map_err(usage)?;
+    let consent = Consent::of_the_user();
     let begun = begun(args, desk).await?;
     let opened = match &begun {
-        Some(begun) => begun.suite(&env, desk),
-        None => fresh(args, &env, desk),
+        Some(begun) => begun.suite(consent, &env, desk),
+        None => fresh(args, &env, Purpose::Run(consent), desk),
     };
     let opened = opened.map_err(|wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage })?;
     if args.watch {
@@ -89,7 +91,8 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         Some(begun) => RunInfo { planned: plan.seats.len(), ..begun.info.clone() },
         None => info(args, desk, &opened, &plan, &settings, &choices, tags),
     };
-    let mut feed = args.show.open(&opened.suite.tests.outputs, desk).map_err(usage)?;
+    let wrong = |wrong: Wrong| Stopped { what: wrong.report(desk), exit: Exit::Usage };
+    let mut feed = args.show.open(Some(&opened), desk).map_err(wrong)?;
     let world = World {
         env: Arc::new(env),
         state_dir: desk.context.state_dir(),
@@ -116,6 +119,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         (None, None) => (None, None),
     };
     let job = Job {
+        consent,
         suite: &opened.suite,
         plan: &plan,
         sources: &opened.sources,
@@ -150,14 +154,19 @@ async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Stopped> {
     found.await.map(Some).map_err(failed)
 }
 
-fn fresh(args: &Args, env: &BTreeMap<String, String>, desk: &Desk) -> Result<Opened, Wrong> {
+pub(super) fn fresh(
+    args: &Args,
+    env: &BTreeMap<String, String>,
+    purpose: Purpose<'_>,
+    desk: &Desk,
+) -> Result<Opened, Wrong> {
     let files = suite::find(&args.config, desk);
     if files.is_empty() {
         let help = "write quintain.yaml, name a file with `-c FILE`, or start with `quintain init`";
         return Err(suite::say("there is no suite here", Some(help.to_owned())));
     }
     let vars = Args::pairs(suite::VARS, &args.vars).map_err(|what| suite::say(what, None))?;
-    suite::open(&files, vars, env, desk)
+    suite::open(&files, vars, env, purpose, desk)
 }
 
 /// Where the run is kept. A run that cannot be kept is still worth its reports.
@@ -179,7 +188,7 @@ async fn open_store(args: &Args, desk: &Desk, begun: Option<&Begun>) -> Option<S
 }
 
 /// The environment of the process under that of the files the user names.
-fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, String>, String> {
+pub(super) fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, String>, String> {
     let mut env = desk.context.env.clone();
     for file in &args.env_file {
         let text = desk

@@ -76,7 +76,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         let what = format!("`{}` is there already", args.output.display());
         return Err(usage(&what, "name another with `-o`, or replace it with `--force`", desk));
     }
-    let (target, world, opened) = args.target.resolve_with_suite(desk, args.json)?;
+    let (target, world, opened) = args.target.resolve_with_suite(None, desk, args.json)?;
     let orders = adjusted(args, orders::of_suite(opened.as_ref(), desk)?, desk)?;
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
     let campaign = Campaign {
@@ -154,6 +154,11 @@ fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit
     let chosen = args.seed.or(Some(orders.seed).filter(|seed| *seed != 0));
     orders.seed = chosen.unwrap_or_else(|| desk.context.random_seed());
     args.destructive.apply(&mut orders);
+    // Writing a suite asks the target alone: a stranger's file must not choose who gets the user's keys.
+    orders.not_run.extend(orders.model.take().map(|model| NotRun {
+        what: format!("proposals of {}", model.name),
+        why: "is asked by `redteam run` only".to_owned(),
+    }));
     orders.allow_remote = args.allow_remote;
     Ok(orders)
 }

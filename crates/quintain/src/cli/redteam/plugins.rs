@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use quintain_core::attack::AnyAttack;
 use quintain_core::attacks;
 use quintain_core::redteam::{Unavailable, all_unavailable, collection_names};
+use quintain_core::suite::{Needed, Purpose};
 use serde_json::{Value, json};
 
 use super::orders::of_suite;
@@ -74,7 +75,13 @@ fn defined(args: &Args, desk: &Desk) -> Result<Vec<AnyAttack>, Exit> {
     if args.config.is_empty() {
         return Ok(Vec::new());
     }
-    let opened = suite::open(&args.config, Vec::new(), &desk.context.env, desk);
+    let opened = suite::open(
+        &args.config,
+        Vec::new(),
+        &desk.context.env,
+        Purpose::Read(Needed::Nothing),
+        desk,
+    );
     let opened = opened.map_err(|wrong| {
         wrong.report(desk);
         Exit::Usage

@@ -41,10 +41,10 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, StoreError> {
         desk.console.error(&format!("{} holds no attacks", run.id), Some(help));
         return Ok(Exit::Nothing);
     }
-    let mut feed = match args.show.open(&[], desk) {
+    let mut feed = match args.show.open(None, desk) {
         Ok(feed) => feed,
-        Err(what) => {
-            desk.console.error(&what, None);
+        Err(wrong) => {
+            wrong.report(desk);
             return Ok(Exit::Usage);
         }
     };

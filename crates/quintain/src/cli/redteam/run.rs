@@ -4,19 +4,22 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use quintain_core::effects::of_attack;
 use quintain_core::event::{Column, Event, RunInfo};
 use quintain_core::finding::{Confidence, Severity};
 use quintain_core::redteam::Orders;
 use quintain_core::result::{Place, TargetName};
-use quintain_core::suite::{McpTarget, Server};
+use quintain_core::suite::{Consent, McpTarget, Server, Suite, Target};
 use quintain_engine::redteam::{Past, RedteamError};
 use quintain_engine::store::{Run, RunState};
 use quintain_source::visible;
+use quintain_wire::transport::stdio::INHERITED;
 use serde_json::Value;
 
 use super::assault::Assault;
 use super::destructive::DestructiveArgs;
 use super::{again, choices, orders, writing};
+use crate::cli::dry_run::DryRun;
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
 use crate::cli::suite::{self, Opened};
@@ -81,6 +84,9 @@ pub(super) struct Args {
     /// Keep nothing in the store
     #[arg(long)]
     no_write: bool,
+    /// Show what would be started and contacted, and attack nothing
+    #[arg(long, conflicts_with = "resume")]
+    dry_run: bool,
     /// Show no progress
     #[arg(long)]
     no_progress_bar: bool,
@@ -92,22 +98,26 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
+    if args.dry_run {
+        return dry_run(&args, desk);
+    }
     let begun = match begun(&args, desk).await {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
+    let consent = Consent::of_the_user();
     let resolved = match &begun {
-        Some(begun) => match begun.suite(&desk.context.env, desk) {
+        Some(begun) => match begun.suite(consent, &desk.context.env, desk) {
             Ok(opened) => {
                 let chosen = choices::target(&begun.info.options);
-                args.target.resolve_stored(opened, chosen, desk, args.show.json)
+                args.target.resolve_stored(consent, opened, chosen, desk, args.show.json)
             }
             Err(wrong) => {
                 wrong.report(desk);
                 return Exit::Usage;
             }
         },
-        None => args.target.resolve_with_suite(desk, args.show.json),
+        None => args.target.resolve_with_suite(Some(consent), desk, args.show.json),
     };
     let (target, world, opened) = match resolved {
         Ok(resolved) => resolved,
@@ -121,10 +131,10 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         choices::recall(&mut orders, &begun.info.options);
     }
     orders.written = opened.as_ref().map(|opened| written(&target, opened)).unwrap_or_default();
-    let mut feed = match args.show.open(&[], desk) {
+    let mut feed = match args.show.open(None, desk) {
         Ok(feed) => feed,
-        Err(what) => {
-            desk.console.error(&what, None);
+        Err(wrong) => {
+            wrong.report(desk);
             return Exit::Usage;
         }
     };
@@ -215,6 +225,32 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         desk.console.err("nothing could be attacked");
         return Exit::Nothing;
     }
+    Exit::Passed
+}
+
+/// What the attack would start and contact, read from the suite alone.
+fn dry_run(args: &Args, desk: &Desk) -> Exit {
+    let (target, opened) = match args.target.read(desk, args.show.json) {
+        Ok(read) => read,
+        Err(exit) => return exit,
+    };
+    let orders = match adjusted(args, opened.as_ref(), desk) {
+        Ok(orders) => orders,
+        Err(exit) => return exit,
+    };
+    let name = args.target.chosen().or_else(|| {
+        let mcp = |target: &&Target| target.as_mcp().is_some();
+        Some(opened.as_ref()?.suite.targets.iter().find(mcp)?.name())
+    });
+    let name = name.unwrap_or("mcp");
+    let none = Suite::default();
+    let suite = opened.as_ref().map_or(&none, |opened| &opened.suite);
+    let effects = of_attack(name, &target, suite, &orders, INHERITED);
+    let files = opened.iter().flat_map(|opened| &opened.files).map(|file| file.name.as_str());
+    let files: Vec<&str> = files.collect();
+    let name = if files.is_empty() { "this attack".to_owned() } else { files.join(", ") };
+    let (outputs, no_write, json) = (&args.show.output[..], args.no_write, args.show.json);
+    DryRun { name, effects, outputs, no_write, json }.show(desk);
     Exit::Passed
 }
 

@@ -1,0 +1,306 @@
+//! Walks through everything that a plan would use of a suite. Assertions are asked for their questions, as a run
+//! asks them, so that a new kind of assertion is seen without being known here.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use quintain_source::{Nunjucks, Scope, env_names};
+use serde_json::{Map, Value};
+
+use super::names::{Defined, bare};
+use super::targets::{self, interpreter};
+use super::{Contact, Effects, Environment, Run, Start, Tests, Use, Variables, Write};
+use crate::check::Scene;
+use crate::code::{Code, Language};
+use crate::evidence::Evidence;
+use crate::kept_file::KeptFile;
+use crate::plan::{Plan, Seat};
+use crate::question::Question;
+use crate::response::Response;
+use crate::suite::{Assert, DerivedValue, Prompt, PromptBody, Rule, Suite, Target, Test, VarFile};
+
+/// What is found on the way.
+pub(super) struct Collector<'a> {
+    pub(super) suite: &'a Suite,
+    /// Variables that every started server is given.
+    pub(super) inherited: &'a [&'a str],
+    effects: Effects,
+    tests: Tests,
+    code: BTreeMap<(&'static str, Option<String>), BTreeMap<String, usize>>,
+    written: BTreeSet<String>,
+    asked: BTreeSet<String>,
+    /// For texts that are templates: the environment by name.
+    templates: Nunjucks,
+    /// What targets, scripts and web services are asked and told.
+    content: Variables,
+}
+
+/// What a run of this plan would do, reports of the command line aside. `inherited` are the names of the variables
+/// that every started server is given.
+pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
+    let mut names: BTreeSet<String> = suite.env.keys().cloned().collect();
+    for seat in &plan.seats {
+        let test = seat.case(suite).test;
+        let texts = test.asserts.iter().map(|assert| assert.raw.to_string());
+        texts.for_each(|text| names.extend(env_names(&text, Scope::Env).names));
+    }
+    let by_name = names.iter().map(|name| (name.clone(), format!("{{{{env.{name}}}}}"))).collect();
+    let mut found = Collector::new(suite, inherited);
+    found.templates = Nunjucks::new(by_name);
+    found.tests(plan);
+    let content = found.content.clone();
+    for url in std::mem::take(&mut found.asked) {
+        let receives = found.variables([url.as_str()]).with(&content);
+        found.contact(Contact { what: "webhook assertion".to_owned(), url: bare(&url), receives });
+    }
+    let mut used: BTreeSet<usize> = plan.seats.iter().map(|seat| seat.target).collect();
+    if !found.tests.made_by.is_empty() {
+        // Tests that are made by code may be sent to all of them.
+        used.extend(0..suite.targets.len());
+    }
+    for target in used {
+        targets::collect(&suite.targets[target], &content, &mut found);
+    }
+    found.effects.tests = Some(std::mem::take(&mut found.tests));
+    for output in &suite.tests.outputs {
+        found.write("report", &output.file);
+    }
+    found.finish()
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(suite: &'a Suite, inherited: &'a [&'a str]) -> Self {
+        Self {
+            suite,
+            inherited,
+            effects: Effects::default(),
+            tests: Tests::default(),
+            code: BTreeMap::new(),
+            written: BTreeSet::new(),
+            asked: BTreeSet::new(),
+            templates: Nunjucks::default(),
+            content: Variables::default(),
+        }
+    }
+
+    fn variables<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Variables {
+        Defined(vec![&self.suite.written_env]).variables(texts, Scope::Env)
+    }
+
+    /// Notes what is sent to whoever is asked.
+    fn content<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) {
+        let variables = self.variables(texts);
+        self.content = std::mem::take(&mut self.content).with(&variables);
+    }
+
+    pub(super) fn start(&mut self, start: Start) {
+        if !self.effects.start.contains(&start) {
+            self.effects.start.push(start);
+        }
+    }
+
+    pub(super) fn contact(&mut self, contact: Contact) {
+        if !self.effects.contact.contains(&contact) {
+            self.effects.contact.push(contact);
+        }
+    }
+
+    pub(super) fn code(&mut self, code: &Code, what: &str) {
+        self.code_with(code, what, None);
+    }
+
+    /// The same for code that has an interpreter of its own.
+    pub(super) fn code_with(&mut self, code: &Code, what: &str, executable: Option<&str>) {
+        let (language, file) = match code {
+            Code::Inline { .. } => (name(code.language()), None),
+            Code::File { path, function, .. } => {
+                let function = function.as_ref().map(|function| format!(":{function}"));
+                let file = format!("{}{}", path.display(), function.unwrap_or_default());
+                (name(code.language()), Some(file))
+            }
+        };
+        *self.code.entry((language, file)).or_default().entry(what.to_owned()).or_default() += 1;
+        let Some((usual, variable)) = interpreter(code.language()) else { return };
+        let named = executable.map(str::to_owned).or_else(|| {
+            let unfilled = self.suite.written_env.get(variable);
+            unfilled.or_else(|| self.suite.env.get(variable)).cloned()
+        });
+        self.start(Start {
+            what: format!("{language} for code of the suite"),
+            command: named.unwrap_or_else(|| usual.to_owned()),
+            args: Vec::new(),
+            cwd: None,
+            environment: Environment::All,
+            receives: Variables::default(),
+        });
+    }
+
+    fn write(&mut self, what: &'static str, file: &KeptFile) {
+        let shown = file.full().display().to_string();
+        if self.written.insert(shown.clone()) {
+            let refused = (!file.is_inside()).then_some("it is outside of the folder of the suite");
+            self.effects.write.push(Write { what, file: shown, refused });
+        }
+    }
+
+    fn tests(&mut self, plan: &Plan) {
+        let suite = self.suite;
+        for (_, filter) in &suite.tests.filters {
+            self.code(filter, "filter of templates");
+            self.content.any = true;
+        }
+        for metric in &suite.tests.derived_metrics {
+            if let DerivedValue::Code(code) = &metric.value {
+                self.code(code, "derived metric");
+            }
+        }
+        for not_called in &suite.not_called {
+            self.code(&not_called.code, &format!("makes {}", not_called.makes));
+            self.content.any = true;
+            if let (Code::File { path, .. }, "tests") = (&not_called.code, not_called.makes) {
+                self.tests.made_by.push(path.display().to_string());
+            }
+        }
+        let (mut tests, mut prompts) = (HashSet::new(), HashSet::new());
+        if !self.tests.made_by.is_empty() {
+            // Tests that are made by code may use all of them.
+            prompts.extend(0..suite.tests.prompts.len());
+            suite.tests.prompts.iter().for_each(|prompt| self.prompt(prompt));
+        }
+        for seat in &plan.seats {
+            let prompt = &suite.tests.prompts[seat.prompt];
+            if prompts.insert(seat.prompt) {
+                self.prompt(prompt);
+            }
+            let case = seat.case(suite);
+            let is_new = tests.insert(seat.test);
+            if is_new {
+                self.test(&case.test);
+            }
+            self.asserts(&case.test, seat, case.vars(), is_new);
+        }
+        let counts = &mut self.tests;
+        (counts.tests, counts.cases) = (tests.len(), plan.seats.len());
+    }
+
+    fn prompt(&mut self, prompt: &Prompt) {
+        match &prompt.body {
+            PromptBody::Text(text) => self.content([text.as_str()]),
+            PromptBody::Call(call) => self.content([call.to_string().as_str()]),
+            PromptBody::Code(code) => {
+                self.code(code, "prompt");
+                self.content.any = true;
+            }
+        }
+    }
+
+    fn test(&mut self, test: &Test) {
+        let options = &test.options;
+        let texts = [&test.vars, &options.raw].map(|map| Value::Object(map.clone()).to_string());
+        self.content(texts.iter().map(String::as_str));
+        for file in test.files.values() {
+            if let VarFile::Code(code) = file {
+                self.code(code, "variable");
+                self.content.any = true;
+            }
+        }
+        if let Some(code) = &options.transform_vars {
+            self.code(code, "transforms variables");
+            self.content.any = true;
+            self.tests.changed_by_code += 1;
+        }
+        if let Some(code) = &options.transform {
+            self.code(code, "transforms answers");
+            // What it returns may be sent with a later test.
+            self.content.any |= options.store_output_as.is_some();
+        }
+        if let Some(code) = &test.scoring {
+            self.code(code, "scores");
+        }
+        for assert in &test.asserts {
+            self.code_of(assert);
+        }
+    }
+
+    fn code_of(&mut self, assert: &Assert) {
+        for code in assert.transform.iter().chain(&assert.script) {
+            self.code(code, "assertion");
+        }
+        match &assert.rule {
+            Rule::Set { asserts, .. } => asserts.iter().for_each(|assert| self.code_of(assert)),
+            Rule::Check(check) => check.code().iter().for_each(|code| self.code(code, "assertion")),
+        }
+    }
+
+    /// What assertions ask of the outside.
+    fn asserts(&mut self, test: &Test, seat: &Seat, vars: &Map<String, Value>, is_new: bool) {
+        let suite = self.suite;
+        let target = &suite.targets[seat.target];
+        let prompt = suite.tests.prompts[seat.prompt].raw();
+        for assert in &test.asserts {
+            let questions = self.questions(assert, test, target, &prompt, vars);
+            for question in questions {
+                match question {
+                    Question::Run { code, .. } if is_new => self.code(&code, "assertion"),
+                    Question::Post { url, .. } => {
+                        self.asked.insert(url);
+                    }
+                    Question::Read(file) => self.write("snapshot", &file),
+                    // Seen before; calls go to the target; nobody judges yet.
+                    Question::Run { .. } | Question::Call(_) | Question::Judge(_) => {}
+                }
+            }
+        }
+    }
+
+    fn questions(
+        &self,
+        assert: &Assert,
+        test: &Test,
+        target: &Target,
+        prompt: &str,
+        vars: &Map<String, Value>,
+    ) -> Vec<Question> {
+        let check = match &assert.rule {
+            Rule::Check(check) => check,
+            Rule::Set { asserts, .. } => {
+                let all = asserts.iter();
+                return all
+                    .flat_map(|one| self.questions(one, test, target, prompt, vars))
+                    .collect();
+            }
+        };
+        let scene = Scene {
+            output: &Value::String(String::new()),
+            response: &Response::default(),
+            evidence: &Evidence::default(),
+            surfaces: &[],
+            vars,
+            prompt,
+            test,
+            target: target.name(),
+            definition: Some(target),
+            latency_ms: None,
+            templates: &self.templates,
+            script_value: None,
+        };
+        check.questions(&scene)
+    }
+
+    pub(super) fn finish(mut self) -> Effects {
+        let run = self.code.into_iter().map(|((language, file), uses)| Run {
+            language,
+            file,
+            uses: uses.into_iter().map(|(what, count)| Use { what, count }).collect(),
+        });
+        self.effects.run = run.collect();
+        self.effects
+    }
+}
+
+fn name(language: Language) -> &'static str {
+    match language {
+        Language::JavaScript => "JavaScript",
+        Language::Python => "Python",
+        Language::Ruby => "Ruby",
+    }
+}

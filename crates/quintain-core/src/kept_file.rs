@@ -1,0 +1,66 @@
+//! Files that a suite names and that a run may write: snapshots and reports. They lie in the folder of the suite;
+//! whoever writes them makes sure that no link leads out of it.
+
+use std::path::{Component, Path, PathBuf};
+
+/// What it is called when such a file is somewhere else.
+pub const OUTSIDE: &str = "config::outside-folder";
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct KeptFile {
+    /// The folder of the suite.
+    pub folder: PathBuf,
+    /// As the suite names it, from that folder on.
+    pub path: PathBuf,
+}
+
+impl KeptFile {
+    pub fn new(folder: &Path, path: impl Into<PathBuf>) -> Self {
+        // Taken apart and put together again, `./` is gone.
+        let path: PathBuf = path.into().components().collect();
+        Self { folder: folder.to_owned(), path }
+    }
+
+    /// Whether the path stays in the folder, as far as names tell.
+    pub fn is_inside(&self) -> bool {
+        let below = self.path.strip_prefix(&self.folder).unwrap_or(&self.path);
+        let mut depth = 0_usize;
+        below.components().all(|part| match part {
+            Component::Normal(_) => {
+                depth += 1;
+                true
+            }
+            Component::CurDir => true,
+            Component::ParentDir => {
+                let is_above = depth == 0;
+                depth = depth.saturating_sub(1);
+                !is_above
+            }
+            Component::RootDir | Component::Prefix(_) => false,
+        }) && depth > 0
+    }
+
+    /// The whole path.
+    pub fn full(&self) -> PathBuf {
+        self.folder.join(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_in_the_folder_or_do_not() {
+        let is_inside = |path: &str| KeptFile::new(Path::new("/suite"), path).is_inside();
+        for path in ["a", "a/b.snap", "./a", "a/../b", "/suite/a"] {
+            assert!(is_inside(path), "{path}");
+        }
+        for path in
+            ["", ".", "..", "../a", "a/../../b", "/etc/passwd", "/suite", "/suite/../a", "a/.."]
+        {
+            assert!(!is_inside(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What a suite would do, for `--dry-run`: on the screen, or as JSON. Names of variables are shown, never values.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use quintain_core::effects::{Effects, Environment, Variables};
+use quintain_source::visible;
+use quintain_wire::transport::stdio::INHERITED;
+use serde_json::{Value, json};
+
+use super::Desk;
+use crate::console::Tone;
+
+/// What the command itself adds to what the suite does.
+pub(super) struct DryRun<'a> {
+    /// What would be run.
+    pub(super) name: String,
+    pub(super) effects: Effects,
+    /// Reports of the command line.
+    pub(super) outputs: &'a [PathBuf],
+    pub(super) no_write: bool,
+    pub(super) json: bool,
+}
+
+impl DryRun<'_> {
+    pub(super) fn show(mut self, desk: &Desk) {
+        let paths = Paths { cwd: &desk.context.cwd };
+        if !self.outputs.is_empty() {
+            // The command line names the reports.
+            self.effects.write.retain(|write| write.what != "report");
+        }
+        paths.shorten(&mut self.effects);
+        let record = desk.files.take();
+        let read: Vec<String> = record.read().map(|path| paths.short(path)).collect();
+        let outputs = self.outputs.iter().map(|path| ("report", paths.short(path)));
+        let store = desk.context.state_dir().filter(|_| !self.no_write);
+        let store = store.map(|folder| folder.join("runs.db").display().to_string());
+        let own: Vec<(&str, String)> =
+            outputs.chain(store.map(|store| ("store of runs", store))).collect();
+        if self.json {
+            desk.console.json(&as_json(&self.effects, &read, &own));
+        } else {
+            let mut page = Page { text: String::new(), desk };
+            page.write(&self.name, &self.effects, &read, &own);
+            desk.console.out(page.text.trim_end());
+        }
+    }
+}
+
+fn as_json(effects: &Effects, read: &[String], own: &[(&str, String)]) -> Value {
+    let mut value = json!(effects);
+    value["read"] = json!(read);
+    if let Some(writes) = value["write"].as_array_mut() {
+        writes.extend(own.iter().map(|(what, file)| json!({"what": what, "file": file})));
+    }
+    value
+}
+
+/// Paths as the user would write them.
+struct Paths<'a> {
+    cwd: &'a Path,
+}
+
+impl Paths<'_> {
+    fn short(&self, path: &Path) -> String {
+        let full: PathBuf = self.cwd.join(path).components().collect();
+        let short = full.strip_prefix(self.cwd).unwrap_or(&full).display().to_string();
+        if short.is_empty() { ".".to_owned() } else { short }
+    }
+
+    fn shorten(&self, effects: &mut Effects) {
+        let starts = effects.start.iter_mut().filter_map(|start| start.cwd.as_mut());
+        let runs = effects.run.iter_mut().filter_map(|run| run.file.as_mut());
+        let writes = effects.write.iter_mut().map(|write| &mut write.file);
+        for path in starts
+            .chain(runs)
+            .chain(writes)
+            .chain(effects.tests.iter_mut().flat_map(|tests| &mut tests.made_by))
+        {
+            *path = self.short(Path::new(path));
+        }
+    }
+}
+
+/// Columns on standard output.
+struct Page<'a> {
+    text: String,
+    desk: &'a Desk,
+}
+
+impl Page<'_> {
+    fn write(&mut self, name: &str, effects: &Effects, read: &[String], own: &[(&str, String)]) {
+        let _ = writeln!(self.text, "If it were run, {} would\n", visible(name));
+        self.section("start", &starts(effects));
+        self.section("run", &runs(effects));
+        self.section("read", &read.iter().map(|path| vec![path.clone()]).collect::<Vec<_>>());
+        self.section("write", &writes(effects, own));
+        let contacts = effects.contact.iter().map(|contact| {
+            let mut lines = vec![contact.url.clone(), contact.what.clone()];
+            lines.extend(receives(&contact.receives));
+            lines
+        });
+        self.section("contact", &contacts.collect::<Vec<_>>());
+        let Some(tests) = &effects.tests else { return };
+        let mut lines = vec![counted(tests.cases, "case") + " of " + &counted(tests.tests, "test")];
+        for script in &tests.made_by {
+            lines
+                .push(format!("tests that {script} makes are not counted: a dry run runs no code"));
+        }
+        if tests.changed_by_code > 0 {
+            let tests = counted(tests.changed_by_code, "test");
+            lines.push(format!("`transformVars` may make more or fewer cases of {tests}"));
+        }
+        self.section("test", &[lines]);
+    }
+
+    /// The first line of an entry, and what belongs to it below.
+    fn section(&mut self, title: &str, entries: &[Vec<String>]) {
+        let mut label = format!("{title:9}");
+        if entries.is_empty() {
+            let _ = writeln!(self.text, "{}nothing", self.desk.console.paint(Tone::Bold, &label));
+        }
+        for lines in entries {
+            for (at, line) in lines.iter().enumerate() {
+                let indent = if at == 0 { "" } else { "    " };
+                // Whoever wrote the suite must not write to the terminal.
+                let line = visible(line).replace(['\n', '\t'], " ");
+                let bold = self.desk.console.paint(Tone::Bold, &label);
+                let _ = writeln!(self.text, "{bold}{indent}{line}");
+                label = " ".repeat(9);
+            }
+        }
+        self.text.push('\n');
+    }
+}
+
+fn starts(effects: &Effects) -> Vec<Vec<String>> {
+    let lines = effects.start.iter().map(|start| {
+        let words = std::iter::once(&start.command).chain(&start.args);
+        let words: Vec<String> = words.map(|word| crate::cli::target::quoted(word)).collect();
+        let mut lines = vec![words.join(" "), start.what.clone()];
+        if let Some(cwd) = &start.cwd {
+            lines.push(format!("in {cwd}"));
+        }
+        lines.push(match &start.environment {
+            Environment::All => "with all environment variables".to_owned(),
+            Environment::Named(names) => {
+                let inherited = |name: &&String| INHERITED.contains(&name.as_str());
+                let own: Vec<&str> =
+                    names.iter().filter(|name| !inherited(name)).map(String::as_str).collect();
+                let own = if own.is_empty() { String::new() } else { own.join(", ") + " and " };
+                format!("with the environment variables {own}{}, ...", INHERITED[..2].join(", "))
+            }
+        });
+        lines.extend(receives(&start.receives));
+        lines
+    });
+    lines.collect()
+}
+
+fn runs(effects: &Effects) -> Vec<Vec<String>> {
+    let lines = effects.run.iter().map(|run| {
+        let uses = run.uses.iter().map(|one| match one.count {
+            1 => one.what.clone(),
+            count => format!("{} ({count} times)", one.what),
+        });
+        let uses: Vec<String> = uses.collect();
+        let mut lines = vec![
+            format!("{} ({})", run.file.as_deref().unwrap_or("inline"), run.language),
+            uses.join(", "),
+        ];
+        if run.language == "JavaScript" {
+            lines.push(
+                "in this process: sees all environment variables, no files, no network".to_owned(),
+            );
+        }
+        lines
+    });
+    lines.collect()
+}
+
+fn writes(effects: &Effects, own: &[(&str, String)]) -> Vec<Vec<String>> {
+    let suite = effects.write.iter().map(|write| {
+        let mut line = format!("{} ({})", write.file, write.what);
+        if let Some(why) = write.refused {
+            let _ = write!(line, ": refused, {why}");
+        }
+        vec![line]
+    });
+    let own = own.iter().map(|(what, file)| vec![format!("{file} ({what})")]);
+    suite.chain(own).collect()
+}
+
+fn receives(variables: &Variables) -> Option<String> {
+    if variables.is_empty() {
+        return None;
+    }
+    let mut names: Vec<&str> = variables.names.iter().map(String::as_str).collect();
+    if variables.any {
+        names.push(if names.is_empty() { "any" } else { "any other" });
+    }
+    Some(format!("receives the values of environment variables: {}", names.join(", ")))
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}

@@ -1,0 +1,49 @@
+//! `quintain eval --dry-run`: what a suite would do, read from the file alone. Nothing is run, started or contacted.
+
+use quintain_core::effects::of_suite;
+use quintain_core::plan::plan;
+use quintain_core::suite::{Needed, Purpose};
+use quintain_wire::transport::stdio::INHERITED;
+use serde_json::json;
+
+use super::args::Args;
+use super::choices::Choices;
+use super::run::{environment, fresh};
+use crate::cli::Desk;
+use crate::cli::dry_run::DryRun;
+use crate::cli::suite::{Wrong, say};
+use crate::exit::Exit;
+
+pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
+    match read(args, desk) {
+        Ok(found) => {
+            found.show(desk);
+            Exit::Passed
+        }
+        Err(wrong) => {
+            let what = wrong.report(desk);
+            if args.show.json {
+                desk.console.json(&json!({"error": what}));
+            }
+            Exit::Usage
+        }
+    }
+}
+
+fn read<'a>(args: &'a Args, desk: &Desk) -> Result<DryRun<'a>, Wrong> {
+    let usage = |what: String| say(what, None);
+    let env = environment(args, desk).map_err(usage)?;
+    let opened = fresh(args, &env, Purpose::Read(Needed::Nothing), desk)?;
+    let suite = &opened.suite;
+    let choices = Choices::of(args).or(&suite.tests.command_line);
+    let selection = choices.filters.selection().map_err(|error| usage(error.to_string()))?;
+    let plan = plan(suite, &selection, choices.repeat.or(suite.tests.options.repeat).unwrap_or(1));
+    let names: Vec<&str> = opened.files.iter().map(|file| file.name.as_str()).collect();
+    Ok(DryRun {
+        name: names.join(", "),
+        effects: of_suite(suite, &plan, INHERITED),
+        outputs: &args.show.output,
+        no_write: args.no_write,
+        json: args.show.json,
+    })
+}
