@@ -35,6 +35,7 @@ mod target;
 mod test;
 mod vars;
 
+pub use crate::secret::names_a_secret;
 pub use assertion::{Assert, AssertReader, Rule};
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
 pub use files::{FileValue, Files, NoFiles, language_of};
@@ -44,7 +45,7 @@ pub use load::{Loaded, SuiteFile, load};
 pub use program::{CodeTarget, ExecTarget};
 pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
 pub use schema::schema;
-pub use secrets::names_a_secret;
+pub use secrets::{of_launch, of_pairs};
 pub use server::{Launch, Runtime, Server, Transport};
 pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFilter};
 pub use test::{
@@ -56,7 +57,6 @@ pub use vars::{expand, resolve};
 use std::collections::BTreeMap;
 
 use quintain_source::Node;
-use secrecy::SecretString;
 use serde_json::{Map, Value};
 
 /// Everything that one or several suite files declare. `Debug` leaves out the documents and the
@@ -71,9 +71,6 @@ pub struct Suite {
     pub documents: Vec<Node>,
     /// What templates see as `env`: the environment with that of the files over it.
     pub env: BTreeMap<String, String>,
-    /// What must not be shown anywhere: credentials of targets, and of the environment as far as
-    /// the suite mentions them.
-    pub secrets: Vec<SecretString>,
 }
 
 impl Suite {

@@ -50,7 +50,7 @@ use crate::world::World;
 use arena::{Arena, Fought};
 use clock::{Clock, Meter};
 use drill::{Drawn, Drill};
-use findings::{Clerk, masked};
+use findings::Clerk;
 use ground::Planted;
 use mute::Mute;
 use party::Party;
@@ -368,7 +368,7 @@ impl Battle<'_> {
             calls: siege.budget.calls(),
             seed: orders.seed,
             cut_short: siege.budget.why(),
-            learned: masked(Insight::of(knowledge), &self.campaign.world.redactor),
+            learned: Insight::of(knowledge),
             ..RedteamReport::default()
         };
         summary.redteam = Some(Box::new(report.summed_up()));

@@ -10,6 +10,7 @@ use quintain_core::surface::Surface;
 use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
+use super::mask::masked_vars;
 use crate::store::{Run, Store, StoreError};
 
 #[derive(Debug)]
@@ -45,10 +46,14 @@ impl Recording {
         drop(cases);
         let mut places = Vec::new();
         plan.seats.retain_mut(|seat| {
-            let target = suite.targets[seat.target].name().to_owned();
-            let prompt = redactor.text(&suite.tests.prompts[seat.prompt].label).into_owned();
+            // What was stored was masked.
+            let text = |text: &str| redactor.text(text).into_owned();
+            let target = text(suite.targets[seat.target].name());
+            let prompt = text(&suite.tests.prompts[seat.prompt].label);
             let case = seat.case(suite);
-            let same = Sameness::new(case.test.description.as_deref(), case.vars());
+            let description = case.test.description.as_deref().map(text);
+            let vars = masked_vars(case.vars(), redactor);
+            let same = Sameness::new(description.as_deref(), &vars);
             let place = stored.get_mut(&(same, prompt, target, seat.repeat));
             let Some(place) = place.and_then(VecDeque::pop_front) else { return false };
             seat.ordinal = places.len();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use quintain_core::event::RunInfo;
 use quintain_core::plan::{Selection, plan};
-use quintain_engine::World;
 use quintain_engine::run::{Job, Recording, Settings, execute};
+use quintain_engine::{World, masked};
 
 use super::conclude::conclude;
 use super::eval::{Begun, Progress};
@@ -67,7 +67,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
     let env = &desk.context.env;
     let opened = match &args.config[..] {
-        [] => begun.suite(env, desk)?,
+        [] => begun.suite_as_stored(env, desk)?,
         files => suite::open(files, Vec::new(), env, desk)?,
     };
     let repeat = begun.choices().repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
@@ -93,12 +93,13 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         id: format!("rejudge-{}-{created}", desk.context.letters(3)),
         created,
         description: opened.suite.description.clone().or(begun.info.description),
-        columns: suite::masked(&plan.columns, &desk.redactor),
+        columns: plan.columns.clone(),
         planned: plan.seats.len(),
         options,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..begun.info
     };
+    let info = masked::run(&info, &desk.redactor).into_owned();
     let outputs = &opened.suite.tests.outputs;
     let mut feed = args.show.open(outputs, desk).map_err(|why| say(why, None))?;
     let world =
@@ -119,8 +120,8 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         earlier: None,
         recording: Some(&recording),
     };
-    let texts = suite::texts(&opened.files, &desk.redactor);
-    let writer = (!args.no_write).then(|| store.start(&info, &texts));
+    let texts = suite::texts(&opened.files);
+    let writer = (!args.no_write).then(|| store.start(&info, &texts, &desk.redactor));
     let mut progress = Progress::new(&desk.console, true);
     let outcome = execute(&job, desk.stop.clone(), writer, &mut |event| {
         progress.event(event, || feed.event(event));

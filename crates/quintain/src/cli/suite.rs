@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use quintain_core::event::Column;
 use quintain_core::suite::{Loaded, Suite, SuiteFile, load};
+use quintain_engine::secrets::{learn, learn_launch};
 use quintain_engine::store::SuiteText;
 use quintain_source::{Renderer, Sources};
-use quintain_wire::redact::Redactor;
 use serde_json::{Map, Value, json};
 
 use super::Desk;
@@ -106,35 +105,29 @@ pub(super) fn understand(
     env: &BTreeMap<String, String>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
-    let Loaded { suite, diagnostics, sources } = load(files.clone(), env, desk.files.clone());
+    let Loaded { suite, diagnostics, sources, secrets } =
+        load(files.clone(), env, desk.files.clone());
+    // Before anything is printed: diagnostics quote the suite.
+    learn(&secrets, &desk.redactor);
     if !diagnostics.is_empty() {
         let renderer =
             if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
         desk.console.err(renderer.render_all(&sources, &diagnostics).trim_end());
     }
     let suite = suite.ok_or(Wrong::Said)?;
-    for secret in &suite.secrets {
-        desk.redactor.learn(secret);
+    let targets = suite.targets.iter().filter_map(|target| target.as_mcp());
+    for server in targets.flat_map(|target| &target.servers) {
+        learn_launch(&server.launch, &desk.redactor);
     }
     Ok(Opened { suite, sources, files })
 }
 
-/// The columns of a table as they are shown and kept: without secrets.
-pub(super) fn masked(columns: &[Column], redactor: &Redactor) -> Vec<Column> {
-    let masked = columns.iter().map(|column| Column {
-        raw: redactor.text(&column.raw).into_owned(),
-        label: redactor.text(&column.label).into_owned(),
-        ..column.clone()
-    });
-    masked.collect()
-}
-
-/// The files as they are kept with a run: without secrets.
-pub(super) fn texts(files: &[SuiteFile], redactor: &Redactor) -> Vec<SuiteText> {
+/// The files as a run keeps them; the store leaves out secrets.
+pub(super) fn texts(files: &[SuiteFile]) -> Vec<SuiteText> {
     let texts = files.iter().map(|file| SuiteText {
         name: file.name.clone(),
         base_dir: file.base_dir.clone(),
-        text: redactor.text(&file.text).into_owned(),
+        text: file.text.to_string(),
     });
     texts.collect()
 }
