@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use secrecy::SecretString;
 
-pub use rule::{is_secret, looks_random, names_a_secret};
+pub use rule::{is_credential, is_secret, looks_random, names_a_secret};
 pub use url::{of_url, shown_url};
 
 /// A text that must be shown nowhere.

@@ -45,6 +45,32 @@ pub fn names_a_secret(name: &str) -> bool {
     MARKS.iter().any(|mark| name.contains(mark))
 }
 
+/// Names that mean a credential and nothing else, without case, dashes and underscores.
+const CREDENTIALS: [&str; 16] = [
+    "accesstoken",
+    "apikey",
+    "apisecret",
+    "auth",
+    "authorization",
+    "bearer",
+    "clientsecret",
+    "credential",
+    "credentials",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "refreshtoken",
+    "secret",
+    "token",
+];
+
+/// Whether whatever has this name is a credential: a variable of a test, a key of a configuration.
+pub fn is_credential(name: &str) -> bool {
+    let name = name.replace(['-', '_'], "").to_ascii_lowercase();
+    CREDENTIALS.contains(&name.as_str())
+}
+
 /// Whether the value of this name must not be shown.
 pub fn is_secret(name: &str, value: &str) -> bool {
     if names_a_secret(name) { !is_plain(value.trim()) } else { looks_random(value) }

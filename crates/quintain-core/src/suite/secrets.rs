@@ -5,7 +5,9 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::provider::Env;
 use super::{Auth, Grant, Launch, Suite, TargetKind};
-use crate::secret::{Secret, looks_random, names_a_secret, of_named, of_url, of_value};
+use crate::secret::{
+    Secret, is_credential, looks_random, names_a_secret, of_named, of_url, of_value,
+};
 
 /// Maps of values that are named after what they hold.
 const NAMED: [&str; 5] = ["env", "headers", "auth", "query", "queryParams"];
@@ -46,8 +48,15 @@ fn written(node: &Node, named: bool, found: &mut Vec<Secret>) {
         match value.raw() {
             Some(text) if is_template(text) => {}
             Some(text) if key.eq_ignore_ascii_case("url") => found.extend(of_url(text)),
-            Some(text) if named && names_a_secret(key) => found.extend(of_named(key, text)),
+            Some(text) if is_credential(key) || (named && names_a_secret(key)) => {
+                found.extend(of_named(key, text));
+            }
             Some(_) => {}
+            None if key == "tokens" => {
+                let tokens = value.as_map().unwrap_or_default().iter();
+                let tokens = tokens.filter_map(|(_, token)| token.raw());
+                found.extend(tokens.filter(|token| !is_template(token)).flat_map(of_value));
+            }
             None => written(value, named || NAMED.contains(&key), found),
         }
     }

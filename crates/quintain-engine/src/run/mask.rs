@@ -3,30 +3,11 @@
 use std::borrow::Cow;
 
 use quintain_core::result::CaseResult;
+use quintain_core::secret::is_credential;
 use quintain_wire::redact::{MASK, Redactor};
 use serde_json::{Map, Value};
 
 use crate::masked;
-
-/// Names of variables whose values are nobody's business, without case, dashes and underscores.
-const PRIVATE: [&str; 16] = [
-    "accesstoken",
-    "apikey",
-    "apisecret",
-    "auth",
-    "authorization",
-    "bearer",
-    "clientsecret",
-    "credential",
-    "credentials",
-    "passphrase",
-    "passwd",
-    "password",
-    "privatekey",
-    "refreshtoken",
-    "secret",
-    "token",
-];
 
 /// Replaces the values of variables that are named like secrets, and every known secret.
 pub(crate) fn mask(result: &mut CaseResult, redactor: &Redactor) {
@@ -48,9 +29,8 @@ pub(crate) fn masked_vars(vars: &Map<String, Value>, redactor: &Redactor) -> Map
 
 fn hide(entries: &mut Map<String, Value>) {
     for (name, value) in entries {
-        let plain = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
         match value {
-            Value::String(text) if PRIVATE.contains(&plain(name).as_str()) => {
+            Value::String(text) if is_credential(name) => {
                 text.clear();
                 text.push_str(MASK);
             }

@@ -252,10 +252,19 @@ impl Known {
     }
 }
 
+/// Whether no letter or digit is next to it; the end of an escape (`\n`, `%20`) is none. A number ends
+/// where its digits do.
 fn is_whole_word(hay: &[u8], range: &Range<usize>) -> bool {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    let before = range.start.checked_sub(1).and_then(|at| hay.get(at));
-    !is_word(before) && !is_word(hay.get(range.end))
+    let digits = hay[range.clone()].iter().all(u8::is_ascii_digit);
+    let joins =
+        |byte: &u8| if digits { byte.is_ascii_digit() } else { byte.is_ascii_alphanumeric() };
+    let after_escape = match hay[..range.start] {
+        [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
+        [.., b'%', first, second] => first.is_ascii_hexdigit() && second.is_ascii_hexdigit(),
+        _ => false,
+    };
+    let begins = after_escape || !hay[..range.start].last().is_some_and(joins);
+    begins && !hay.get(range.end).is_some_and(joins)
 }
 
 /// A secret itself, and what of it is one on its own: the lines of a key in PEM, which logs print one by

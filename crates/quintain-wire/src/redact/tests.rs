@@ -63,6 +63,10 @@ fn ignores_secrets_too_short_to_be_told_from_ordinary_text() {
 fn masks_short_secrets_and_numbers_as_whole_words_only() {
     assert_eq!(redactor("test").text("the latest test, tests"), "the latest ***, tests");
     assert_eq!(redactor("123456789").text("0123456789 (123456789)"), "0123456789 (***)");
+    assert_eq!(redactor("123456789").text("id123456789x"), "id***x");
+    for escaped in ["\\ntest", "\\ttest\\n", "%20test", "&lt;test"] {
+        assert!(!redactor("test").text(escaped).contains("test"), "{escaped}");
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod normal;
 mod pages;
 mod practice;
 mod run;
+mod secrets;
 mod selftest;
 mod servers;
 mod twins;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     trials.extend(practice::trials());
     trials.extend(servers::trials());
     trials.extend(harm::trials());
+    trials.extend(secrets::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {
