@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use quintain_core::plan::Sameness;
 use quintain_core::result::CaseResult;
 use quintain_core::secret::is_credential;
 use quintain_wire::redact::{MASK, Redactor};
@@ -20,11 +21,16 @@ pub(crate) fn mask(result: &mut CaseResult, redactor: &Redactor) {
     }
 }
 
-/// The variables of a test as they are kept with its result.
-pub(crate) fn masked_vars(vars: &Map<String, Value>, redactor: &Redactor) -> Map<String, Value> {
+/// What a test is found again by in the results of a run, which were masked.
+pub fn stored_sameness(
+    description: Option<&str>,
+    vars: &Map<String, Value>,
+    redactor: &Redactor,
+) -> Sameness {
+    let description = description.map(|text| redactor.text(text));
     let mut vars = vars.clone();
     hide(&mut vars);
-    redactor.masked_or(&vars, Map::new).into_owned()
+    Sameness::new(description.as_deref(), &redactor.masked_or(&vars, Map::new))
 }
 
 fn hide(entries: &mut Map<String, Value>) {

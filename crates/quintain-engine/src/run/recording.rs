@@ -10,7 +10,7 @@ use quintain_core::surface::Surface;
 use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
-use super::mask::masked_vars;
+use super::mask::stored_sameness;
 use crate::store::{Run, Store, StoreError};
 
 #[derive(Debug)]
@@ -51,9 +51,7 @@ impl Recording {
             let target = text(suite.targets[seat.target].name());
             let prompt = text(&suite.tests.prompts[seat.prompt].label);
             let case = seat.case(suite);
-            let description = case.test.description.as_deref().map(text);
-            let vars = masked_vars(case.vars(), redactor);
-            let same = Sameness::new(description.as_deref(), &vars);
+            let same = stored_sameness(case.test.description.as_deref(), case.vars(), redactor);
             let place = stored.get_mut(&(same, prompt, target, seat.repeat));
             let Some(place) = place.and_then(VecDeque::pop_front) else { return false };
             seat.ordinal = places.len();

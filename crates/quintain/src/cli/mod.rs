@@ -131,10 +131,9 @@ pub(crate) fn parse(context: &Context, redactor: &Redactor) -> Result<Cli, Exit>
 
 /// A mistake in the command line quotes it, with the credentials in it.
 fn learn_argument(argument: &str, redactor: &Redactor) {
-    let value = argument.split_once('=').map_or(argument, |(_, value)| value);
-    if value.contains("://") {
-        learn_url(value, redactor);
-    }
+    let value = argument.split_once('=').map_or("", |(_, value)| value);
+    learn_url(argument, redactor);
+    learn_url(value, redactor);
     for at in [':', '='] {
         let Some((name, value)) = argument.split_once(at) else { continue };
         let name = name.trim_start_matches("--header=").trim_start_matches("--env=");

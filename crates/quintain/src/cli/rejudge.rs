@@ -65,11 +65,12 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 }
 
 async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
-    let env = &desk.context.env;
-    let opened = match &args.config[..] {
-        [] => begun.suite_as_stored(env, desk)?,
-        files => suite::open(files, Vec::new(), env, desk)?,
+    let files = match &args.config[..] {
+        [] => begun.files(desk)?,
+        files => suite::read(files, Vec::new(), desk)?,
     };
+    let env = &suite::masked_env(&files, &desk.context.env, desk);
+    let opened = suite::understand(files, env, desk)?;
     let repeat = begun.choices().repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
     let mut plan = plan(&opened.suite, &Selection::default(), repeat);
     let wrong = |error: quintain_engine::store::StoreError| say(error.to_string(), None);

@@ -78,6 +78,15 @@ pub(super) fn open(
     env: &BTreeMap<String, String>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
+    understand(read(files, vars, desk)?, env, desk)
+}
+
+/// The texts of the files.
+pub(super) fn read(
+    files: &[PathBuf],
+    vars: Vec<(String, String)>,
+    desk: &Desk,
+) -> Result<Vec<SuiteFile>, Wrong> {
     let mut texts = Vec::new();
     for file in files {
         let path = desk.context.cwd.join(file);
@@ -96,7 +105,19 @@ pub(super) fn open(
         let base_dir = desk.context.cwd.clone();
         texts.push(SuiteFile { name: VARS.to_owned(), text, base_dir });
     }
-    understand(texts, env, desk)
+    Ok(texts)
+}
+
+/// The environment as a stored run shows it: what is a secret of this suite is a mask there, and has to be
+/// one in whatever is compared with it.
+pub(super) fn masked_env(
+    files: &[SuiteFile],
+    env: &BTreeMap<String, String>,
+    desk: &Desk,
+) -> BTreeMap<String, String> {
+    learn(&load(files.to_vec(), env, desk.files.clone()).secrets, &desk.redactor);
+    let masked = |value: &String| desk.redactor.text(value).into_owned();
+    env.iter().map(|(name, value)| (name.clone(), masked(value))).collect()
 }
 
 /// Checks texts as one suite.

@@ -106,7 +106,7 @@ const SETUPS: &[Setup] = &[
         name: "api-key",
         server: r#"{"url": "http://$HOST/$MODE", "auth": {"type": "api_key", "value": "$API_KEY"}}"#,
         modes: FEW,
-        seen: &["API_KEY"],
+        seen: &["API_KEY", "IDENTITY"],
     },
     Setup {
         name: "api-key-query",
@@ -150,6 +150,13 @@ const SETUPS: &[Setup] = &[
     },
 ];
 
+/// What the suite of one setup has in addition: credentials of others take the place of its own.
+const IDENTITIES: &str = r#"
+  identities:
+    - {name: ada, headers: {Authorization: 'Bearer $IDENTITY'}}
+    - {name: bob, auth: {type: basic, username: bob, password: '$IDENTITY'}}
+"#;
+
 const SUITE: &str = r#"
 description: 'for {{env.ENV_IN_PROMPT}}'
 targets:
@@ -177,6 +184,8 @@ const AFTERWARDS: &[&str] = &[
     "call say {\"q\":\"$ENV_IN_ARGUMENTS\"} -c $SUITE -vv",
     "call say {\"q\":\"x\"} -c $SUITE --json",
     "eval -c $SUITE -vv --json",
+    "eval -c $SUITE --filter-failing latest -vv --no-write",
+    "eval --retry-errors latest -vv",
     "rejudge latest -o rejudged.json -o rejudged.html",
     "runs list",
     "runs list --json",
@@ -206,6 +215,8 @@ const BY_ADDRESS: &[&str] = &[
     "runs show latest --json",
     "login $URL --no-browser -vv",
     "inspect --url $URL --bogus",
+    "inspect $URL --bogus",
+    "redteam run --resume --url $URL --bogus",
     "login --list",
 ];
 
@@ -220,7 +231,9 @@ fn check(setup: &'static Setup) -> Result<(), String> {
     let place = Place::new(setup)?;
     let mut artefacts = Vec::new();
     for mode in setup.modes {
-        place.input(&format!("suite-{mode}.yaml"), &place.filled(SUITE, mode, as_json))?;
+        let more = if setup.name == "api-key" { IDENTITIES } else { "" };
+        let suite = format!("{}{more}", SUITE.trim_end());
+        place.input(&format!("suite-{mode}.yaml"), &place.filled(&suite, mode, as_json))?;
         let mut line = format!("eval -c suite-{mode}.yaml --env-file values.env -vv");
         for suffix in ["json", "jsonl", "yaml", "csv", "html", "md", "txt", "junit.xml"] {
             let _ = write!(line, " -o {mode}.{suffix}");

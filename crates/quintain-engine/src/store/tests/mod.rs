@@ -2,6 +2,7 @@
 
 mod hardship;
 mod round_trip;
+mod secrets;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -66,6 +66,11 @@ impl Begun {
         env: &BTreeMap<String, String>,
         desk: &Desk,
     ) -> Result<Opened, Wrong> {
+        suite::understand(self.files(desk)?, env, desk)
+    }
+
+    /// The texts of the suite.
+    pub(in crate::cli) fn files(&self, desk: &Desk) -> Result<Vec<SuiteFile>, Wrong> {
         let mut files = Vec::new();
         for stored in &self.texts {
             let SuiteText { name, base_dir, text } = stored;
@@ -87,7 +92,7 @@ impl Begun {
             let (name, base_dir) = (name.clone(), base_dir.clone());
             files.push(SuiteFile { name, text: text.into(), base_dir });
         }
-        suite::understand(files, env, desk)
+        Ok(files)
     }
 }
 

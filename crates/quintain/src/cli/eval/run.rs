@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quintain_core::event::RunInfo;
-use quintain_core::plan::{Plan, plan};
+use quintain_core::plan::{Among, Plan, plan};
 use quintain_core::secret::of_named;
-use quintain_engine::run::{Earlier, Job, Settings, execute};
+use quintain_engine::run::{Earlier, Job, Settings, execute, stored_sameness};
 use quintain_engine::secrets::learn;
 use quintain_engine::store::{Store, StoreError};
 use quintain_engine::{World, masked};
@@ -78,7 +78,13 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     let store = open_store(args, desk, begun.as_ref()).await;
     if let Some((run, statuses)) = choices.filters.failing() {
         let ended = choices::ended(run, statuses, &desk.context.cwd, store.as_ref()).await;
-        selection.among = Some(ended.map_err(usage)?);
+        let redactor = desk.redactor.clone();
+        selection.among = Some(Among {
+            tests: ended.map_err(usage)?,
+            stored: Box::new(move |description, vars| {
+                stored_sameness(description, vars, &redactor)
+            }),
+        });
     }
     let options = &opened.suite.tests.options;
     let settings = args.settings(options, &env);
