@@ -27,11 +27,14 @@ pub struct Selection {
     pub among: Option<Among>,
 }
 
+/// Makes of a description and variables what a stored result has.
+type Stored = Box<dyn Fn(Option<&str>, &Map<String, Value>) -> Sameness>;
+
 /// Tests of an earlier run.
 pub struct Among {
     pub tests: HashSet<Sameness>,
     /// What a test would be in the results of a run, which contain no secrets.
-    pub stored: Box<dyn Fn(Option<&str>, &Map<String, Value>) -> Sameness>,
+    pub stored: Stored,
 }
 
 impl std::fmt::Debug for Among {

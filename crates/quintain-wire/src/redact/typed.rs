@@ -63,8 +63,8 @@ impl<'a> Reader<'a> {
         rules: Rules<'a>,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let entries = entries.into_iter();
-        visitor.visit_map(Entries { entries, value: None, fields, seen: BTreeMap::new(), rules })
+        let rest = entries.into_iter();
+        visitor.visit_map(Entries { rest, value: None, fields, seen: BTreeMap::new(), rules })
     }
 }
 
@@ -205,7 +205,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
 }
 
 struct Entries<'a> {
-    entries: serde_json::map::IntoIter,
+    rest: serde_json::map::IntoIter,
     value: Option<Value>,
     /// The names of a struct's fields, which are ours.
     fields: &'static [&'static str],
@@ -234,7 +234,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, Error> {
-        let Some((key, value)) = self.entries.next() else { return Ok(None) };
+        let Some((key, value)) = self.rest.next() else { return Ok(None) };
         self.value = Some(value);
         let key: StringDeserializer<Error> = self.shown(key).into_deserializer();
         seed.deserialize(key).map(Some)
@@ -261,19 +261,19 @@ impl<'de, 'a> EnumAccess<'de> for Variant<'a> {
         seed: S,
     ) -> Result<(S::Value, Content<'a>), Error> {
         let name: StringDeserializer<Error> = self.name.into_deserializer();
-        let content = Content { content: self.content, rules: self.rules };
+        let content = Content { value: self.content, rules: self.rules };
         Ok((seed.deserialize(name)?, content))
     }
 }
 
 struct Content<'a> {
-    content: Option<Value>,
+    value: Option<Value>,
     rules: Rules<'a>,
 }
 
 impl<'a> Content<'a> {
     fn reader(self) -> Reader<'a> {
-        Reader { value: self.content.unwrap_or_default(), rules: self.rules }
+        Reader { value: self.value.unwrap_or_default(), rules: self.rules }
     }
 }
 

@@ -151,11 +151,11 @@ const SETUPS: &[Setup] = &[
 ];
 
 /// What the suite of one setup has in addition: credentials of others take the place of its own.
-const IDENTITIES: &str = r#"
+const IDENTITIES: &str = r"
   identities:
     - {name: ada, headers: {Authorization: 'Bearer $IDENTITY'}}
     - {name: bob, auth: {type: basic, username: bob, password: '$IDENTITY'}}
-"#;
+";
 
 const SUITE: &str = r#"
 description: 'for {{env.ENV_IN_PROMPT}}'
@@ -195,16 +195,20 @@ const AFTERWARDS: &[&str] = &[
     "runs export latest -o exported.json -o exported.html -o exported.junit.xml",
     "diff latest~1 latest",
     "diff latest~1 latest --json",
-    "redteam run -c $SUITE --plugins pii,secrets,error-leak,command-injection,tool-poisoning,token-passthrough --budget-calls 60 \
-        --budget-seconds 8 -vv -o attack.json -o attack.html -o attack.sarif -o attack.md -o attack.junit.xml",
+    "redteam run -c $SUITE --plugins pii,secrets,error-leak,command-injection,tool-poisoning,token-passthrough --budget-calls 25 \
+        --budget-seconds 5 -vv -o attack.json -o attack.html -o attack.sarif -o attack.md -o attack.junit.xml",
     "redteam report latest --json",
     "redteam report latest",
-    "replay --all -c $SUITE --json",
-    "redteam init written -c $SUITE --purpose x",
-    "redteam generate -c $SUITE -o generated/redteam.yaml --force",
     "redteam suite latest",
     "redteam plugins -c $SUITE",
     "scan clients.json --start --yes --lock -o scan.json -o scan.md -o scan.sarif -vv",
+];
+
+/// What learns or attacks a target once more takes a while, and is left to setups with every failure.
+const AGAIN: &[&str] = &[
+    "replay --all -c $SUITE --json",
+    "redteam init written -c $SUITE --purpose x",
+    "redteam generate -c $SUITE -o generated/redteam.yaml --force",
 ];
 
 /// The same without a suite, for targets that have an address.
@@ -243,7 +247,8 @@ fn check(setup: &'static Setup) -> Result<(), String> {
     let clients = "{\"mcpServers\": {\"echo\": $SERVER}}";
     place.input("clients.json", &place.filled(clients, "ok", as_json))?;
     let by_address = if setup.server.contains("\"url\"") { BY_ADDRESS } else { &[] };
-    for line in AFTERWARDS.iter().chain(by_address) {
+    let again = if setup.modes.len() > FEW.len() { AGAIN } else { &[] };
+    for line in AFTERWARDS.iter().chain(again).chain(by_address) {
         artefacts.extend(place.run(line)?);
     }
     artefacts.extend(place.files()?);
@@ -468,16 +473,16 @@ fn forms(value: &str) -> Vec<String> {
         let mut bytes = vec![0; shift];
         bytes.extend_from_slice(value.as_bytes());
         let own = (shift * 8).div_ceil(6)..bytes.len() * 8 / 6;
-        forms.push(base64(&bytes, b"+/")[own.clone()].to_owned());
-        forms.push(base64(&bytes, b"-_")[own].to_owned());
+        forms.push(base64(&bytes, ['+', '/'])[own.clone()].to_owned());
+        forms.push(base64(&bytes, ['-', '_'])[own].to_owned());
     }
     forms.sort();
     forms.dedup();
     forms
 }
 
-fn base64(bytes: &[u8], last: &[u8; 2]) -> String {
-    let letters = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(last.map(char::from));
+fn base64(bytes: &[u8], last: [char; 2]) -> String {
+    let letters = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(last);
     let letters: Vec<char> = letters.collect();
     let bits = bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1));
     let bits: Vec<u8> = bits.collect();
