@@ -5,6 +5,7 @@ use quintain_core::finding::Place;
 use quintain_core::knowledge::Knowledge;
 use quintain_core::redteam::{BoutKey, BoutRecord};
 use quintain_core::surface::Surface;
+use quintain_core::tally::ColumnTally;
 use quintain_core::tool_call::ToolCall;
 use quintain_wire::redact::MASK;
 use secrecy::SecretString;
@@ -43,7 +44,7 @@ async fn no_column_of_any_table_contains_a_secret() {
     let place = Place::Tool { server: CANARY.into(), tool: CANARY.into() };
     writer.bout(&BoutRecord { key, place, attempts: 1, hit: true, findings: Vec::new() }).await;
     let mut summary = summary();
-    summary.columns.push(Default::default());
+    summary.columns.push(ColumnTally::default());
     summary.columns[0].named_scores.insert(CANARY.to_owned(), 1.0);
     writer.finish(&summary).await.unwrap();
 
