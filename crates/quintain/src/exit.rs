@@ -47,6 +47,9 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// What is said of a panic that may quote a secret nobody can look for.
+const WITHHELD: &str = "(message withheld)";
+
 /// A panic is our bug: say so, remove what was planted, and end with the code that means it. Its
 /// message may quote anything.
 #[expect(clippy::print_stderr, clippy::exit, reason = "a panicking process has no better way")]
@@ -56,7 +59,7 @@ pub(crate) fn install_panic_hook(state_dir: Option<PathBuf>, redactor: Redactor)
         eprintln!(
             "quintain {} failed because of a bug in it: {}\nplease report this with the command you ran",
             env!("CARGO_PKG_VERSION"),
-            redactor.text(&panic)
+            redactor.text_now(&panic).unwrap_or_else(|| WITHHELD.into())
         );
         quintain_engine::planted::remove_own(state_dir.as_deref());
         std::process::exit(70);

@@ -9,7 +9,7 @@ mod typed;
 
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use bytes::Bytes;
@@ -117,21 +117,16 @@ impl Redactor {
 
     /// `text` with every known secret masked.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let known = self.ready();
-        let found = known.find(text.as_bytes());
-        if found.is_empty() {
-            return Cow::Borrowed(text);
+        self.ready().text(text)
+    }
+
+    /// The same without waiting for anybody, for a process that panics and may hold the lock itself.
+    pub fn text_now<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
+        match self.known.try_read() {
+            Ok(known) => Some(known.text(text)),
+            Err(TryLockError::Poisoned(known)) => Some(known.into_inner().text(text)),
+            Err(TryLockError::WouldBlock) => None,
         }
-        let mut masked = String::with_capacity(text.len());
-        let mut at = 0;
-        for (range, shown) in found {
-            // Needles are text, so that their ends are boundaries of characters.
-            masked.push_str(text.get(at..range.start).unwrap_or_default());
-            masked.push_str(shown);
-            at = range.end;
-        }
-        masked.push_str(text.get(at..).unwrap_or_default());
-        Cow::Owned(masked)
     }
 
     /// The same as a type of its own, for those who keep texts.
@@ -207,6 +202,23 @@ impl Redactor {
 }
 
 impl Known {
+    fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let found = self.find(text.as_bytes());
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut masked = String::with_capacity(text.len());
+        let mut at = 0;
+        for (range, shown) in found {
+            // Needles are text, so that their ends are boundaries of characters.
+            masked.push_str(text.get(at..range.start).unwrap_or_default());
+            masked.push_str(shown);
+            at = range.end;
+        }
+        masked.push_str(text.get(at..).unwrap_or_default());
+        Cow::Owned(masked)
+    }
+
     fn prepare(&mut self) {
         // Leftmost-longest, so that a secret which contains another is masked whole.
         let builder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).to_owned();

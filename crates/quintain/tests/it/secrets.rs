@@ -201,6 +201,7 @@ const AFTERWARDS: &[&str] = &[
     "redteam report latest",
     "redteam suite latest",
     "redteam plugins -c $SUITE",
+    "doctor",
     "scan clients.json --start --yes --lock -o scan.json -o scan.md -o scan.sarif -vv",
 ];
 
