@@ -38,7 +38,8 @@ async fn no_column_of_any_table_contains_a_secret() {
     writer.surfaces(CANARY, &[(CANARY.to_owned(), surface)]).await;
     let call = ToolCall { tool: CANARY.into(), args: Map::new(), server: Some(CANARY.into()) };
     let (ground, knowledge) = (Some(CANARY.into()), Knowledge::default());
-    let lesson = Lesson { ground, knowledge, proposed: vec![call] };
+    let mark = Some(CANARY.to_owned());
+    let lesson = Lesson { ground, mark, knowledge, proposed: vec![call] };
     writer.lesson(&lesson).await;
     let key = BoutKey { attack: CANARY.into(), place: CANARY.into(), nth: 0 };
     let place = Place::Tool { server: CANARY.into(), tool: CANARY.into() };
