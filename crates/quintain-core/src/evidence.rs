@@ -238,7 +238,8 @@ mod base64_bytes {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<u8>, D::Error> {
         let text = String::deserialize(input)?;
-        STANDARD.decode(text).map_err(serde::de::Error::custom)
+        // A mask is no base64; what is left of the bytes then stays as it is written.
+        Ok(STANDARD.decode(&text).unwrap_or_else(|_| text.into_bytes()))
     }
 }
 

@@ -42,6 +42,7 @@ pub mod redteam;
 pub mod registry;
 pub mod response;
 pub mod result;
+pub mod secret;
 pub mod sql;
 pub mod static_finding;
 pub mod strategies;

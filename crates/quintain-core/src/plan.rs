@@ -13,7 +13,7 @@ use crate::event::Column;
 use crate::result::TargetName;
 use crate::suite::{Prompt, Suite, Target, Test, VarFile, expand};
 
-pub use select::{Sameness, SelectError, Selection};
+pub use select::{Among, Sameness, SelectError, Selection};
 
 /// The place of one case in a plan. Its test may have to be read before it can be run.
 #[derive(Debug, Clone)]

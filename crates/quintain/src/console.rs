@@ -63,7 +63,10 @@ impl Console {
 
     /// Data.
     pub(crate) fn out(&self, text: &str) {
-        let text = self.redactor.text(text);
+        self.write(&self.redactor.text(text));
+    }
+
+    fn write(&self, text: &str) {
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
         written.unwrap_or_else(|error| self.lose(error));
@@ -84,9 +87,10 @@ impl Console {
         false
     }
 
-    /// Data as JSON, over several lines.
+    /// Data as JSON, over several lines. Masked by its structure, so that it stays JSON.
     pub(crate) fn json(&self, value: &Value) {
-        self.out(&visible_json(&format!("{value:#}")));
+        let masked = self.redactor.json(value);
+        self.write(&visible_json(&format!("{:#}", *masked)));
     }
 
     /// A remark that `--quiet` silences.
@@ -134,7 +138,8 @@ impl Console {
         if !self.is_watched() {
             return Busy(None);
         }
-        let bar = ProgressBar::new_spinner().with_message(visible(what).into_owned());
+        let bar = ProgressBar::new_spinner()
+            .with_message(visible(&self.redactor.text(what)).into_owned());
         bar.set_style(ProgressStyle::default_spinner());
         bar.enable_steady_tick(Duration::from_millis(100));
         Busy(Some(bar))

@@ -45,6 +45,12 @@ impl Context {
         }
     }
 
+    /// What the command line says.
+    #[expect(clippy::unused_self, reason = "nobody but the context reads the command line")]
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = String> {
+        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())
+    }
+
     /// Whether a variable is set to something that means yes.
     pub(crate) fn flag(&self, name: &str) -> bool {
         quintain_source::switched_on(&self.env, name)

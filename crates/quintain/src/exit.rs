@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use quintain_wire::redact::Redactor;
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -45,13 +47,19 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A panic is our bug: say so, remove what was planted, and end with the code that means it.
+/// What is said of a panic that may quote a secret nobody can look for.
+const WITHHELD: &str = "(message withheld)";
+
+/// A panic is our bug: say so, remove what was planted, and end with the code that means it. Its
+/// message may quote anything.
 #[expect(clippy::print_stderr, clippy::exit, reason = "a panicking process has no better way")]
-pub(crate) fn install_panic_hook(state_dir: Option<PathBuf>) {
+pub(crate) fn install_panic_hook(state_dir: Option<PathBuf>, redactor: Redactor) {
     std::panic::set_hook(Box::new(move |panic| {
+        let panic = panic.to_string();
         eprintln!(
-            "quintain {} failed because of a bug in it: {panic}\nplease report this with the command you ran",
-            env!("CARGO_PKG_VERSION")
+            "quintain {} failed because of a bug in it: {}\nplease report this with the command you ran",
+            env!("CARGO_PKG_VERSION"),
+            redactor.text_now(&panic).unwrap_or_else(|| WITHHELD.into())
         );
         quintain_engine::planted::remove_own(state_dir.as_deref());
         std::process::exit(70);

@@ -9,12 +9,15 @@ mod logging;
 use std::process::ExitCode;
 
 use context::Context;
+use quintain_wire::redact::Redactor;
 
 fn main() -> ExitCode {
     let context = Context::read();
-    exit::install_panic_hook(context.state_dir());
-    match cli::parse(&context) {
-        Ok(cli) => cli::run(cli, context).into(),
+    // What must not be shown by this process, be it an error of the command line or a panic.
+    let redactor = Redactor::default();
+    exit::install_panic_hook(context.state_dir(), redactor.clone());
+    match cli::parse(&context, &redactor) {
+        Ok(cli) => cli::run(cli, context, redactor).into(),
         Err(exit) => exit.into(),
     }
 }

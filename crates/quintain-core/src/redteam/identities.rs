@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity as Weight, wrong_type};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-use crate::suite::names_a_secret;
-
-const MIN_SECRET: usize = 4;
+use crate::secret::Secret;
+use crate::suite::of_pairs;
 
 /// Somebody whose credentials are used.
 #[derive(Clone, Default)]
@@ -21,16 +20,9 @@ pub struct IdentityOrder {
 }
 
 impl IdentityOrder {
-    /// What must be shown nowhere: values under names of secrets, and tokens without their scheme.
-    pub(super) fn secrets(&self) -> Vec<SecretString> {
-        let all = self.env.iter().chain(self.headers.iter().map(|(name, value)| (name, value)));
-        let texts = all.filter(|(name, _)| names_a_secret(name)).flat_map(|(_, value)| {
-            let value = value.expose_secret();
-            let bare = value.split_once(' ').map(|(_, token)| token.trim());
-            bare.into_iter().chain([value])
-        });
-        // Shorter texts would turn reports into confetti.
-        texts.filter(|text| text.len() >= MIN_SECRET).map(SecretString::from).collect()
+    /// What must be shown nowhere: credentials among variables and headers.
+    pub(super) fn secrets(&self) -> Vec<Secret> {
+        of_pairs(self.env.iter().chain(self.headers.iter().map(|(name, value)| (name, value))))
     }
 }
 

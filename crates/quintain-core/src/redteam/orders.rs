@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quintain_source::{Diagnostics, Fields, Node, Severity as Weight, closest, wrong_type};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::defined::{Defined, Reading};
 use super::destructive::Destructive;
@@ -19,6 +19,7 @@ use crate::attack::{AnyAttack, Attack, Given};
 use crate::attacks;
 use crate::finding::Severity;
 use crate::result::Place as Written;
+use crate::secret::{Secret, of_value};
 use crate::strategies::{self, Tactic};
 
 /// Understood, and of no use here: promptfoo asks its service or a model for words.
@@ -259,8 +260,8 @@ impl Orders {
     }
 
     /// Everything that must be shown nowhere.
-    pub fn secrets(&self) -> Vec<SecretString> {
-        let tokens = self.tokens.iter().map(|(_, token)| token.clone());
+    pub fn secrets(&self) -> Vec<Secret> {
+        let tokens = self.tokens.iter().flat_map(|(_, token)| of_value(token.expose_secret()));
         tokens.chain(self.identities.iter().flat_map(IdentityOrder::secrets)).collect()
     }
 

@@ -258,7 +258,8 @@ mod tests {
                 "  - {{description: 'no {at}', vars: {{n: {at}, who: '{{{{env.WHO}}}}'}}, assert: [{{type: equals, value: y}}]}}\n"
             )
         });
-        let Loaded { suite, diagnostics, sources } = loaded(text, Arc::new(super::super::NoFiles));
+        let Loaded { suite, diagnostics, sources, .. } =
+            loaded(text, Arc::new(super::super::NoFiles));
         assert!(diagnostics.is_empty());
         let list = suite.unwrap().tests.tests;
         assert_eq!(list.len(), READY + 10);

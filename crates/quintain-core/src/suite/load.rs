@@ -16,6 +16,7 @@ use super::provider::{Chosen, Env, TargetReader};
 use super::purpose::{NotCalled, Purpose};
 use super::reader::Reader;
 use super::{Suite, declared, included, mention, secrets};
+use crate::secret::Secret;
 
 /// Known here, interpreted by others from what is kept of the documents.
 pub(super) const OTHER_KEYS: [&str; 3] = ["redteam", "metrics", "judge"];
@@ -42,6 +43,9 @@ pub struct Loaded {
     pub diagnostics: Diagnostics,
     /// The texts that diagnostics and spans point into.
     pub sources: Sources,
+    /// What must not be shown anywhere, diagnostics included: credentials of targets, and of the
+    /// environment as far as the suite mentions them or its scripts could read them.
+    pub secrets: Vec<Secret>,
 }
 
 pub(super) struct Document {
@@ -123,11 +127,12 @@ pub fn load(
     suite.consent = purpose.consent();
     mention::check(&mentions, &suite.targets, &suite.tests.prompts, &mut dx);
     let texts: Vec<&str> = sources.iter().map(SourceFile::text).collect();
-    suite.secrets = secrets::collect(&suite, &texts, &env);
+    let nodes: Vec<&Node> = documents.iter().map(|document| &document.node).collect();
+    let secrets = secrets::collect(&suite, &nodes, &texts, &env);
     suite.documents = documents.into_iter().map(|document| rest(document.node)).collect();
     suite.env = env;
     let suite = (!dx.has_errors()).then_some(suite);
-    Loaded { suite, diagnostics: dx, sources }
+    Loaded { suite, diagnostics: dx, sources, secrets }
 }
 
 /// promptfoo accepts any key silently; its files are full of keys that mean nothing to us.

@@ -36,6 +36,7 @@ mod target;
 mod test;
 mod vars;
 
+pub use crate::secret::names_a_secret;
 pub use assertion::{Assert, AssertReader, Rule};
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
 pub use files::{FileValue, Files, NoFiles, language_of};
@@ -46,7 +47,7 @@ pub use program::{CodeTarget, ExecTarget};
 pub use purpose::{Consent, Needed, NotCalled, Purpose};
 pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
 pub use schema::schema;
-pub use secrets::names_a_secret;
+pub use secrets::{of_launch, of_pairs};
 pub use server::{Launch, Runtime, Server, Transport};
 pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFilter};
 pub use test::{
@@ -58,7 +59,6 @@ pub use vars::{expand, resolve};
 use std::collections::BTreeMap;
 
 use quintain_source::Node;
-use secrecy::SecretString;
 use serde_json::{Map, Value};
 
 /// Everything that one or several suite files declare. `Debug` leaves out the documents and the
@@ -73,9 +73,6 @@ pub struct Suite {
     pub documents: Vec<Node>,
     /// What templates see as `env`: the environment with that of the files over it.
     pub env: BTreeMap<String, String>,
-    /// What must not be shown anywhere: credentials of targets, and of the environment as far as
-    /// the suite mentions them.
-    pub secrets: Vec<SecretString>,
     /// Given when the suite was loaded to be run.
     pub consent: Option<Consent>,
     /// `env` of the files as it is written.

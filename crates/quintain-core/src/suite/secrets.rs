@@ -1,74 +1,132 @@
-//! Which texts must never be shown: what a redactor is fed with.
+//! Which texts of a suite must never be shown: what a redactor is fed with.
 
-use quintain_source::is_template;
+use quintain_source::{Node, is_template};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::provider::Env;
 use super::{Auth, Grant, Launch, Suite, TargetKind};
+use crate::secret::{
+    Secret, is_credential, looks_random, names_a_secret, of_named, of_url, of_value,
+};
 
-/// Shorter texts would turn reports into confetti.
-const MIN_LENGTH: usize = 4;
-const MARKS: [&str; 9] =
-    ["token", "secret", "password", "passwd", "passphrase", "key", "auth", "credential", "cookie"];
+/// Maps of values that are named after what they hold.
+const NAMED: [&str; 5] = ["env", "headers", "auth", "query", "queryParams"];
 
-/// Whether a variable or header of this name is likely to hold a credential.
-pub fn names_a_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    MARKS.iter().any(|mark| name.contains(mark))
-}
-
-/// The secrets of all targets, and those of the environment that the suite mentions by name.
-pub(super) fn collect(suite: &Suite, texts: &[&str], env: &Env) -> Vec<SecretString> {
+/// The secrets of all targets; those of the environment that the suite mentions, by their names or by
+/// their form; and those that scripts could read, which get the whole environment.
+pub(super) fn collect(
+    suite: &Suite,
+    documents: &[&Node],
+    texts: &[&str],
+    env: &Env,
+) -> Vec<Secret> {
     let targets = suite.targets.iter();
-    let mut found: Vec<SecretString> =
-        targets.flat_map(|target| of_target(&target.kind)).cloned().collect();
+    let mut found: Vec<Secret> = targets.flat_map(|target| of_target(&target.kind)).collect();
+    for document in documents {
+        // A target that is wrong is none, and its lines are quoted in diagnostics.
+        for key in ["targets", "providers", "redteam", "env"] {
+            let node = document.get(key).into_iter();
+            node.for_each(|node| written(node, key == "env", &mut found));
+        }
+    }
     let mentioned = |name: &str| texts.iter().any(|text| text.contains(name));
-    let variables = env.iter().filter(|(name, _)| names_a_secret(name) && mentioned(name));
-    found.extend(variables.map(|(_, value)| SecretString::from(value.clone())));
-    found.retain(|secret| secret.expose_secret().len() >= MIN_LENGTH);
+    for (name, value) in env {
+        if (names_a_secret(name) && looks_random(value)) || mentioned(name) {
+            found.extend(of_named(name, value));
+        }
+    }
     found
 }
 
-fn of_target(target: &TargetKind) -> Vec<&SecretString> {
+/// What is written out in a document below names that tell.
+fn written(node: &Node, named: bool, found: &mut Vec<Secret>) {
+    for item in node.as_seq().unwrap_or_default() {
+        written(item, named, found);
+    }
+    for (key, value) in node.as_map().unwrap_or_default() {
+        let key = key.text.as_str();
+        match value.raw() {
+            Some(text) if is_template(text) => {}
+            Some(text) if key.eq_ignore_ascii_case("url") => found.extend(of_url(text)),
+            Some(text) if is_credential(key) || (named && names_a_secret(key)) => {
+                found.extend(of_named(key, text));
+            }
+            Some(_) => {}
+            None if key == "tokens" => {
+                let tokens = value.as_map().unwrap_or_default().iter();
+                let tokens = tokens.filter_map(|(_, token)| token.raw());
+                found.extend(tokens.filter(|token| !is_template(token)).flat_map(of_value));
+            }
+            None => written(value, named || NAMED.contains(&key), found),
+        }
+    }
+}
+
+fn of_target(target: &TargetKind) -> Vec<Secret> {
     match target {
         TargetKind::Mcp(mcp) => {
             mcp.servers.iter().flat_map(|server| of_launch(&server.launch)).collect()
         }
         TargetKind::Http(http) => {
-            let named = http.headers.iter().chain(&http.query);
-            let named = named.filter(|(name, value)| {
-                names_a_secret(name) && !is_template(value.expose_secret())
-            });
-            named.map(|(_, value)| value).chain(of_auth(&http.auth)).collect()
+            let mut found = of_url(&http.url);
+            found.extend(of_pairs(
+                http.headers.iter().chain(&http.query).map(|(name, value)| (name, value)),
+            ));
+            found.extend(of_auth(&http.auth));
+            let lines = http.request.iter().flat_map(|request| request.lines());
+            for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+                if names_a_secret(name) && !is_template(value) {
+                    found.extend(of_named(name, value.trim()));
+                }
+            }
+            found
         }
         _ => Vec::new(),
     }
 }
 
-fn of_launch(launch: &Launch) -> Vec<&SecretString> {
+/// The secrets of how a server is started or reached.
+pub fn of_launch(launch: &Launch) -> Vec<Secret> {
     match launch {
-        Launch::Command { env, .. } | Launch::Path { env, .. } => {
-            env.iter().filter(|(name, _)| names_a_secret(name)).map(|(_, value)| value).collect()
+        Launch::Command { args, env, .. } | Launch::Path { args, env, .. } => {
+            let urls = args.iter().flat_map(|arg| of_url(arg));
+            urls.chain(of_pairs(env.iter())).collect()
         }
-        Launch::Url { headers, auth, .. } => {
-            let headers = headers.iter().filter(|(name, _)| names_a_secret(name));
-            headers.map(|(_, value)| value).chain(of_auth(auth)).collect()
+        Launch::Url { url, headers, auth, .. } => {
+            let mut found = of_url(url);
+            found.extend(of_pairs(headers.iter().map(|(name, value)| (name, value))));
+            found.extend(of_auth(auth));
+            found
         }
     }
 }
 
-fn of_auth(auth: &Auth) -> Vec<&SecretString> {
-    match auth {
+/// The secrets among variables or headers.
+pub fn of_pairs<'a>(pairs: impl Iterator<Item = (&'a String, &'a SecretString)>) -> Vec<Secret> {
+    let pairs = pairs.map(|(name, value)| (name, value.expose_secret()));
+    pairs
+        .filter(|(_, value)| !is_template(value))
+        .flat_map(|(name, value)| of_named(name, value))
+        .collect()
+}
+
+fn of_auth(auth: &Auth) -> Vec<Secret> {
+    let mut urls = Vec::new();
+    let values = match auth {
         Auth::None | Auth::Stored => Vec::new(),
         Auth::Bearer { token } => vec![token],
         Auth::Basic { password, .. } => vec![password],
         Auth::ApiKey { value, .. } => vec![value],
         Auth::OAuth(oauth) => {
+            urls.extend(oauth.token_url.iter().flat_map(|url| of_url(url)));
             let password = match &oauth.grant {
                 Grant::ClientCredentials => None,
                 Grant::Password { password, .. } => Some(password),
             };
             oauth.client_secret.iter().chain(password).collect()
         }
-    }
+    };
+    let values = values.into_iter().map(ExposeSecret::expose_secret);
+    let values = values.filter(|value| !is_template(value));
+    urls.into_iter().chain(values.flat_map(of_value)).collect()
 }

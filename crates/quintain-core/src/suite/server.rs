@@ -9,8 +9,8 @@ use quintain_source::{
 use secrecy::SecretString;
 
 use super::reader::Reader;
-use super::secrets::names_a_secret;
 use super::{Auth, auth};
+use crate::secret::names_a_secret;
 
 #[derive(Debug, Clone)]
 pub struct Server {

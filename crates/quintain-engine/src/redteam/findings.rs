@@ -7,13 +7,11 @@ use quintain_core::evidence::Evidence;
 use quintain_core::finding::{ATTACK_SUMMARY, Finding, Place, Proof, Severity, fingerprint};
 use quintain_core::probe::Step;
 use quintain_core::redteam::{BoutKey, BoutRecord, PluginOrder};
-use quintain_wire::redact::Redactor;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::Campaign;
 use super::arena::{Fought, Struck};
 use super::drill::SETS;
+use crate::masked;
 
 /// How a step is done again by hand.
 pub type Reproduce<'a> = &'a dyn Fn(&Step) -> Option<String>;
@@ -170,7 +168,7 @@ impl<'a> Clerk<'a> {
             metadata: summary.into_iter().collect(),
         };
         orders.again.iter().for_each(|target| finding.seen_again_at(target));
-        masked(finding, &self.campaign.world.redactor)
+        masked::finding(&finding, &self.campaign.world.redactor).into_owned()
     }
 }
 
@@ -181,13 +179,6 @@ fn death(tried: &Tried, place: &Place) -> Hit {
         .severity(Severity::High)
         .by(tried)
         .fault("death")
-}
-
-/// The same without secrets.
-pub(super) fn masked<T: Serialize + DeserializeOwned>(told: T, redactor: &Redactor) -> T {
-    let text = serde_json::to_string(&told).unwrap_or_default();
-    // A mask is plain text; what was JSON stays JSON.
-    serde_json::from_str(&redactor.text(&text)).unwrap_or(told)
 }
 
 pub(super) fn join<'e>(all: impl Iterator<Item = &'e Evidence>) -> Evidence {

@@ -55,7 +55,7 @@ use crate::world::World;
 use arena::{Arena, Fought};
 use clock::{Clock, Meter};
 use drill::{Drawn, Drill};
-use findings::{Clerk, masked};
+use findings::Clerk;
 use ground::Planted;
 use mute::Mute;
 use party::Party;
@@ -394,7 +394,7 @@ impl Battle<'_> {
             seed: orders.seed,
             cut_short,
             changes,
-            learned: masked(Insight::of(knowledge), &self.campaign.world.redactor),
+            learned: Insight::of(knowledge),
             ..RedteamReport::default()
         };
         summary.redteam = Some(Box::new(report.summed_up()));

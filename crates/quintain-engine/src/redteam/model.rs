@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::Campaign;
+use crate::secrets::learn_url;
 use crate::web::{Request, Web};
 use crate::world::World;
 
@@ -106,6 +107,7 @@ impl<'a> Adviser<'a> {
     fn of(order: &'a ModelOrder, world: &World) -> Result<Self, ModelError> {
         let of_world = world.env.get("OPENAI_BASE_URL").filter(|_| !order.is_own_url);
         let base = of_world.unwrap_or(&order.url).trim_end_matches('/');
+        learn_url(base, &world.redactor);
         let url = Url::parse(&format!("{base}/chat/completions"))
             .map_err(|_| ModelError::Address(base.to_owned()))?;
         let mut headers = HeaderMap::new();

@@ -28,6 +28,7 @@ use quintain_source::{Nunjucks, Sources, switched_on};
 use tokio::sync::watch;
 
 pub(crate) use mask::mask;
+pub use mask::stored_sameness;
 pub use recording::Recording;
 pub use settings::Settings;
 

@@ -10,6 +10,7 @@ use quintain_core::surface::Surface;
 use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
+use super::mask::stored_sameness;
 use crate::store::{Run, Store, StoreError};
 
 #[derive(Debug)]
@@ -45,10 +46,12 @@ impl Recording {
         drop(cases);
         let mut places = Vec::new();
         plan.seats.retain_mut(|seat| {
-            let target = suite.targets[seat.target].name().to_owned();
-            let prompt = redactor.text(&suite.tests.prompts[seat.prompt].label).into_owned();
+            // What was stored was masked.
+            let text = |text: &str| redactor.text(text).into_owned();
+            let target = text(suite.targets[seat.target].name());
+            let prompt = text(&suite.tests.prompts[seat.prompt].label);
             let case = seat.case(suite);
-            let same = Sameness::new(case.test.description.as_deref(), case.vars());
+            let same = stored_sameness(case.test.description.as_deref(), case.vars(), redactor);
             let place = stored.get_mut(&(same, prompt, target, seat.repeat));
             let Some(place) = place.and_then(VecDeque::pop_front) else { return false };
             seat.ordinal = places.len();

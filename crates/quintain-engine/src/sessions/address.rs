@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use quintain_core::suite::{Launch, Server, Transport, names_a_secret};
+use quintain_core::secret::is_secret;
+use quintain_core::suite::{Launch, Server, Transport};
 use quintain_wire::connect::{Address, HttpKind};
 use quintain_wire::rpc::Deadline;
 use quintain_wire::transport::courier::HttpConfig;
@@ -14,6 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use url::{ParseError, Url};
 
 use super::{OpenError, credentials};
+use crate::secrets::learn_launch;
 use crate::world::World;
 
 /// Nobody waits longer than this for a TCP connection, however patient they are with answers.
@@ -24,6 +26,7 @@ pub(super) fn address(
     deadline: &Deadline,
     world: &World,
 ) -> Result<Address, OpenError> {
+    learn_launch(&server.launch, &world.redactor);
     match &server.launch {
         Launch::Command { command, args, env, cwd } => {
             Ok(stdio(command.clone(), args.clone(), env, cwd.as_deref(), world))
@@ -36,7 +39,7 @@ pub(super) fn address(
         Launch::Url { url, headers, auth, transport } => {
             let refuse = |why| OpenError::Address { server: server.name.clone(), why };
             let url = parse(url).map_err(refuse)?;
-            let headers = header_map(headers, world).map_err(refuse)?;
+            let headers = header_map(headers).map_err(refuse)?;
             let authorizer =
                 credentials::authorizer(auth, &url, deadline.request, world).map_err(|error| {
                     OpenError::Auth { server: server.name.clone(), error: Box::new(error) }
@@ -64,9 +67,6 @@ fn stdio(
         .filter_map(|name| world.env.get(*name).map(|value| ((*name).to_owned(), value.clone())));
     let mut env: BTreeMap<String, String> = inherited.collect();
     for (name, value) in named {
-        if names_a_secret(name) {
-            world.redactor.learn(value);
-        }
         env.insert(name.clone(), value.expose_secret().to_owned());
     }
     let env = env.into_iter().collect();
@@ -86,20 +86,15 @@ fn parse(url: &str) -> Result<Url, String> {
     }
 }
 
-fn header_map(headers: &[(String, SecretString)], world: &World) -> Result<HeaderMap, String> {
+fn header_map(headers: &[(String, SecretString)]) -> Result<HeaderMap, String> {
     let mut map = HeaderMap::new();
     for (name, secret) in headers {
         let header = HeaderName::try_from(name.as_str())
             .map_err(|_| format!("`{}` is no header name", name.escape_debug()))?;
         let mut value = HeaderValue::from_str(secret.expose_secret())
             .map_err(|_| format!("the header `{name}` holds characters that no header may"))?;
-        if names_a_secret(name) {
-            world.redactor.learn(secret);
+        if is_secret(name, secret.expose_secret()) {
             value.set_sensitive(true);
-            // `Bearer token`: the token alone is a secret too.
-            if let Some((_, credential)) = secret.expose_secret().split_once(' ') {
-                world.redactor.learn(&SecretString::from(credential));
-            }
         }
         map.append(header, value);
     }

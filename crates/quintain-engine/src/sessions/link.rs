@@ -8,6 +8,7 @@ use quintain_core::suite::ToolFilter;
 use quintain_core::surface::Surface;
 use quintain_source::visible;
 use quintain_wire::connect::{Address, ConnectError, Options, connect};
+use quintain_wire::redact::Redactor;
 use quintain_wire::rpc::{CallError, Notice, Reply};
 use quintain_wire::session::Session;
 use quintain_wire::transport::TransportError;
@@ -38,6 +39,10 @@ pub struct Link {
 }
 
 impl Link {
+    pub(super) fn redactor(&self) -> &Redactor {
+        self.options.recording.redactor()
+    }
+
     pub(super) fn new(name: String, address: Address, options: Options) -> Self {
         Self {
             name,

@@ -209,15 +209,6 @@ fn options(target: &McpTarget, world: &World) -> Options {
     }
 }
 
-/// As much of a text as a log line should hold, safe for a terminal.
-fn excerpt(text: &str) -> String {
-    let mut shown: String = text.chars().take(EXCERPT).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    visible(&shown).into_owned()
-}
-
 fn outcome_words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Reply(result) | Outcome::ToolError(result) => result.to_string(),
@@ -247,6 +238,17 @@ impl Link {
         Ok(link)
     }
 
+    /// As much of a text as a log line should hold, safe for a terminal. Masked before it is cut, since
+    /// half a secret is not recognised.
+    fn excerpt(&self, text: &str) -> String {
+        let text = self.redactor().text(text);
+        let mut shown: String = text.chars().take(EXCERPT).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        visible(&shown).into_owned()
+    }
+
     /// Sends any request and keeps what came of it.
     pub async fn exchange(&self, method: &str, params: Map<String, Value>) -> Exchange {
         let (reply, waited) = self.timed(method, params.clone()).await;
@@ -260,8 +262,8 @@ impl Link {
             method,
             took_ms = exchange.took.as_secs_f64() * 1e3,
             answered = exchange.outcome.is_answer(),
-            sent = %excerpt(&exchange.sent.to_string()),
-            outcome = %excerpt(&outcome_words(&exchange.outcome)),
+            sent = %self.excerpt(&exchange.sent.to_string()),
+            outcome = %self.excerpt(&outcome_words(&exchange.outcome)),
             "exchange"
         );
         exchange

@@ -56,6 +56,9 @@ pub enum StoreError {
         /// What it says.
         why: String,
     },
+    /// A value must not be stored as it is, and cannot be in any other way.
+    #[error(transparent)]
+    Unmaskable(#[from] quintain_wire::redact::Unmaskable),
     /// A stored value cannot be understood.
     #[error("a stored {what} cannot be read: {why}")]
     Unreadable {

@@ -4,6 +4,7 @@
 use std::io::Read as _;
 
 use flate2::{Compress, Compression, FlushCompress, Status};
+use quintain_wire::redact::Masked;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -17,6 +18,16 @@ const HEADER: usize = 9;
 /// Below this a value stays plain.
 const WORTHWHILE: usize = 1_024;
 
+/// What a column of bytes takes: data without secrets, compressed if that is worthwhile.
+#[derive(Default)]
+pub(super) struct Packed(Vec<u8>);
+
+impl Packed {
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// Packs values; keeps the tables of the compressor from one value to the next.
 pub(super) struct Packer {
     deflate: Compress,
@@ -28,14 +39,22 @@ impl Packer {
         Self { deflate: Compress::new(Compression::fast(), false) }
     }
 
-    pub(super) fn json(&mut self, value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
+    /// Takes masked data only: nothing else gets into a file of the store.
+    pub(super) fn json<T: Serialize + Clone>(
+        &mut self,
+        value: &Masked<'_, T>,
+    ) -> Result<Packed, StoreError> {
         let mut plain = vec![PLAIN];
-        serde_json::to_writer(&mut plain, value)
+        serde_json::to_writer(&mut plain, &**value)
             .map_err(|error| StoreError::unreadable("value", error))?;
-        Ok(self.shrink(plain))
+        Ok(Packed(self.shrink(plain)))
     }
 
-    pub(super) fn text(&mut self, text: &str) -> Vec<u8> {
+    pub(super) fn text(&mut self, text: &Masked<'_, str>) -> Packed {
+        Packed(self.plain(text))
+    }
+
+    fn plain(&mut self, text: &str) -> Vec<u8> {
         let mut plain = Vec::with_capacity(text.len() + 1);
         plain.push(PLAIN);
         plain.extend_from_slice(text.as_bytes());
@@ -98,7 +117,7 @@ mod tests {
     fn small_values_stay_plain_and_large_ones_shrink() {
         let mut packer = Packer::new();
         for text in ["", "x", &"abc ".repeat(100), &"abc ".repeat(100_000)] {
-            let packed = packer.text(text);
+            let packed = packer.plain(text);
             assert_eq!(super::text("text", &packed).unwrap(), text);
             assert_eq!(packed[0], u8::from(text.len() >= WORTHWHILE));
             assert!(packed.len() <= text.len() + 1);
@@ -114,14 +133,14 @@ mod tests {
         })
         .take(5_000)
         .collect();
-        let packed = Packer::new().text(&noise);
+        let packed = Packer::new().plain(&noise);
         assert!(packed.len() <= noise.len() + 1);
         assert_eq!(text("text", &packed).unwrap(), noise);
     }
 
     #[test]
     fn damaged_values_are_errors_and_do_not_exhaust_memory() {
-        let good = Packer::new().text(&"abc ".repeat(1_000));
+        let good = Packer::new().plain(&"abc ".repeat(1_000));
         let mut huge = good.clone();
         huge[1..HEADER].copy_from_slice(&u64::MAX.to_le_bytes());
         let mut short = good.clone();

@@ -7,12 +7,13 @@ use quintain_core::diff::{self, vars_hash};
 use quintain_core::evidence::Evidence;
 use quintain_core::response::Response;
 use quintain_core::result::{CaseResult, CaseStatus, Grade, Place, PromptText, TargetName};
+use quintain_wire::redact::Masked;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-use super::pack::{self, Packer};
+use super::pack::{self, Packed, Packer};
 use super::{Finished, StoreError};
 
 pub(super) struct CaseRow {
@@ -27,12 +28,12 @@ pub(super) struct CaseRow {
     pub(super) description: Option<String>,
     pub(super) prompt: String,
     pub(super) vars_hash: i64,
-    pub(super) result: Vec<u8>,
-    pub(super) evidence: Vec<u8>,
+    pub(super) result: Packed,
+    pub(super) evidence: Packed,
 }
 
 /// Everything of a result that is neither a column nor evidence.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Rest<'a> {
     group: usize,
     target: &'a TargetName,
@@ -73,7 +74,10 @@ struct Stored {
 }
 
 impl CaseRow {
-    pub(super) fn of(case: &CaseResult, packer: &mut Packer) -> Result<Self, StoreError> {
+    pub(super) fn of(
+        case: &Masked<'_, CaseResult>,
+        packer: &mut Packer,
+    ) -> Result<Self, StoreError> {
         // Taken apart by name, so that a new field cannot be forgotten here.
         let CaseResult {
             ordinal,
@@ -96,11 +100,11 @@ impl CaseRow {
             error,
             latency_ms,
             attempts,
-        } = case;
+        } = &**case;
         let last = evidence.last().and_then(|exchange| exchange.outcome.result());
         let raw_in_evidence = response.raw.is_some() && response.raw.as_ref() == last;
         let raw = if raw_in_evidence { None } else { response.raw.clone() };
-        let rest = Rest {
+        let rest = case.part(|_| Rest {
             group: *group,
             target,
             prompt,
@@ -113,7 +117,7 @@ impl CaseRow {
             grade,
             error,
             attempts: *attempts,
-        };
+        });
         Ok(Self {
             ordinal: number(*ordinal),
             test_idx: number(*test_idx),
@@ -128,7 +132,7 @@ impl CaseRow {
             prompt: prompt.label.clone(),
             vars_hash: vars_hash(vars).cast_signed(),
             result: packer.json(&rest)?,
-            evidence: packer.json(evidence)?,
+            evidence: packer.json(&case.part(|_| evidence))?,
         })
     }
 }

@@ -9,15 +9,18 @@ use quintain_core::redteam::{BoutKey, BoutRecord};
 use quintain_core::result::CaseResult;
 use quintain_core::surface::Surface;
 use quintain_core::tally::Summary;
+use quintain_wire::redact::Redactor;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::pack::Packer;
+use super::pack::{Packed, Packer};
 use super::row::CaseRow;
-use crate::redteam::Lesson;
-
 use super::{BEGIN, Run, Store, StoreError};
+use crate::masked;
+use crate::redteam::Lesson;
 
 /// Results that may wait for the disk before the run does.
 const QUEUE: usize = 1_024;
@@ -36,19 +39,21 @@ pub struct SuiteText {
 }
 
 enum Job {
-    Start { info: Box<RunInfo>, packed: Vec<u8>, suite: Vec<(String, String, Vec<u8>)> },
-    Surface { target: String, surfaces: Vec<u8> },
+    Start { info: Box<RunInfo>, packed: Packed, suite: Vec<(String, String, Packed)> },
+    Surface { target: String, surfaces: Packed },
     Case(Box<CaseRow>),
-    Lesson(Vec<u8>),
-    Bout(BoutKey, Vec<u8>),
-    Finish { state: &'static str, summary: Vec<u8> },
+    Lesson(Packed),
+    Bout(BoutKey, Packed),
+    Finish { state: &'static str, summary: Packed },
 }
 
-/// Takes what a run tells. Without `finish` the run stays stored as unfinished.
+/// Takes what a run tells, and masks its secrets: nothing unmasked gets into a job, and what is not a
+/// job gets nowhere. Without `finish` the run stays stored as unfinished.
 pub struct Writer {
     jobs: mpsc::Sender<Job>,
     task: JoinHandle<Damage>,
     packer: Mutex<Packer>,
+    redactor: Redactor,
 }
 
 /// What did not reach the disk.
@@ -59,33 +64,43 @@ struct Damage {
 }
 
 impl Store {
-    /// Begins a new run. Returns at once; what goes wrong is said at the end.
-    pub fn start(&self, info: &RunInfo, suite: &[SuiteText]) -> Writer {
+    /// Begins a new run whose secrets `redactor` knows. Returns at once; what goes wrong is said at the
+    /// end.
+    pub fn start(&self, info: &RunInfo, suite: &[SuiteText], redactor: &Redactor) -> Writer {
         let mut packer = Packer::new();
+        let text = |text: &str| redactor.masked_text(text).into_owned();
         let texts = suite.iter().map(|file| {
             let base_dir = file.base_dir.display().to_string();
-            (file.name.clone(), base_dir, packer.text(&file.text))
+            let packed = packer.text(&redactor.masked_text(&file.text));
+            (text(&file.name), text(&base_dir), packed)
         });
         let suite: Vec<_> = texts.collect();
+        let info = masked::run(info, redactor);
         // Plain data always has a JSON form.
-        let packed = packer.json(info).unwrap_or_default();
-        let start = Job::Start { info: Box::new(info.clone()), packed, suite };
-        self.writer(None, Some(start), packer)
+        let packed = packer.json(&info).unwrap_or_default();
+        let start = Job::Start { info: Box::new(info.into_owned()), packed, suite };
+        self.writer(None, Some(start), packer, redactor)
     }
 
     /// Goes on with a stored run: results of the same case are replaced.
-    pub fn resume(&self, run: &Run) -> Writer {
-        self.writer(Some(run.number), None, Packer::new())
+    pub fn resume(&self, run: &Run, redactor: &Redactor) -> Writer {
+        self.writer(Some(run.number), None, Packer::new(), redactor)
     }
 
-    fn writer(&self, run: Option<i64>, first: Option<Job>, packer: Packer) -> Writer {
+    fn writer(
+        &self,
+        run: Option<i64>,
+        first: Option<Job>,
+        packer: Packer,
+        redactor: &Redactor,
+    ) -> Writer {
         let (jobs, waiting) = mpsc::channel(QUEUE);
         if let Some(first) = first {
             // The queue is empty, so there is room.
             let _ = jobs.try_send(first);
         }
         let task = tokio::spawn(work(self.clone(), run, waiting));
-        Writer { jobs, task, packer: Mutex::new(packer) }
+        Writer { jobs, task, packer: Mutex::new(packer), redactor: redactor.clone() }
     }
 }
 
@@ -94,7 +109,7 @@ impl Writer {
     pub async fn case(&self, case: &CaseResult) {
         let row = {
             let mut packer = self.packer.lock().unwrap_or_else(PoisonError::into_inner);
-            CaseRow::of(case, &mut packer)
+            CaseRow::of(&masked::case(case, &self.redactor), &mut packer)
         };
         match row {
             Ok(row) => self.send(Job::Case(Box::new(row))).await,
@@ -104,8 +119,9 @@ impl Writer {
 
     /// Stores what the servers of a target list.
     pub async fn surfaces(&self, target: &str, surfaces: &[(String, Surface)]) {
-        match self.packed(&surfaces) {
-            Ok(surfaces) => self.send(Job::Surface { target: target.to_owned(), surfaces }).await,
+        let named = self.redactor.masked_text(target).into_owned();
+        match self.packed(&surfaces.to_vec()) {
+            Ok(surfaces) => self.send(Job::Surface { target: named, surfaces }).await,
             Err(error) => tracing::warn!(%error, target, "a surface is not stored"),
         }
     }
@@ -120,14 +136,22 @@ impl Writer {
 
     /// Stores what came of a bout, so that it need not be fought again.
     pub async fn bout(&self, record: &BoutRecord) {
-        match self.packed(record) {
-            Ok(packed) => self.send(Job::Bout(record.key.clone(), packed)).await,
+        let packed = self.packed(record).and_then(|packed| {
+            let key = self.redactor.masked(&record.key)?;
+            Ok(Job::Bout(key.into_owned(), packed))
+        });
+        match packed {
+            Ok(job) => self.send(job).await,
             Err(error) => tracing::warn!(%error, "a bout is not stored"),
         }
     }
 
-    fn packed(&self, value: &impl serde::Serialize) -> Result<Vec<u8>, StoreError> {
-        self.packer.lock().unwrap_or_else(PoisonError::into_inner).json(value)
+    fn packed<T>(&self, value: &T) -> Result<Packed, StoreError>
+    where
+        T: Serialize + DeserializeOwned + Clone,
+    {
+        let masked = self.redactor.masked(value)?;
+        self.packer.lock().unwrap_or_else(PoisonError::into_inner).json(&masked)
     }
 
     /// Ends the run and waits until everything is on disk.
@@ -136,7 +160,11 @@ impl Writer {
     /// When some of it could not be stored.
     pub async fn finish(self, summary: &Summary) -> Result<(), StoreError> {
         let state = if summary.interrupted { "interrupted" } else { "finished" };
-        self.send(Job::Finish { state, summary: self.packed(summary)? }).await;
+        let summary = {
+            let mut packer = self.packer.lock().unwrap_or_else(PoisonError::into_inner);
+            packer.json(&masked::totals(summary, &self.redactor))?
+        };
+        self.send(Job::Finish { state, summary }).await;
         drop(self.jobs);
         let damage = self.task.await.unwrap_or_default();
         match (damage.first, damage.missing) {
@@ -206,25 +234,25 @@ async fn commit(
             (Job::Surface { target, surfaces }, Some(run)) => {
                 let sql = "INSERT INTO suite_surface (run, target, surfaces) VALUES ($1, $2, $3)
                     ON CONFLICT (run, target) DO UPDATE SET surfaces = excluded.surfaces";
-                let query = sqlx::query(sql).bind(run).bind(target).bind(surfaces);
+                let query = sqlx::query(sql).bind(run).bind(target).bind(surfaces.bytes());
                 query.execute(&mut *transaction).await?;
             }
             (Job::Lesson(content), Some(run)) => {
                 let sql = "INSERT INTO lesson (run, content) VALUES ($1, $2)
                     ON CONFLICT (run) DO UPDATE SET content = excluded.content";
-                sqlx::query(sql).bind(run).bind(content).execute(&mut *transaction).await?;
+                sqlx::query(sql).bind(run).bind(content.bytes()).execute(&mut *transaction).await?;
             }
             (Job::Bout(key, content), Some(run)) => {
                 let sql = "INSERT INTO bout (run, attack, place, nth, content)
                     VALUES ($1, $2, $3, $4, $5)
                     ON CONFLICT (run, attack, place, nth) DO UPDATE SET content = excluded.content";
                 let query = sqlx::query(sql).bind(run).bind(&key.attack).bind(&key.place);
-                let query = query.bind(super::row::number(key.nth)).bind(content);
+                let query = query.bind(super::row::number(key.nth)).bind(content.bytes());
                 query.execute(&mut *transaction).await?;
             }
             (Job::Finish { state, summary }, Some(run)) => {
                 let sql = "UPDATE run SET state = $1, summary = $2 WHERE number = $3";
-                let query = sqlx::query(sql).bind(*state).bind(summary).bind(run);
+                let query = sqlx::query(sql).bind(*state).bind(summary.bytes()).bind(run);
                 query.execute(&mut *transaction).await?;
             }
         }
@@ -237,15 +265,15 @@ async fn commit(
 async fn start(
     transaction: &mut SqliteConnection,
     info: &RunInfo,
-    packed: &[u8],
-    suite: &[(String, String, Vec<u8>)],
+    packed: &Packed,
+    suite: &[(String, String, Packed)],
 ) -> sqlx::Result<i64> {
     let sql = "UPDATE program SET last_run = last_run + 1 RETURNING last_run";
     let number: i64 = sqlx::query_scalar(sql).fetch_one(&mut *transaction).await?;
     let sql = "INSERT INTO run (number, id, created, description, state, info)
         VALUES ($1, $2, $3, $4, 'open', $5)";
     let query = sqlx::query(sql).bind(number).bind(&info.id).bind(&info.created);
-    query.bind(&info.description).bind(packed).execute(&mut *transaction).await?;
+    query.bind(&info.description).bind(packed.bytes()).execute(&mut *transaction).await?;
     for (name, value) in &info.tags {
         let sql = "INSERT INTO run_tag (run, name, value) VALUES ($1, $2, $3)";
         sqlx::query(sql).bind(number).bind(name).bind(value).execute(&mut *transaction).await?;
@@ -254,7 +282,7 @@ async fn start(
         let sql = "INSERT INTO suite_text (run, place, name, base_dir, content)
             VALUES ($1, $2, $3, $4, $5)";
         let query = sqlx::query(sql).bind(number).bind(super::row::number(place)).bind(name);
-        query.bind(base_dir).bind(content).execute(&mut *transaction).await?;
+        query.bind(base_dir).bind(content.bytes()).execute(&mut *transaction).await?;
     }
     Ok(number)
 }
@@ -273,7 +301,8 @@ async fn case(transaction: &mut SqliteConnection, run: i64, row: &CaseRow) -> sq
     let query = sqlx::query(sql).bind(run).bind(row.ordinal).bind(row.test_idx);
     let query = query.bind(row.prompt_idx).bind(row.repeat).bind(&row.target).bind(row.status);
     let query = query.bind(row.score).bind(row.latency_ms).bind(&row.description);
-    let query = query.bind(&row.prompt).bind(row.vars_hash).bind(&row.result).bind(&row.evidence);
+    let query = query.bind(&row.prompt).bind(row.vars_hash);
+    let query = query.bind(row.result.bytes()).bind(row.evidence.bytes());
     query.execute(transaction).await?;
     Ok(())
 }

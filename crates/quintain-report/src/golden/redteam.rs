@@ -8,8 +8,8 @@ use quintain_core::finding::{Accepted, Confidence, Finding, Place, Proof, Severi
 use quintain_core::frameworks::{Coverage, Covered, State};
 use quintain_core::knowledge::Silent;
 use quintain_core::redteam::{
-    AttackReport, Chain, Gift, Insight, NotRun, PhaseTime, RedteamReport, ToolCoverage, interval,
-    risk,
+    AttackReport, Chain, Change, FileChange, Gift, Insight, NotRun, PhaseTime, RedteamReport,
+    ToolCoverage, interval, risk,
 };
 use quintain_core::result::{CaseResult, Place as Written};
 use quintain_core::tally::Summary;
@@ -280,6 +280,14 @@ pub(super) fn redteam() -> RedteamReport {
         calls: 1_285,
         seed: 7,
         cut_short: Some("the budget of 1285 calls is used up".into()),
+        changes: vec![
+            FileChange {
+                path: "/home/ann/.payments/settings.json".into(),
+                change: Change::Modified,
+                restored: true,
+            },
+            FileChange { path: HOSTILE.into(), change: Change::Created, restored: false },
+        ],
     }
 }
 

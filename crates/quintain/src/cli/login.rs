@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use quintain_engine::secrets::learn_url;
 use quintain_wire::auth::oauth::opener::Opener;
 use quintain_wire::auth::{AuthContext, AuthError, LoginOptions, StoredTokens, TokenStore, login};
 use secrecy::SecretString;
@@ -67,6 +68,9 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         console.error("there is no directory to keep the login in", Some("set QUINTAIN_HOME"));
         return Exit::Usage;
     };
+    if let Some(url) = &args.url {
+        learn_url(url.as_str(), &desk.redactor);
+    }
     let store = TokenStore::new(&state_dir);
     let done = match &args.url {
         None => store.list().map(|kept| show(&kept, &args, desk)),
@@ -104,6 +108,9 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 }
 
 fn show(kept: &[StoredTokens], args: &Args, desk: &Desk) {
+    for kept in kept {
+        learn_url(kept.server_url.as_str(), &desk.redactor);
+    }
     if args.json {
         let rows = kept.iter().map(|kept| {
             json!({

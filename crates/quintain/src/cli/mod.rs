@@ -34,7 +34,9 @@ use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{ArgAction, Parser, Subcommand};
+use quintain_core::secret::{names_a_secret, of_named};
 use quintain_engine::planted::{self, Removal};
+use quintain_engine::secrets::{learn, learn_url};
 use quintain_source::visible;
 use quintain_wire::redact::Redactor;
 use tokio::sync::watch;
@@ -106,8 +108,9 @@ impl Desk {
 }
 
 /// Reads the command line.
-pub(crate) fn parse(context: &Context) -> Result<Cli, Exit> {
-    let console = Console::new(context, false, Redactor::default());
+pub(crate) fn parse(context: &Context, redactor: &Redactor) -> Result<Cli, Exit> {
+    context.arguments().for_each(|argument| learn_argument(&argument, redactor));
+    let console = Console::new(context, false, redactor.clone());
     Cli::try_parse().map_err(|error| {
         let text = if context.colour_stderr {
             error.render().ansi().to_string()
@@ -127,9 +130,23 @@ pub(crate) fn parse(context: &Context) -> Result<Cli, Exit> {
     })
 }
 
+/// A mistake in the command line quotes it, with the credentials in it.
+fn learn_argument(argument: &str, redactor: &Redactor) {
+    let value = argument.split_once('=').map_or("", |(_, value)| value);
+    learn_url(argument, redactor);
+    learn_url(value, redactor);
+    for at in [':', '='] {
+        let Some((name, value)) = argument.split_once(at) else { continue };
+        let name = name.trim_start_matches("--header=").trim_start_matches("--env=");
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        if name.chars().all(is_name) && names_a_secret(name) {
+            learn(&of_named(name, value.trim()), redactor);
+        }
+    }
+}
+
 /// Runs the command until it ends or somebody interrupts it.
-pub(crate) fn run(cli: Cli, context: Context) -> Exit {
-    let redactor = Redactor::default();
+pub(crate) fn run(cli: Cli, context: Context, redactor: Redactor) -> Exit {
     let console = Console::new(&context, cli.quiet, redactor.clone());
     let (stop_now, stop) = watch::channel(false);
     let (verbosity, quiet) = (cli.verbose, cli.quiet);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use quintain_core::event::RunInfo;
 use quintain_core::plan::{Selection, plan};
 use quintain_core::suite::{Consent, Purpose};
-use quintain_engine::World;
 use quintain_engine::run::{Job, Recording, Settings, execute};
+use quintain_engine::{World, masked};
 
 use super::conclude::conclude;
 use super::eval::{Begun, Progress};
@@ -66,13 +66,14 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 }
 
 async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
-    let env = &desk.context.env;
     // Assertions in code judge here as they do in `eval`.
     let consent = Consent::of_the_user();
-    let opened = match &args.config[..] {
-        [] => begun.suite(consent, env, desk)?,
-        files => suite::open(files, Vec::new(), env, Purpose::Run(consent), desk)?,
+    let files = match &args.config[..] {
+        [] => begun.files(desk)?,
+        files => suite::read(files, Vec::new(), desk)?,
     };
+    let env = &suite::masked_env(&files, &desk.context.env, consent, desk);
+    let opened = suite::understand(files, env, Purpose::Run(consent), desk)?;
     let repeat = begun.choices().repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
     let mut plan = plan(&opened.suite, &Selection::default(), repeat);
     let wrong = |error: quintain_engine::store::StoreError| say(error.to_string(), None);
@@ -96,12 +97,13 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         id: format!("rejudge-{}-{created}", desk.context.letters(3)),
         created,
         description: opened.suite.description.clone().or(begun.info.description),
-        columns: suite::masked(&plan.columns, &desk.redactor),
+        columns: plan.columns.clone(),
         planned: plan.seats.len(),
         options,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..begun.info
     };
+    let info = masked::run(&info, &desk.redactor).into_owned();
     let mut feed = args.show.open(Some(&opened), desk)?;
     let world =
         World { env: Arc::new(env.clone()), redactor: desk.redactor.clone(), ..World::default() };
@@ -122,8 +124,8 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         earlier: None,
         recording: Some(&recording),
     };
-    let texts = suite::texts(&opened.files, &desk.redactor);
-    let writer = (!args.no_write).then(|| store.start(&info, &texts));
+    let texts = suite::texts(&opened.files);
+    let writer = (!args.no_write).then(|| store.start(&info, &texts, &desk.redactor));
     let mut progress = Progress::new(&desk.console, true);
     let outcome = execute(&job, desk.stop.clone(), writer, &mut |event| {
         progress.event(event, || feed.event(event));

@@ -8,8 +8,10 @@ use quintain_core::event::Event;
 use quintain_core::kept_file::OUTSIDE;
 use quintain_core::suite::Output;
 use quintain_engine::confined::{ConfinedError, Folder};
+use quintain_engine::masked;
 use quintain_report::{Options, Report, Reporter, find, for_path};
 use quintain_source::{Diagnostic, Diagnostics};
+use quintain_wire::redact::Redactor;
 
 use super::Desk;
 use super::suite::{self, Opened, Wrong, say};
@@ -48,7 +50,7 @@ pub(in crate::cli) struct Show {
 impl Show {
     /// Opens all reports; files of the suite count if the command line names none.
     pub(in crate::cli) fn open(&self, suite: Option<&Opened>, desk: &Desk) -> Result<Feed, Wrong> {
-        let mut feed = Feed::new();
+        let mut feed = Feed::new(desk);
         for path in &self.output {
             feed.file(path, desk).map_err(|what| say(what, None))?;
         }
@@ -65,15 +67,16 @@ impl Show {
         if let Some(reporter) = shown.and_then(find) {
             let mut options = options(desk);
             options.max_cell = self.table_cell_max_length.unwrap_or(options.max_cell);
-            feed.stdout(reporter.open(Box::new(Stdout), &options));
+            feed.stdout(reporter, &options);
         }
         Ok(feed)
     }
 }
 
-/// All reports of a run.
+/// All reports of a run. Nobody else opens reports, and every event loses its secrets here.
 pub(in crate::cli) struct Feed {
     reports: Vec<Named>,
+    redactor: Redactor,
 }
 
 struct Named {
@@ -84,8 +87,8 @@ struct Named {
 }
 
 impl Feed {
-    pub(in crate::cli) fn new() -> Self {
-        Self { reports: Vec::new() }
+    pub(in crate::cli) fn new(desk: &Desk) -> Self {
+        Self { reports: Vec::new(), redactor: desk.redactor.clone() }
     }
 
     /// Opens a file that the user names, wherever it is.
@@ -143,14 +146,18 @@ impl Feed {
     }
 
     /// A report on standard output.
-    pub(in crate::cli) fn stdout(&mut self, report: Box<dyn Report>) {
+    pub(in crate::cli) fn stdout(&mut self, reporter: &dyn Reporter, options: &Options) {
+        let report = reporter.open(Box::new(Stdout), options);
         self.reports.push(Named { path: None, report, failed: None });
     }
 
     pub(in crate::cli) fn event(&mut self, event: Event<'_>) {
-        for named in self.reports.iter_mut().filter(|named| named.failed.is_none()) {
-            named.failed = named.report.event(event).err();
-        }
+        let reports = &mut self.reports;
+        masked::event(event, &self.redactor, |event| {
+            for named in reports.iter_mut().filter(|named| named.failed.is_none()) {
+                named.failed = named.report.event(event).err();
+            }
+        });
     }
 
     /// What was written, and what could not be.
@@ -181,8 +188,8 @@ fn reporter(path: &Path) -> Result<&'static dyn Reporter, String> {
     })
 }
 
-/// Standard output for a report, secrets masked.
-pub(in crate::cli) struct Stdout;
+/// Standard output for a report.
+struct Stdout;
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use quintain_core::event::Column;
-use quintain_core::suite::{Loaded, Purpose, Suite, SuiteFile, load};
+use quintain_core::suite::{Consent, Loaded, Purpose, Suite, SuiteFile, load};
+use quintain_engine::secrets::{learn, learn_launch};
 use quintain_engine::store::SuiteText;
 use quintain_source::{Diagnostics, Renderer, Sources};
-use quintain_wire::redact::Redactor;
 use serde_json::{Map, Value, json};
 
 use super::Desk;
@@ -80,6 +79,15 @@ pub(super) fn open(
     purpose: Purpose<'_>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
+    understand(read(files, vars, desk)?, env, purpose, desk)
+}
+
+/// The texts of the files.
+pub(super) fn read(
+    files: &[PathBuf],
+    vars: Vec<(String, String)>,
+    desk: &Desk,
+) -> Result<Vec<SuiteFile>, Wrong> {
     let mut texts = Vec::new();
     for file in files {
         let path = desk.context.cwd.join(file);
@@ -98,7 +106,21 @@ pub(super) fn open(
         let base_dir = desk.context.cwd.clone();
         texts.push(SuiteFile { name: VARS.to_owned(), text, base_dir });
     }
-    understand(texts, env, purpose, desk)
+    Ok(texts)
+}
+
+/// The environment as a stored run shows it: what is a secret of this suite is a mask there, and has to be
+/// one in whatever is compared with it.
+pub(super) fn masked_env(
+    files: &[SuiteFile],
+    env: &BTreeMap<String, String>,
+    consent: Consent,
+    desk: &Desk,
+) -> BTreeMap<String, String> {
+    let loaded = load(files.to_vec(), env, desk.files.clone(), Purpose::Run(consent));
+    learn(&loaded.secrets, &desk.redactor);
+    let masked = |value: &String| desk.redactor.text(value).into_owned();
+    env.iter().map(|(name, value)| (name.clone(), masked(value))).collect()
 }
 
 /// Checks texts as one suite.
@@ -108,12 +130,15 @@ pub(super) fn understand(
     purpose: Purpose<'_>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
-    let loaded = load(files.clone(), env, desk.files.clone(), purpose);
-    let Loaded { suite, diagnostics, sources } = loaded;
+    let Loaded { suite, diagnostics, sources, secrets } =
+        load(files.clone(), env, desk.files.clone(), purpose);
+    // Before anything is printed: diagnostics quote the suite.
+    learn(&secrets, &desk.redactor);
     show(&sources, &diagnostics, desk);
     let suite = suite.ok_or(Wrong::Said)?;
-    for secret in &suite.secrets {
-        desk.redactor.learn(secret);
+    let targets = suite.targets.iter().filter_map(|target| target.as_mcp());
+    for server in targets.flat_map(|target| &target.servers) {
+        learn_launch(&server.launch, &desk.redactor);
     }
     Ok(Opened { suite, sources, files })
 }
@@ -127,22 +152,12 @@ pub(super) fn show(sources: &Sources, diagnostics: &Diagnostics, desk: &Desk) {
     }
 }
 
-/// The columns of a table as they are shown and kept: without secrets.
-pub(super) fn masked(columns: &[Column], redactor: &Redactor) -> Vec<Column> {
-    let masked = columns.iter().map(|column| Column {
-        raw: redactor.text(&column.raw).into_owned(),
-        label: redactor.text(&column.label).into_owned(),
-        ..column.clone()
-    });
-    masked.collect()
-}
-
-/// The files as they are kept with a run: without secrets.
-pub(super) fn texts(files: &[SuiteFile], redactor: &Redactor) -> Vec<SuiteText> {
+/// The files as a run keeps them; the store leaves out secrets.
+pub(super) fn texts(files: &[SuiteFile]) -> Vec<SuiteText> {
     let texts = files.iter().map(|file| SuiteText {
         name: file.name.clone(),
         base_dir: file.base_dir.clone(),
-        text: redactor.text(&file.text).into_owned(),
+        text: file.text.to_string(),
     });
     texts.collect()
 }

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use quintain_core::secret::shown_url;
 use quintain_core::suite::{
     Auth, Consent, Launch, McpTarget, Needed, ProtocolChoice, Purpose, Responders, Server,
     SuiteFile, Timeouts, ToolFilter, Transport,
 };
+use quintain_engine::secrets::learn_launch;
 use quintain_engine::{OpenError, Sessions, World};
 use quintain_source::{Span, closest};
 use quintain_wire::era::{Choice, VERSIONS};
@@ -145,7 +147,11 @@ impl TargetArgs {
         as_json: bool,
     ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
         let adjusted = found.and_then(|(mut target, opened)| {
-            self.adjust(&mut target).map_err(|what| say(what, None))?;
+            let adjusted = self.adjust(&mut target);
+            for server in &target.servers {
+                learn_launch(&server.launch, &desk.redactor);
+            }
+            adjusted.map_err(|what| say(what, None))?;
             Ok((target, opened))
         });
         let (target, opened) = adjusted.map_err(|wrong| {
@@ -204,7 +210,8 @@ impl TargetArgs {
                 auth: Auth::None,
                 transport: Transport::Auto,
             };
-            return Ok((plain(url.clone(), launch), None));
+            // The name is in every report, and part of what is compared between runs.
+            return Ok((plain(shown_url(url), launch), None));
         }
         if let Some((command, args)) = self.command.split_first() {
             let launch = Launch::Command {

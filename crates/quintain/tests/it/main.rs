@@ -15,6 +15,7 @@ mod normal;
 mod pages;
 mod practice;
 mod run;
+mod secrets;
 mod selftest;
 mod servers;
 mod stranger;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     trials.extend(destructive::trials());
     trials.extend(budgets::trials());
     trials.extend(stranger::trials());
+    trials.extend(secrets::trials());
     match find(&folder) {
         Ok(cases) => trials.extend(cases.into_iter().map(trial)),
         Err(error) => {

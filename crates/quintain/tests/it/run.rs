@@ -25,7 +25,7 @@ use crate::{
 
 /// The interpreter itself: a version manager's stand-in, which is a script, would want the caller's
 /// home folder.
-static PYTHON: LazyLock<String> = LazyLock::new(|| {
+pub(crate) static PYTHON: LazyLock<String> = LazyLock::new(|| {
     let is_script = |path: &Path| {
         let mut start = [0; 2];
         File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"

@@ -240,12 +240,53 @@ fn several_files_are_one_suite() {
 fn secrets_are_collected_and_never_printed() {
     let loaded = load_as(
         "quintain.yaml",
-        "targets:\n  - id: mcp\n    config:\n      servers:\n        - {url: 'https://x.example.org', headers: {Accept: text/plain, X-Api-Key: h3ader}, auth: {type: bearer, token: t0ken-value}}\n        - {command: x, args: ['--key={{env.MCP_API_KEY}}'], env: {DB_PASSWORD: dbpass, PORT: 8080}}\n",
+        "targets:\n  - id: mcp\n    config:\n      servers:\n        - {url: 'https://x.example.org?key=qu3ry', headers: {Accept: text/plain, X-Api-Key: h3ader}, auth: {type: bearer, token: t0ken-value}}\n        - {command: x, args: ['--key={{env.MCP_API_KEY}}'], env: {DB_PASSWORD: dbpass, PORT: 8080}}\n",
     );
+    let secrets: Vec<_> =
+        loaded.secrets.iter().map(|secret| secret.value.expose_secret()).collect();
     assert!(drawn(&loaded).contains("can read `MCP_API_KEY`"), "{}", drawn(&loaded));
-    let suite = loaded.suite.expect("a suite");
-    let secrets: Vec<_> = suite.secrets.iter().map(ExposeSecret::expose_secret).collect();
-    assert_eq!(secrets, ["h3ader", "t0ken-value", "dbpass", "<MCP_API_KEY>"]);
-    let debugged = format!("{suite:?}");
-    assert!(!debugged.contains("t0ken-value") && !debugged.contains("h3ader"), "{debugged}");
+    for secret in ["h3ader", "t0ken-value", "dbpass", "<MCP_API_KEY>", "qu3ry"] {
+        assert!(secrets.contains(&secret), "{secret}: {secrets:?}");
+    }
+    for plain in ["text/plain", "8080", "mcp"] {
+        assert!(!secrets.contains(&plain), "{plain}: {secrets:?}");
+    }
+    let debugged = format!("{loaded:?}");
+    for secret in ["t0ken-value", "h3ader"] {
+        assert!(!format!("{:?}", loaded.suite).contains(secret), "{debugged}");
+    }
+}
+
+#[test]
+fn secrets_of_a_suite_with_mistakes_are_known_too() {
+    let loaded = load_as(
+        "quintain.yaml",
+        "targets:\n  - id: mcp\n    config:\n      server: {url: 'htp://u:passw0rd@x', bogus: 1, auth: {type: bearer, token: t0ken-value}}\n",
+    );
+    assert!(loaded.suite.is_none());
+    let secrets: Vec<_> =
+        loaded.secrets.iter().map(|secret| secret.value.expose_secret()).collect();
+    assert!(secrets.contains(&"passw0rd") && secrets.contains(&"t0ken-value"), "{secrets:?}");
+}
+
+#[test]
+fn variables_that_a_suite_expands_are_secrets_by_their_form() {
+    let suite = SuiteFile {
+        name: "a.yaml".to_owned(),
+        text: "targets: [mcp]\ntests: [{vars: {a: '{{env.PLACE}} {{env.VALUE}}'}}]\n".into(),
+        base_dir: PathBuf::new(),
+    };
+    let env = [
+        ("PLACE", "Berlin"),
+        ("VALUE", "kX9vQ2mL7pR4tZ8w"),
+        ("OTHER", "aX9vQ2mL7pR4tZ8w"),
+        ("OTHER_TOKEN", "bX9vQ2mL7pR4tZ8w"),
+        ("OTHER_PASSWORD", "postgres"),
+    ];
+    let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let purpose = Purpose::Run(Consent::of_the_user());
+    let loaded = load(vec![suite], &env, Arc::new(NoFiles), purpose);
+    let secrets: Vec<_> =
+        loaded.secrets.iter().map(|secret| secret.value.expose_secret()).collect();
+    assert_eq!(secrets, ["bX9vQ2mL7pR4tZ8w", "kX9vQ2mL7pR4tZ8w"]);
 }

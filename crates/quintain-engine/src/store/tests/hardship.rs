@@ -25,7 +25,7 @@ async fn a_child_writes() {
     let Ok(order) = std::env::var(CHILD) else { return };
     let [directory, id, cases] = order.split('|').collect::<Vec<_>>().try_into().unwrap();
     let store = Store::open(Path::new(directory)).await.unwrap();
-    let writer = store.start(&info(id, "2026-01-01T00:00:00Z"), &[]);
+    let writer = store.start(&info(id, "2026-01-01T00:00:00Z"), &[], &Redactor::default());
     for ordinal in 0..cases.parse().unwrap() {
         writer.case(&case(ordinal, CaseStatus::Passed)).await;
         if ordinal % 100 == 99 {
@@ -88,7 +88,7 @@ async fn a_full_disk_costs_the_copy_and_not_the_run() {
     let limited = |options: SqliteConnectOptions| options.pragma("max_page_count", "40");
     prepare(directory.path(), &path).unwrap();
     let store = Store::connect(path, limited).await.unwrap();
-    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[]);
+    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[], &Redactor::default());
     for ordinal in 0..5_000 {
         writer.case(&case(ordinal, CaseStatus::Passed)).await;
     }
@@ -106,7 +106,7 @@ async fn a_read_only_store_is_read_and_says_why_it_takes_nothing() {
     let store = Store::connect(path, |options| options.read_only(true)).await.unwrap();
     let run = store.find("latest").await.unwrap();
     assert_eq!(store.cases(&run).try_collect::<Vec<_>>().await.unwrap().len(), 1);
-    let writer = store.start(&info("eval-b", "2026-01-02T00:00:00Z"), &[]);
+    let writer = store.start(&info("eval-b", "2026-01-02T00:00:00Z"), &[], &Redactor::default());
     let error = writer.finish(&summary()).await.unwrap_err();
     assert!(matches!(error, StoreError::NotWritable { .. }), "{error}");
     let error = store.delete(&[run]).await.unwrap_err();
@@ -167,7 +167,7 @@ async fn a_store_of_a_newer_program_is_not_touched() {
 async fn a_run_that_is_deleted_while_it_goes_on_stays_deleted() {
     let (store, _directory) = store().await;
     let run = stored(&store, "eval-a", "2026-01-01T00:00:00Z", 1).await;
-    let writer = store.resume(&run);
+    let writer = store.resume(&run, &Redactor::default());
     store.delete(std::slice::from_ref(&run)).await.unwrap();
     let other = stored(&store, "eval-b", "2026-01-02T00:00:00Z", 1).await;
     writer.case(&case(7, CaseStatus::Passed)).await;
@@ -203,7 +203,7 @@ async fn how_long_it_takes() {
     let store = Store::open(directory.path()).await.unwrap();
     let cases: Vec<_> = (0..20_000).map(|n| case(n, CaseStatus::Passed)).collect();
     let start = std::time::Instant::now();
-    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[]);
+    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[], &Redactor::default());
     for case in &cases {
         writer.case(case).await;
     }

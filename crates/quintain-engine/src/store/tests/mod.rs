@@ -2,6 +2,7 @@
 
 mod hardship;
 mod round_trip;
+mod secrets;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use quintain_core::evidence::{Evidence, Exchange, Outcome};
 use quintain_core::response::Response;
 use quintain_core::result::{CaseResult, CaseStatus, Place, PromptText, TargetName};
 use quintain_core::tally::{Summary, Tally};
+use quintain_wire::redact::Redactor;
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
@@ -83,7 +85,7 @@ fn case(ordinal: usize, status: CaseStatus) -> CaseResult {
 /// Stores a finished run of so many passed cases.
 async fn stored(store: &Store, id: &str, created: &str, cases: usize) -> Run {
     let info = info(id, created);
-    let writer = store.start(&info, &[]);
+    let writer = store.start(&info, &[], &Redactor::default());
     let mut tally = Tally::new(&info);
     for ordinal in 0..cases {
         let case = case(ordinal, CaseStatus::Passed);

@@ -13,7 +13,7 @@ async fn a_run_comes_back_as_it_was_told() {
         base_dir: "/suites".into(),
         text: "tests: []\n".repeat(500),
     };
-    let writer = store.start(&info, std::slice::from_ref(&suite));
+    let writer = store.start(&info, std::slice::from_ref(&suite), &Redactor::default());
     let surface = Surface { instructions: Some("x".repeat(5_000)), ..Surface::default() };
     let surfaces = vec![("payments".to_owned(), surface)];
     writer.surfaces("payments", &surfaces).await;
@@ -55,7 +55,7 @@ async fn a_stored_run_is_told_again() {
 #[tokio::test]
 async fn a_run_without_an_end_is_told_as_interrupted() {
     let (store, _directory) = store().await;
-    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[]);
+    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[], &Redactor::default());
     writer.case(&case(0, CaseStatus::Passed)).await;
     let run = loop {
         match store.find("latest").await {
@@ -138,7 +138,7 @@ async fn a_run_is_found_by_id_prefix_and_age() {
 #[tokio::test]
 async fn a_resumed_run_replaces_what_it_does_again() {
     let (store, _directory) = store().await;
-    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[]);
+    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[], &Redactor::default());
     writer.case(&case(0, CaseStatus::Passed)).await;
     writer.case(&case(1, CaseStatus::Errored)).await;
     writer.finish(&Summary { interrupted: true, ..summary() }).await.unwrap();
@@ -150,7 +150,7 @@ async fn a_resumed_run_replaces_what_it_does_again() {
     assert_eq!((finished.len(), errored.len(), errored[0].test_idx), (2, 1, 1));
     assert_eq!(errored[0].target, "payments");
 
-    let writer = store.resume(&run);
+    let writer = store.resume(&run, &Redactor::default());
     writer.case(&case(1, CaseStatus::Passed)).await;
     let again = CaseResult { repeat: 1, ..case(2, CaseStatus::Passed) };
     writer.case(&again).await;

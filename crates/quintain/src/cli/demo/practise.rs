@@ -11,7 +11,7 @@ use quintain_engine::run::{Job, Outcome, Settings, execute};
 use serde_json::Map;
 
 use crate::cli::Desk;
-use crate::cli::reports::{Feed, Stdout, options};
+use crate::cli::reports::{Feed, options};
 use crate::cli::suite::{self, Wrong};
 
 const SUITE: &str = include_str!("suite.yaml");
@@ -42,13 +42,13 @@ pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
         tags: std::collections::BTreeMap::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let mut feed = Feed::new();
+    let mut feed = Feed::new(desk);
     if let Err(why) = feed.file(Path::new(REPORT), desk) {
         // A folder that cannot be written to must not keep anybody from the demonstration.
         desk.console.warn(&why);
     }
     if let Some(console) = quintain_report::find("console") {
-        feed.stdout(console.open(Box::new(Stdout), &options(desk)));
+        feed.stdout(console, &options(desk));
     }
     let world = World { env: Arc::new(env), redactor: desk.redactor.clone(), ..World::default() };
     let job = Job {

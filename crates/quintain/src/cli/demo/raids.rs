@@ -96,7 +96,7 @@ impl Raid {
     pub(super) async fn run(&self, twin: Twin, desk: &Desk) -> Result<Raided, String> {
         let (mut target, orders) = self.read(desk)?;
         let running = self.open(twin, &mut target, desk).await?;
-        let mut feed = Feed::new();
+        let mut feed = Feed::new(desk);
         if let Err(why) = feed.file(&self.report(twin), desk) {
             // A folder that cannot be written to must not keep anybody from the demonstration.
             desk.console.warn(&why);

@@ -52,6 +52,27 @@ impl Begun {
         env: &BTreeMap<String, String>,
         desk: &Desk,
     ) -> Result<Opened, Wrong> {
+        let given = |text: &&SuiteText| is_given(&text.name) && text.text.contains(MASK);
+        if self.texts.iter().any(|text| given(&text)) {
+            let what = "the command line of this run contained secrets, which are not stored";
+            let help = "name the target again (`--url URL` or `-- COMMAND`), or run it anew";
+            return Err(say(what, Some(help.to_owned())));
+        }
+        self.suite_as_stored(consent, env, desk)
+    }
+
+    /// The same for those who send nothing that the command line of the run said.
+    pub(in crate::cli) fn suite_as_stored(
+        &self,
+        consent: Consent,
+        env: &BTreeMap<String, String>,
+        desk: &Desk,
+    ) -> Result<Opened, Wrong> {
+        suite::understand(self.files(desk)?, env, Purpose::Run(consent), desk)
+    }
+
+    /// The texts of the suite.
+    pub(in crate::cli) fn files(&self, desk: &Desk) -> Result<Vec<SuiteFile>, Wrong> {
         let mut files = Vec::new();
         for stored in &self.texts {
             let SuiteText { name, base_dir, text } = stored;
@@ -59,7 +80,7 @@ impl Begun {
             let on_disk = path.and_then(|path| desk.files.text(&path).ok());
             let text = match on_disk.filter(|now| is_same_but_masked(text, now)) {
                 Some(now) => now,
-                None if name == suite::VARS || name == suite::COMMAND_LINE => text.clone(),
+                None if is_given(name) => text.clone(),
                 None if text.contains(MASK) => {
                     let help = "run it anew: what a run stores holds no secrets";
                     let what = format!("`{name}` has changed since this run, and it holds secrets");
@@ -73,8 +94,13 @@ impl Begun {
             let (name, base_dir) = (name.clone(), base_dir.clone());
             files.push(SuiteFile { name, text: text.into(), base_dir });
         }
-        suite::understand(files, env, Purpose::Run(consent), desk)
+        Ok(files)
     }
+}
+
+/// Whether a part of a suite stands for something on the command line.
+fn is_given(name: &str) -> bool {
+    name == suite::VARS || name == suite::COMMAND_LINE
 }
 
 /// Whether a text is the same as a stored one, whatever stands in the place of its secrets.

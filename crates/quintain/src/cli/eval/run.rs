@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quintain_core::event::RunInfo;
-use quintain_core::plan::{Plan, plan};
+use quintain_core::plan::{Among, Plan, plan};
+use quintain_core::secret::of_named;
 use quintain_core::suite::{Consent, Purpose};
-use quintain_engine::World;
-use quintain_engine::run::{Earlier, Job, Settings, execute};
+use quintain_engine::run::{Earlier, Job, Settings, execute, stored_sameness};
+use quintain_engine::secrets::learn;
 use quintain_engine::store::{Store, StoreError};
+use quintain_engine::{World, masked};
 use serde_json::{Value, json};
 
 use super::args::Args;
@@ -78,7 +80,13 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     let store = open_store(args, desk, begun.as_ref()).await;
     if let Some((run, statuses)) = choices.filters.failing() {
         let ended = choices::ended(run, statuses, &desk.context.cwd, store.as_ref()).await;
-        selection.among = Some(ended.map_err(usage)?);
+        let redactor = desk.redactor.clone();
+        selection.among = Some(Among {
+            tests: ended.map_err(usage)?,
+            stored: Box::new(move |description, vars| {
+                stored_sameness(description, vars, &redactor)
+            }),
+        });
     }
     let options = &opened.suite.tests.options;
     let settings = args.settings(options, &env);
@@ -108,13 +116,14 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     let failed = |error: StoreError| stop(desk, error.to_string(), None, Exit::Usage);
     let (writer, earlier) = match (begun, &store) {
         (Some(begun), _) => {
-            let writer = begun.store.resume(&begun.run);
+            let writer = begun.store.resume(&begun.run, &desk.redactor);
             let Begun { store, run, retry_errors, .. } = begun;
             let earlier = Earlier::of(store, run, &plan, retry_errors).await.map_err(failed)?;
             (Some(writer), Some(earlier))
         }
         (None, Some(store)) => {
-            (Some(store.start(&info, &suite::texts(&opened.files, &desk.redactor))), None)
+            let texts = suite::texts(&opened.files);
+            (Some(store.start(&info, &texts, &desk.redactor)), None)
         }
         (None, None) => (None, None),
     };
@@ -207,7 +216,9 @@ pub(super) fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, S
             let bare = ['"', '\'']
                 .iter()
                 .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
-            env.insert(name.trim().to_owned(), bare.unwrap_or(value).to_owned());
+            let (name, value) = (name.trim(), bare.unwrap_or(value));
+            learn(&of_named(name, value), &desk.redactor);
+            env.insert(name.to_owned(), value.to_owned());
         }
     }
     Ok(env)
@@ -228,16 +239,16 @@ fn info(
     if let Some(delay) = settings.delay {
         options.insert("delay".into(), (delay.as_millis() as u64).into());
     }
-    let config = desk.redactor.text(&opened.suite.config().to_string()).into_owned();
-    RunInfo {
+    let info = RunInfo {
         id: format!("eval-{}-{created}", desk.context.letters(3)),
         created,
         description: args.description.clone().or_else(|| opened.suite.description.clone()),
-        config: serde_json::from_str(&config).unwrap_or(Value::Null),
-        columns: suite::masked(&plan.columns, &desk.redactor),
+        config: opened.suite.config(),
+        columns: plan.columns.clone(),
         planned: plan.seats.len(),
         options,
         tags,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-    }
+    };
+    masked::run(&info, &desk.redactor).into_owned()
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use quintain_core::redteam::{Orders, Reading};
+use quintain_engine::secrets::learn;
 use quintain_source::{Diagnostics, Renderer, Severity as Weight};
 
 use crate::cli::Desk;
@@ -27,7 +28,7 @@ pub(in crate::cli) fn of_suite(opened: Option<&Opened>, desk: &Desk) -> Result<O
             if desk.console.colours_errors() { Renderer::coloured() } else { Renderer::plain() };
         desk.console.err(renderer.render_all(&opened.sources, &dx).trim_end());
     }
-    orders.secrets().iter().for_each(|secret| desk.redactor.learn(secret));
+    learn(&orders.secrets(), &desk.redactor);
     if dx.has_errors() { Err(Exit::Usage) } else { Ok(orders) }
 }
 

@@ -22,7 +22,7 @@ use super::{again, choices, orders, writing};
 use crate::cli::dry_run::DryRun;
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
-use crate::cli::suite::{self, Opened};
+use crate::cli::suite::{self, Opened, Wrong};
 use crate::cli::target::{self, TargetArgs};
 use crate::cli::{Desk, baseline, runs, store};
 use crate::exit::Exit;
@@ -107,7 +107,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     };
     let consent = Consent::of_the_user();
     let resolved = match &begun {
-        Some(begun) => match begun.suite(consent, &desk.context.env, desk) {
+        Some(begun) => match suite_of(begun, consent, &args, desk) {
             Ok(opened) => {
                 let chosen = choices::target(&begun.info.options);
                 args.target.resolve_stored(consent, opened, chosen, desk, args.show.json)
@@ -156,8 +156,8 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
     let config = writing::config(&name, &target, &orders, desk);
     let texts = match &opened {
-        Some(opened) => suite::texts(&opened.files, &desk.redactor),
-        None => suite::texts(args.target.as_suite(desk).as_slice(), &desk.redactor),
+        Some(opened) => suite::texts(&opened.files),
+        None => suite::texts(args.target.as_suite(desk).as_slice()),
     };
     let info = |planned| {
         if let Some(begun) = &begun {
@@ -175,8 +175,8 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
             past.as_ref(),
             info,
             |info| match (&begun, &store) {
-                (Some(begun), _) => Some(begun.store.resume(&begun.run)),
-                (None, Some(store)) => Some(store.start(info, &texts)),
+                (Some(begun), _) => Some(begun.store.resume(&begun.run, &desk.redactor)),
+                (None, Some(store)) => Some(store.start(info, &texts, &desk.redactor)),
                 (None, None) => None,
             },
             &mut |event: Event<'_>| {
@@ -252,6 +252,16 @@ fn dry_run(args: &Args, desk: &Desk) -> Exit {
     let (outputs, no_write, json) = (&args.show.output[..], args.no_write, args.show.json);
     DryRun { name, effects, outputs, no_write, json }.show(desk);
     Exit::Passed
+}
+
+/// The suite of a run that is gone on with; a target that is named again need not be in it.
+fn suite_of(begun: &Begun, consent: Consent, args: &Args, desk: &Desk) -> Result<Opened, Wrong> {
+    let env = &desk.context.env;
+    if args.target.is_named() {
+        begun.suite_as_stored(consent, env, desk)
+    } else {
+        begun.suite(consent, env, desk)
+    }
 }
 
 /// The run to go on with, if one is named.

@@ -22,7 +22,7 @@ pub(super) struct Args {
 
 pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
     let run = store.find(&args.run).await?;
-    let mut feed = Feed::new();
+    let mut feed = Feed::new(desk);
     for path in &args.output {
         if let Err(why) = feed.file(path, desk) {
             desk.console.error(&why, None);

@@ -6,7 +6,7 @@ use quintain_engine::store::{Store, StoreError};
 use serde_json::Value;
 
 use crate::cli::Desk;
-use crate::cli::reports::{Stdout, options};
+use crate::cli::reports::{Feed, options};
 use crate::exit::Exit;
 
 /// Show an earlier run as it was reported
@@ -40,7 +40,8 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
     }
     let format = if args.json { "json" } else { "console" };
     let Some(reporter) = quintain_report::find(format) else { return Ok(Exit::Nothing) };
-    let mut report = reporter.open(Box::new(Stdout), &options(desk));
+    let mut feed = Feed::new(desk);
+    feed.stdout(reporter, &options(desk));
     let wanted = |event: &Event<'_>| match event {
         Event::Case(case) => !args.failures || case.status != CaseStatus::Passed,
         _ => true,
@@ -48,10 +49,10 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
     store
         .replay(&run, |event| {
             if wanted(&event) {
-                // A reader that went away is no error.
-                let _ = report.event(event);
+                feed.event(event);
             }
         })
         .await?;
+    feed.finish(&desk.console);
     Ok(Exit::Passed)
 }

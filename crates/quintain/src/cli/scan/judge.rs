@@ -9,9 +9,10 @@ use quintain_core::finding::Finding;
 use quintain_core::knowledge::Knowledge;
 use quintain_core::launch_checks::{self, Machine};
 use quintain_core::static_finding::inspect;
+use quintain_core::suite::Launch;
 use quintain_core::surface::Surface;
+use quintain_engine::secrets::{learn_literals, learn_url};
 use quintain_wire::redact::Redactor;
-use secrecy::ExposeSecret;
 
 use super::sheet::Scan;
 
@@ -20,12 +21,9 @@ use super::sheet::Scan;
 pub(super) fn learn_secrets(configs: &[Config], redactor: &Redactor) {
     let launches = configs.iter().flat_map(|config| &config.entries);
     for launch in launches.filter_map(|entry| entry.launch.as_ref()) {
-        for literal in launch_checks::literals(launch) {
-            // A plain word would be masked wherever it stands, in the words of the report, too.
-            let letters = |c: char| c.is_ascii_lowercase() || "- ".contains(c);
-            if !literal.value.expose_secret().chars().all(letters) {
-                redactor.learn(&literal.value);
-            }
+        learn_literals(launch, redactor);
+        if let Launch::Url { url, .. } = launch {
+            learn_url(url, redactor);
         }
     }
 }

@@ -64,13 +64,17 @@ impl Outputs {
     /// Whether all of them could be written.
     pub(super) fn write(self, scan: &Scan, desk: &Desk) -> bool {
         let mut complete = true;
+        let document = |value: Value| {
+            let masked = desk.redactor.json(&value);
+            format!("{}\n", visible_json(&format!("{:#}", *masked)))
+        };
         for (path, format, mut file) in self.0 {
             let text = match format {
-                Format::Json => format!("{}\n", visible_json(&format!("{:#}", json(scan)))),
-                Format::Sarif => format!("{}\n", visible_json(&format!("{:#}", sarif(scan)))),
-                Format::Markdown => markdown::text(scan, desk),
+                Format::Json => document(json(scan)),
+                Format::Sarif => document(sarif(scan)),
+                Format::Markdown => desk.redactor.text(&markdown::text(scan, desk)).into_owned(),
             };
-            match file.write_all(desk.redactor.text(&text).as_bytes()) {
+            match file.write_all(text.as_bytes()) {
                 Ok(()) => desk.console.note(&format!("wrote {}", path.display())),
                 Err(error) => {
                     complete = false;

@@ -7,6 +7,7 @@ use quintain_core::finding::Finding;
 use quintain_core::surface::Surface;
 use quintain_core::surface::lock::{Scope, lock};
 use quintain_core::surface::rug_pull;
+use quintain_wire::redact::Redactor;
 use serde_json::{Value, json};
 
 use super::sheet::Scan;
@@ -25,7 +26,7 @@ pub(super) fn apply(
     desk: &Desk,
 ) -> Result<Vec<String>, Wrong> {
     let path = desk.context.cwd.join(FILE);
-    let listed = listed(scan);
+    let listed = listed(scan, &desk.redactor);
     let kept = read(&path)?;
     if listed.is_empty() {
         if write || verify {
@@ -57,7 +58,8 @@ struct Listed {
     surface: Surface,
 }
 
-fn listed(scan: &Scan) -> Vec<Listed> {
+/// What servers listed, as it may be written to a file.
+fn listed(scan: &Scan, redactor: &Redactor) -> Vec<Listed> {
     let mut found = Vec::new();
     for (at, sheet) in scan.sheets.iter().enumerate() {
         let config = scan.config(sheet);
@@ -67,7 +69,8 @@ fn listed(scan: &Scan) -> Vec<Listed> {
                 Some(config) => key(config, &config.entries[number]),
                 None => line.name.clone(),
             };
-            found.push(Listed { sheet: at, line: number, key, surface: surface.clone() });
+            let surface = redactor.masked_or(surface, Surface::default).into_owned();
+            found.push(Listed { sheet: at, line: number, key, surface });
         }
     }
     found
