@@ -14,6 +14,7 @@ use quintain_source::{Diagnostic, Diagnostics};
 use quintain_wire::redact::Redactor;
 
 use super::Desk;
+use super::own_file;
 use super::suite::{self, Opened, Wrong, say};
 use crate::console::Console;
 
@@ -51,6 +52,10 @@ impl Show {
     /// Opens all reports; files of the suite count if the command line names none.
     pub(in crate::cli) fn open(&self, suite: Option<&Opened>, desk: &Desk) -> Result<Feed, Wrong> {
         let mut feed = Feed::new(desk);
+        // Before any of them is emptied.
+        for path in &self.output {
+            reporter(path).map_err(|what| say(what, None))?;
+        }
         for path in &self.output {
             feed.file(path, desk).map_err(|what| say(what, None))?;
         }
@@ -103,6 +108,15 @@ impl Feed {
         Ok(())
     }
 
+    /// Opens a file that this program names, below the working directory.
+    pub(in crate::cli) fn own_file(&mut self, path: &Path, desk: &Desk) -> Result<(), String> {
+        let reporter = reporter(path)?;
+        desk.files.wrote(&desk.context.cwd.join(path));
+        let file = own_file::create(&desk.context.cwd, path)?;
+        self.add(path, reporter, file, desk);
+        Ok(())
+    }
+
     /// Opens a file that a suite names, if it lies in the folder of the suite.
     fn suite_file(&mut self, output: &Output, opened: &Opened, desk: &Desk) -> Result<(), Wrong> {
         let Output { file: kept, span } = output;
@@ -113,11 +127,7 @@ impl Feed {
                 let (path, folder) = (kept.path.clone(), kept.folder.clone());
                 return Err(ConfinedError::Outside { path, folder });
             }
-            let folder = Folder::open(&kept.folder)?;
-            if let Some(parent) = kept.path.parent() {
-                folder.create_folders(parent)?;
-            }
-            folder.create_fresh(&kept.path)
+            own_file::create_below(&Folder::open(&kept.folder)?, &kept.path)
         };
         let why = match fresh() {
             Ok(file) => {

@@ -97,13 +97,14 @@ impl Raid {
         let (mut target, orders) = self.read(desk)?;
         let running = self.open(twin, &mut target, desk).await?;
         let mut feed = Feed::new(desk);
-        if let Err(why) = feed.file(&self.report(twin), desk) {
+        if let Err(why) = feed.own_file(&self.report(twin), desk) {
             // A folder that cannot be written to must not keep anybody from the demonstration.
             desk.console.warn(&why);
         }
         let name = format!("techmart, {}", word(twin));
         let world = World {
             env: desk.context.env.clone().into(),
+            state_dir: desk.context.state_dir(),
             redactor: desk.redactor.clone(),
             ..World::default()
         };

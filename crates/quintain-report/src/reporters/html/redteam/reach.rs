@@ -201,12 +201,16 @@ pub(super) fn frameworks(out: &mut impl Write, report: &RedteamReport) -> io::Re
 pub(super) fn undone(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     let not_run = report.not_run.iter().map(|one| (one.what.as_str(), one.why.as_str()));
     let silent = report.silent.iter().map(|one| (one.tool.as_str(), one.why.as_str()));
-    if report.not_run.is_empty() && report.silent.is_empty() {
+    let changed = report.changes.iter();
+    let changed: Vec<(String, String)> =
+        changed.map(|one| (one.path.display().to_string(), one.to_string())).collect();
+    if report.not_run.is_empty() && report.silent.is_empty() && changed.is_empty() {
         return Ok(());
     }
     writeln!(out, "<section id=\"undone\" class=\"charts\" aria-label=\"Not attacked\">")?;
     list(out, "Not run", not_run)?;
     list(out, "Silent tools", silent)?;
+    list(out, "Changed files", changed.iter().map(|(path, how)| (path.as_str(), how.as_str())))?;
     writeln!(out, "</section>")
 }
 
