@@ -72,7 +72,7 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         [] => begun.files(desk)?,
         files => suite::read(files, Vec::new(), desk)?,
     };
-    let env = &suite::masked_env(&files, &desk.context.env, consent, desk);
+    let env = &suite::masked_env(&files, &desk.context.env, desk);
     let opened = suite::understand(files, env, Purpose::Run(consent), desk)?;
     let repeat = begun.choices().repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
     let mut plan = plan(&opened.suite, &Selection::default(), repeat);

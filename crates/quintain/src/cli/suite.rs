@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use quintain_core::suite::{Consent, Loaded, Purpose, Suite, SuiteFile, load};
+use quintain_core::suite::{Loaded, Needed, Purpose, Suite, SuiteFile, load};
 use quintain_engine::secrets::{learn, learn_launch};
 use quintain_engine::store::SuiteText;
 use quintain_source::{Diagnostics, Renderer, Sources};
@@ -114,10 +114,11 @@ pub(super) fn read(
 pub(super) fn masked_env(
     files: &[SuiteFile],
     env: &BTreeMap<String, String>,
-    consent: Consent,
     desk: &Desk,
 ) -> BTreeMap<String, String> {
-    let loaded = load(files.to_vec(), env, desk.files.clone(), Purpose::Run(consent));
+    // Which variables are mentioned is seen without running anything; the suite itself is loaded after.
+    let purpose = Purpose::Read(Needed::Nothing);
+    let loaded = load(files.to_vec(), env, desk.files.clone(), purpose);
     learn(&loaded.secrets, &desk.redactor);
     let masked = |value: &String| desk.redactor.text(value).into_owned();
     env.iter().map(|(name, value)| (name.clone(), masked(value))).collect()
