@@ -35,7 +35,7 @@ pub use suggest::closest;
 pub use switch::switched_on;
 pub use template::{Scope, Templates};
 pub use visible::{visible, visible_json};
-pub use yaml::{read, read_long};
+pub use yaml::{MAX_BYTES, read, read_long};
 
 #[cfg(test)]
 mod properties;

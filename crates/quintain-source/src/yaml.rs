@@ -9,8 +9,8 @@ use crate::node::{Node, NodeKind, Origin, Scalar, ScalarValue, Style};
 use crate::packed::Long;
 use crate::scalar::resolve;
 
-/// Room for several hundred thousand tests.
-const MAX_BYTES: usize = 128 << 20;
+/// The size of a file that is still read: room for several hundred thousand tests.
+pub const MAX_BYTES: usize = 128 << 20;
 
 /// Reads a YAML or (by its suffix) JSON file. Nothing is returned if the text cannot be understood;
 /// lesser faults such as duplicate keys are reported and the tree is returned all the same.

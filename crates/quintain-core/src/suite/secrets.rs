@@ -1,6 +1,9 @@
 //! Which texts of a suite must never be shown: what a redactor is fed with.
 
-use quintain_source::{Node, is_template};
+use std::collections::HashSet;
+
+use aho_corasick::AhoCorasick;
+use quintain_source::{MAX_BYTES, Node, is_template};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::provider::Env;
@@ -29,10 +32,28 @@ pub(super) fn collect(
             node.for_each(|node| written(node, key == "env", &mut found));
         }
     }
-    let mentioned = |name: &str| texts.iter().any(|text| text.contains(name));
+    let mentioned = mentioned(texts, env);
     for (name, value) in env {
-        if (names_a_secret(name) && looks_random(value)) || mentioned(name) {
+        if (names_a_secret(name) && looks_random(value)) || mentioned.contains(name.as_str()) {
             found.extend(of_named(name, value));
+        }
+    }
+    found
+}
+
+/// The variables whose names occur in the texts, in one pass however many there are.
+fn mentioned<'e>(texts: &[&str], env: &'e Env) -> HashSet<&'e str> {
+    let names: Vec<&str> = env.keys().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    // Names that cannot be searched for count as mentioned: too much is masked then, never too little.
+    let Ok(search) = AhoCorasick::new(&names) else { return names.into_iter().collect() };
+    let mut found = HashSet::new();
+    // A text above the limit is refused, and nothing of it is shown.
+    for text in texts.iter().filter(|text| text.len() <= MAX_BYTES) {
+        for one in search.find_overlapping_iter(text) {
+            found.insert(names[one.pattern().as_usize()]);
+            if found.len() == names.len() {
+                return found;
+            }
         }
     }
     found

@@ -10,6 +10,8 @@ use walkdir::WalkDir;
 
 use super::Plantings;
 
+/// Folders with many files, none of which a target is asked for.
+const PASSED_OVER: [&str; 4] = [".git", ".venv", "node_modules", "target"];
 /// Entries of a watched folder that are looked at.
 const MAX_ENTRIES: usize = 20_000;
 
@@ -88,7 +90,12 @@ impl Plantings {
             .flat_map(|(folder, depth)| self.marked_below(folder, *depth, spared.as_deref()));
         let named = self.named.iter().rev().cloned();
         let marked = marked.chain(below).chain(named).filter(|path| seen.insert(path.clone()));
-        let marked: Vec<Found> = marked.map(Found::Marked).collect();
+        let marked: Vec<PathBuf> = marked.collect();
+        // What is below something that goes, goes with it.
+        let is_outermost =
+            |path: &PathBuf| !path.ancestors().skip(1).any(|above| seen.contains(above));
+        let marked: Vec<Found> =
+            marked.into_iter().filter(is_outermost).map(Found::Marked).collect();
         let folders = self.folders.iter().rev().cloned().map(Found::Folder);
         let goes = |found: &Found| {
             let (Found::Marked(path) | Found::Folder(path)) = found;
@@ -107,7 +114,8 @@ impl Plantings {
             let Some(entry) = entries.next() else { break };
             let Ok(entry) = entry else { continue };
             let is_marked = self.carries_mark(entry.path());
-            let is_closed = is_marked || spared == Some(entry.path());
+            let is_heavy = PASSED_OVER.iter().any(|name| entry.file_name() == *name);
+            let is_closed = is_marked || is_heavy || spared == Some(entry.path());
             if is_closed && entry.file_type().is_dir() {
                 entries.skip_current_dir();
             }

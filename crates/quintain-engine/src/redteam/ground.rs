@@ -31,7 +31,7 @@ const HELLO: &str = "hello quintain";
 /// A word of it, and of the canary.
 const WORD: &str = "quintain";
 /// So deep are the folders of a target watched.
-const DEPTH: usize = 4;
+pub(super) const DEPTH: usize = 4;
 /// What is read of a file that appeared.
 const MAX_CONTENT: u64 = 4096;
 /// Files of the ground that are looked at.

@@ -68,12 +68,18 @@ use siege::Siege;
 pub use findings::Reproduce;
 pub use past::{Lesson, Past};
 pub use rehearse::{Rehearsal, rehearse};
+pub use roots::declared as declared_roots;
 
 /// A variable of the environment of every target that is started, with a value nobody knows.
 pub const ENV_CANARY: &str = "QUINTAIN_CANARY";
 
 /// How long all sessions together may take to end.
 const CLOSE: Duration = Duration::from_secs(1);
+
+/// Whether a target is not on this machine.
+pub fn is_remote(target: &McpTarget) -> bool {
+    roots::whereabouts(target).elsewhere
+}
 
 /// Who is attacked, and how.
 pub struct Campaign<'a> {

@@ -1,13 +1,14 @@
 //! The folders that a target says it is confined to, and whether it runs on this machine.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use quintain_core::suite::{Launch, McpTarget};
 use secrecy::ExposeSecret as _;
 use url::{Host, Url};
 
-/// Folders that stand on the command line or in the named environment of a started target.
-pub(super) fn declared(target: &McpTarget) -> Vec<PathBuf> {
+/// Folders on the command line or in the named environment of a started target.
+pub fn declared(target: &McpTarget) -> Vec<PathBuf> {
     let mut roots = Vec::new();
     for server in &target.servers {
         let (Launch::Command { args, env, cwd, .. } | Launch::Path { args, env, cwd, .. }) =
@@ -15,16 +16,28 @@ pub(super) fn declared(target: &McpTarget) -> Vec<PathBuf> {
         else {
             continue;
         };
-        let values = args.iter().cloned();
-        let values = values.chain(env.values().map(|value| value.expose_secret().to_owned()));
-        for value in values {
-            let value = value.split_once('=').map_or(value.as_str(), |(_, value)| value).to_owned();
-            let base = cwd.clone().unwrap_or_default();
-            roots.extend(folder(&base.join(&value)).filter(|_| looks_like_path(&value)));
-        }
+        let values = env.values().map(|value| value.expose_secret().to_owned());
+        roots.extend(folders(args, values, cwd.as_deref().unwrap_or(Path::new(""))));
     }
-    roots.dedup();
+    let mut seen = HashSet::new();
+    roots.retain(|root| seen.insert(root.clone()));
     roots
+}
+
+/// Arguments that are folders, and values that are written as paths of folders.
+fn folders(args: &[String], values: impl Iterator<Item = String>, base: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let before = std::iter::once("").chain(args.iter().map(String::as_str));
+    for (value, before) in args.iter().zip(before) {
+        // `python3 -m server` names a module, even where there is a folder of that name.
+        let is_plain = before != "-m" && !value.is_empty();
+        found.extend(folder(&base.join(value)).filter(|_| is_plain));
+    }
+    for value in args.iter().cloned().chain(values) {
+        let value = value.split_once('=').map_or(value.as_str(), |(_, value)| value);
+        found.extend(folder(&base.join(value)).filter(|_| looks_like_path(value)));
+    }
+    found
 }
 
 /// Where the servers run that are started.
@@ -94,6 +107,19 @@ fn is_loopback(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_on_the_command_line_are_roots_however_they_are_written() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        for name in ["data", "server", "other"] {
+            std::fs::create_dir(home.join(name)).unwrap();
+        }
+        let words = ["-m", "server", "data", "--root=./other", "stdio", ""].map(str::to_owned);
+        let values = ["data".to_owned(), "./server".to_owned()].into_iter();
+        let expected = ["data", "other", "server"].map(|name| home.join(name));
+        assert_eq!(folders(&words, values, &home), expected);
+    }
 
     #[test]
     fn only_loopback_addresses_are_here() {

@@ -14,7 +14,7 @@ use quintain_core::tool_call::ToolCall;
 use super::budget::Budget;
 use super::clock::Clock;
 use super::gate::Gate;
-use super::ground::Planted;
+use super::ground::{self, Planted};
 use super::learn::{Lore, SHARE, broken_off, learn};
 use super::listener::Listener;
 use super::model::Proposals;
@@ -62,7 +62,7 @@ impl Siege {
                 Planted::new(&roots, &marks, state_dir).map_err(RedteamError::Ground)?;
             for folder in roots::places(&target) {
                 // A target that takes a path for a name writes where it runs.
-                planted.watch(&folder, 1).map_err(RedteamError::Ground)?;
+                planted.watch(&folder, ground::DEPTH).map_err(RedteamError::Ground)?;
             }
             Some(planted)
         } else {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use quintain_core::kept_file::KeptFile;
 use quintain_core::question::Answer;
 use quintain_core::verdict::{Proposal, Verdict};
-use quintain_wire::redact::Redactor;
+use quintain_wire::redact::{MASK, Redactor};
 use serde_json::Value;
 
 use super::Settings;
@@ -53,8 +53,11 @@ impl Snapshots {
         }
         let Proposal { file: kept, text, .. } = proposal;
         let shown = kept.full().display().to_string();
-        if redactor.text(&text) != text {
-            let why = format!("{shown} is not written, since it would hold a secret: mask it");
+        // The answers of a stored run are masked already.
+        if redactor.text(&text) != text || text.contains(MASK) {
+            let why = format!(
+                "{shown} is not written, since it would contain a secret; `mask` of a `snapshot` leaves parts out"
+            );
             return Verdict::error(why);
         }
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);

@@ -15,8 +15,11 @@ use crate::exit::Exit;
 
 /// Check this installation, and list what killed runs left behind
 ///
-/// A red-team run plants files and folders for the target to find and removes them when it ends. If it was killed,
-/// the next start of quintain removes them; `--clean` does so now.
+/// A red-team run plants files and folders and removes them when it ends.
+/// If it was killed, the next command removes what it left behind;
+/// `--clean` does so now.
+///
+/// Ends with 100 if something is broken.
 ///
 /// Examples:
 ///   quintain doctor
@@ -73,13 +76,16 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let removal =
         if args.clean { planted::remove_leftovers(state_dir) } else { Removal::default() };
     let mut checks = vec![state(state_dir), runs(state_dir).await, logins(state_dir)];
-    checks.push(leftovers(&planted::leftovers(state_dir), &removal));
+    let found = planted::leftovers(state_dir);
+    checks.push(leftovers(&found, &removal));
     checks.extend(programs(desk));
     if args.json {
         let removed: Vec<&PathBuf> = removal.removed.iter().collect();
+        let left: Vec<&PathBuf> =
+            found.iter().filter(|one| !one.is_running).flat_map(|one| &one.paths).collect();
         let version = env!("CARGO_PKG_VERSION");
         desk.console.json(&json!({
-            "checks": checks, "removed": removed, "quintain": {"version": version}
+            "checks": checks, "left": left, "removed": removed, "quintain": {"version": version}
         }));
     } else {
         print(&checks, &removal, desk);
@@ -98,14 +104,19 @@ fn print(checks: &[Check], removal: &Removal, desk: &Desk) {
         };
         let word = console.paint(tone, &format!("{word:7}"));
         let name = console.paint(Tone::Bold, &format!("{:15}", check.name));
-        console.out(&format!("{word}  {name}  {}", visible(&check.detail)));
+        console.out(&format!("{word}  {name}  {}", one_line(&check.detail)));
         if let Some(hint) = &check.hint {
-            console.out(&format!("{:26}{}", "", visible(hint)));
+            console.out(&format!("{:26}{}", "", one_line(hint)));
         }
     }
     for path in &removal.removed {
-        console.out(&format!("removed  {}", visible(&path.to_string_lossy())));
+        console.out(&format!("removed  {}", one_line(&path.to_string_lossy())));
     }
+}
+
+/// Names of files may contain line breaks.
+fn one_line(text: &str) -> String {
+    visible(text).replace(['\n', '\t'], " ")
 }
 
 fn state(folder: Option<&Path>) -> Check {
@@ -116,7 +127,17 @@ fn state(folder: Option<&Path>) -> Check {
     };
     let shown = folder.display().to_string();
     if !folder.exists() {
+        let above = folder.ancestors().find(|above| above.exists());
+        let is_possible = above.and_then(|above| above.metadata().ok());
+        if is_possible.is_none_or(|found| !found.is_dir() || found.permissions().readonly()) {
+            return Check::new(NAME, Status::Error, format!("{shown} cannot be created"))
+                .hint("set QUINTAIN_HOME to a folder for runs and logins");
+        }
         return Check::new(NAME, Status::Ok, format!("{shown} (created by the first run)"));
+    }
+    if !folder.is_dir() {
+        return Check::new(NAME, Status::Error, format!("{shown} is not a folder"))
+            .hint("move it away, or set QUINTAIN_HOME to another folder");
     }
     if !is_private(folder) {
         return Check::new(NAME, Status::Warning, format!("{shown} is open to other users"))
@@ -173,8 +194,11 @@ fn leftovers(found: &[Leftover], removal: &Removal) -> Check {
     let shown: Vec<String> =
         paths.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
     let more = if paths.len() > SHOWN { ", ..." } else { "" };
-    let detail =
-        format!("{} planted by killed runs: {}{more}{running}", paths.len(), shown.join(", "));
+    let detail = format!(
+        "{} files and folders of killed runs: {}{more}{running}",
+        paths.len(),
+        shown.join(", ")
+    );
     Check::new(NAME, Status::Warning, detail).hint("`quintain doctor --clean` removes them")
 }
 

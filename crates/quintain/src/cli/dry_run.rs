@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use quintain_core::effects::{Effects, Environment, Variables};
+use quintain_core::redteam::Destructive;
 use quintain_source::visible;
 use quintain_wire::transport::stdio::INHERITED;
 use serde_json::{Value, json};
@@ -20,6 +21,50 @@ pub(super) struct DryRun<'a> {
     pub(super) outputs: &'a [PathBuf],
     pub(super) no_write: bool,
     pub(super) json: bool,
+    /// For a red-team run.
+    pub(super) attack: Option<AttackEffects>,
+}
+
+/// What a red-team run does on this machine besides starting the target.
+pub(super) struct AttackEffects {
+    /// Folders in and beside which canaries are planted.
+    pub(super) planted: Vec<PathBuf>,
+    pub(super) listens: String,
+    pub(super) destructive: Destructive,
+    pub(super) needs_allow_remote: bool,
+}
+
+impl AttackEffects {
+    fn lines(&self) -> [(&'static str, Vec<Vec<String>>); 3] {
+        let temporary = vec!["a temporary folder of its own, and the journal of it".to_owned()];
+        let beside = |root: &PathBuf| vec![format!("in and beside {}", root.display())];
+        let planted = std::iter::once(temporary).chain(self.planted.iter().map(beside)).collect();
+        let tools = match self.destructive {
+            Destructive::Never => "no tools that destroy or change settings".to_owned(),
+            Destructive::Own => {
+                "tools that destroy or change settings, with objects of the run alone".to_owned()
+            }
+            Destructive::All => {
+                "tools that destroy or change settings, with real objects".to_owned()
+            }
+        };
+        let mut called = vec![vec![tools]];
+        if self.needs_allow_remote {
+            called.push(vec![
+                "nothing: the target is not on this machine, which needs --allow-remote".to_owned(),
+            ]);
+        }
+        [("plant", planted), ("listen", vec![vec![self.listens.clone()]]), ("call", called)]
+    }
+
+    fn as_json(&self) -> Value {
+        json!({
+            "planted": self.planted,
+            "listens": self.listens,
+            "destructive": self.destructive.to_string(),
+            "needsAllowRemote": self.needs_allow_remote,
+        })
+    }
 }
 
 impl DryRun<'_> {
@@ -38,10 +83,17 @@ impl DryRun<'_> {
         let own: Vec<(&str, String)> =
             outputs.chain(store.map(|store| ("store of runs", store))).collect();
         if self.json {
-            desk.console.json(&as_json(&self.effects, &read, &own));
+            let mut value = as_json(&self.effects, &read, &own);
+            if let Some(attack) = &self.attack {
+                value["attack"] = attack.as_json();
+            }
+            desk.console.json(&value);
         } else {
             let mut page = Page { text: String::new(), desk };
             page.write(&self.name, &self.effects, &read, &own);
+            for (title, entries) in self.attack.iter().flat_map(AttackEffects::lines) {
+                page.section(title, &entries);
+            }
             desk.console.out(page.text.trim_end());
         }
     }

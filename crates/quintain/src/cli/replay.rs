@@ -94,7 +94,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     if !args.all && !unknown.is_empty() {
         return Err(Exit::Usage);
     }
-    args.destructive.apply(&mut orders);
+    args.destructive.apply(&mut orders, desk);
     orders.allow_remote = args.allow_remote;
     let name = findings.first().map_or("", |finding| finding.target.as_str());
     let again = target.servers.first().map(|server| by_launch(&server.launch)).unwrap_or_default();

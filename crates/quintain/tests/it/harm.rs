@@ -130,7 +130,7 @@ fn killed(moment: &str) -> Result<(), Failed> {
         return Err("nothing was planted, so this proves nothing".into());
     }
     let doctor = machine.quintain(&["doctor", "--json"]).output()?;
-    if !String::from_utf8_lossy(&doctor.stdout).contains("planted by killed runs") {
+    if !String::from_utf8_lossy(&doctor.stdout).contains("of killed runs") {
         return Err(format!("the doctor sees nothing: {}", said(&doctor)).into());
     }
     if machine.files() != left {

@@ -45,5 +45,6 @@ fn read<'a>(args: &'a Args, desk: &Desk) -> Result<DryRun<'a>, Wrong> {
         outputs: &args.show.output,
         no_write: args.no_write,
         json: args.show.json,
+        attack: None,
     })
 }

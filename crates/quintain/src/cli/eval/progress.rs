@@ -1,5 +1,6 @@
 //! Shows how far a run is: a bar on a terminal, a line now and then elsewhere.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
@@ -19,6 +20,8 @@ pub(in crate::cli) struct Progress<'a> {
     done: usize,
     bad: usize,
     last: Instant,
+    /// What was printed already.
+    phases: HashSet<String>,
 }
 
 impl<'a> Progress<'a> {
@@ -35,7 +38,8 @@ impl<'a> Progress<'a> {
             bar.set_style(style.with_key("rate", rate));
         }
         let lines = wanted && bar.is_none() && !console.is_quiet();
-        Self { console, bar, lines, planned: 0, done: 0, bad: 0, last: Instant::now() }
+        let (last, phases) = (Instant::now(), HashSet::new());
+        Self { console, bar, lines, planned: 0, done: 0, bad: 0, last, phases }
     }
 
     /// Tells of an event. What is printed for it meanwhile does not get in the way of the bar.
@@ -67,10 +71,11 @@ impl<'a> Progress<'a> {
     }
 
     /// Long work says what it is about.
-    fn phase(&self, phase: &str) {
+    fn phase(&mut self, phase: &str) {
         match &self.bar {
             Some(bar) => bar.set_message(phase.to_owned()),
-            None if self.lines => self.console.err(phase),
+            // Hits are confirmed while others are attacked: what comes and goes is printed once.
+            None if self.lines && self.phases.insert(phase.to_owned()) => self.console.err(phase),
             None => {}
         }
     }

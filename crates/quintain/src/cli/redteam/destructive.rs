@@ -2,6 +2,8 @@
 
 use quintain_core::redteam::{Destructive, Orders};
 
+use crate::cli::Desk;
+
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct DestructiveArgs {
     /// Call tools that may destroy something or change settings, too: `own` (the default) only with objects that
@@ -13,9 +15,15 @@ pub(in crate::cli) struct DestructiveArgs {
 }
 
 impl DestructiveArgs {
-    /// A suite may allow more than the command line does, never less.
-    pub(in crate::cli) fn apply(&self, orders: &mut Orders) {
+    /// A suite may come from somebody else: it may allow objects of the run, and nothing real.
+    pub(in crate::cli) fn apply(&self, orders: &mut Orders, desk: &Desk) {
         let asked = self.include_destructive.as_deref().and_then(Destructive::find);
-        orders.destructive = orders.destructive.max(asked.unwrap_or_default());
+        let asked = asked.unwrap_or_default();
+        if orders.destructive == Destructive::All && asked != Destructive::All {
+            desk.console.warn(
+                "`destructive: all` of a suite counts as `own`; --include-destructive=all allows everything",
+            );
+        }
+        orders.destructive = orders.destructive.min(Destructive::Own).max(asked);
     }
 }

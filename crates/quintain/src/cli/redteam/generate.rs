@@ -153,7 +153,7 @@ fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit
     // Marks of written tests follow from the seed, so a target must not know it by default.
     let chosen = args.seed.or(Some(orders.seed).filter(|seed| *seed != 0));
     orders.seed = chosen.unwrap_or_else(|| desk.context.random_seed());
-    args.destructive.apply(&mut orders);
+    args.destructive.apply(&mut orders, desk);
     // Writing a suite asks the target alone: a stranger's file must not choose who gets the user's keys.
     orders.not_run.extend(orders.model.take().map(|model| NotRun {
         what: format!("proposals of {}", model.name),

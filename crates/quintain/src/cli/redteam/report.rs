@@ -37,8 +37,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, StoreError> {
     let run = store.find_of(&args.run, PREFIX).await?;
     let is_attack = run.summary.as_ref().is_some_and(|summary| summary.redteam.is_some());
     if !is_attack {
-        let help = "`quintain runs list` shows all runs; those of attacks begin with `redteam-`";
-        desk.console.error(&format!("{} holds no attacks", run.id), Some(help));
+        runs::no_attacks(&run.id, desk);
         return Ok(Exit::Nothing);
     }
     let mut feed = match args.show.open(None, desk) {

@@ -11,7 +11,7 @@ use quintain_core::redteam::Orders;
 use quintain_core::result::{Place, TargetName};
 use quintain_core::suite::{Consent, McpTarget, Server, Suite, Target};
 use quintain_engine::redteam::{Past, RedteamError};
-use quintain_engine::store::{Run, RunState};
+use quintain_engine::store::{Run, RunState, Store};
 use quintain_source::visible;
 use quintain_wire::transport::stdio::INHERITED;
 use serde_json::Value;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::assault::Assault;
 use super::destructive::DestructiveArgs;
 use super::{again, choices, orders, writing};
-use crate::cli::dry_run::DryRun;
+use crate::cli::dry_run::{AttackEffects, DryRun};
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
 use crate::cli::suite::{self, Opened, Wrong};
@@ -141,7 +141,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let store = match (&begun, args.no_write) {
         (Some(begun), _) => Some(begun.store.clone()),
         (None, true) => None,
-        (None, false) => store::open(desk).await.ok(),
+        (None, false) => open_store(desk).await,
     };
     let past = match &begun {
         Some(begun) => match Past::read(begun.store.clone(), begun.run.clone()).await {
@@ -221,6 +221,11 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         desk.console.error(&format!("the target did not answer in time: {why}"), None);
         return Exit::Unreachable;
     }
+    if let Some(why) = report.cut_short.as_ref().filter(|_| outcome.fought.is_empty()) {
+        let help = "give more --budget-seconds, or find out why the target does not answer";
+        desk.console.error(&format!("nothing was attacked: {why}"), Some(help));
+        return Exit::Unreachable;
+    }
     if report.attacks.iter().all(|attack| attack.bouts == 0) {
         desk.console.err("nothing could be attacked");
         return Exit::Nothing;
@@ -250,8 +255,32 @@ fn dry_run(args: &Args, desk: &Desk) -> Exit {
     let files: Vec<&str> = files.collect();
     let name = if files.is_empty() { "this attack".to_owned() } else { files.join(", ") };
     let (outputs, no_write, json) = (&args.show.output[..], args.no_write, args.show.json);
-    DryRun { name, effects, outputs, no_write, json }.show(desk);
+    let attack = Some(attack_effects(&target, &orders));
+    DryRun { name, effects, outputs, no_write, json, attack }.show(desk);
     Exit::Passed
+}
+
+/// What a red-team run does on this machine besides starting the target.
+fn attack_effects(target: &McpTarget, orders: &Orders) -> AttackEffects {
+    let (host, port) = orders.listener.clone().unwrap_or(("127.0.0.1".to_owned(), 0));
+    let port = if port == 0 { "any free port".to_owned() } else { format!("port {port}") };
+    AttackEffects {
+        planted: quintain_engine::redteam::declared_roots(target),
+        listens: format!("{host}, {port}"),
+        destructive: orders.destructive,
+        needs_allow_remote: quintain_engine::redteam::is_remote(target) && !orders.allow_remote,
+    }
+}
+
+async fn open_store(desk: &Desk) -> Option<Store> {
+    match store::open(desk).await {
+        Ok(store) => Some(store),
+        Err(error) => {
+            let help = "--no-write runs without keeping anything";
+            desk.console.warn(&format!("this run is not kept: {error}; {help}"));
+            None
+        }
+    }
 }
 
 /// The suite of a run that is gone on with; a target that is named again need not be in it.
@@ -330,7 +359,7 @@ fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders,
     orders.budget_time = seconds.or(orders.budget_time);
     orders.seed = args.seed.unwrap_or(orders.seed);
     orders.concurrency = args.jobs.unwrap_or(orders.concurrency);
-    args.destructive.apply(&mut orders);
+    args.destructive.apply(&mut orders, desk);
     orders.allow_remote = args.allow_remote;
     if let Some(file) = &args.baseline {
         orders.suppressions = baseline::read(file, desk)?;

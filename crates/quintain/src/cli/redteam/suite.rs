@@ -171,8 +171,7 @@ async fn known(args: &Args, desk: &Desk) -> Result<Known, Exit> {
     };
     let (run, info) = found.await.map_err(|error| runs::failed(&error, desk))?;
     let Some(report) = run.summary.and_then(|summary| summary.redteam) else {
-        let help = "`quintain runs list` shows all runs; those of attacks begin with `redteam-`";
-        desk.console.error(&format!("{} holds no attacks", run.id), Some(help));
+        runs::no_attacks(&run.id, desk);
         return Err(Exit::Nothing);
     };
     Ok(Known {

@@ -56,6 +56,17 @@ pub(super) fn failed(error: &StoreError, desk: &Desk) -> Exit {
     Exit::Usage
 }
 
+/// Says why a run has no findings to show.
+pub(super) fn no_attacks(id: &str, desk: &Desk) {
+    if id.starts_with("redteam-") {
+        let help = "`quintain redteam run --resume` continues it";
+        desk.console.error(&format!("{id} did not finish, so it has no findings yet"), Some(help));
+    } else {
+        let help = "`quintain runs list` shows all runs; those of attacks begin with `redteam-`";
+        desk.console.error(&format!("{id} is not a red-team run"), Some(help));
+    }
+}
+
 pub(super) fn help(error: &StoreError) -> Option<&'static str> {
     let is_name = matches!(error, StoreError::NoSuchRun { .. });
     is_name.then_some("`quintain runs list` shows the runs there are")
