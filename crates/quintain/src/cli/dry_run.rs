@@ -74,6 +74,12 @@ impl DryRun<'_> {
             // The command line names the reports.
             self.effects.write.retain(|write| write.what != "report");
         }
+        for write in self.effects.write.iter_mut().filter(|write| write.refused.is_none()) {
+            let path = desk.context.cwd.join(&write.file);
+            let is_link = |path: &Path| path.is_symlink() && desk.context.cwd != path;
+            let mut own = path.ancestors().take_while(|path| **path != desk.context.cwd);
+            write.refused = own.any(is_link).then_some("a symbolic link is on the way");
+        }
         paths.shorten(&mut self.effects);
         let record = desk.files.take();
         let read: Vec<String> = record.read().map(|path| paths.short(path)).collect();
@@ -154,7 +160,11 @@ impl Page<'_> {
         });
         self.section("contact", &contacts.collect::<Vec<_>>());
         let Some(tests) = &effects.tests else { return };
-        let mut lines = vec![counted(tests.cases, "case") + " of " + &counted(tests.tests, "test")];
+        let mut lines = if tests.made_by.is_empty() {
+            vec![counted(tests.cases, "case") + " of " + &counted(tests.tests, "test")]
+        } else {
+            vec!["an unknown number of cases".to_owned()]
+        };
         for script in &tests.made_by {
             lines
                 .push(format!("tests that {script} makes are not counted: a dry run runs no code"));

@@ -49,7 +49,7 @@ pub(super) fn redteam() -> Value {
 
 fn destructive() -> Value {
     let what = "Call tools that may destroy something or change settings: `own` (or `true`) only with objects of \
-                the run, `all` with anything";
+                the run; `all` counts as `own` unless the command line allows it";
     either(what, [flag(""), choice("", &Destructive::WORDS)])
 }
 
