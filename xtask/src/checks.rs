@@ -71,7 +71,7 @@ const GUARDED_WRITES: &[(&str, &[&str])] = &[
     ("fs::write(", &["redteam/ground.rs", "redteam/ground/project.rs"]),
     ("File::create(", &[]),
     ("create_dir_all(", &[]),
-    ("remove_dir_all(", &["planted/removal.rs"]),
+    ("remove_dir_all(", &[]),
 ];
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Note> {

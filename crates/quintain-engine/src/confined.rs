@@ -130,6 +130,11 @@ impl Folder {
         }
     }
 
+    /// The names in this folder.
+    pub fn names(&self) -> Result<Vec<OsString>> {
+        self.directory.names().map_err(|source| io_error(self.real.clone(), source))
+    }
+
     /// Creates a file that must not exist. Its folder must.
     pub fn create_new(&self, path: &Path) -> Result<File> {
         let below = self.below(path)?;

@@ -184,7 +184,8 @@ pub fn objection(
             value => match leaf.role(value) {
                 Role::Names => {
                     names_something |= leaf.identifies(harm, args);
-                    (!owns(leaf, value)).then_some("may name something real")
+                    let is_ours = owns(leaf, value) && !names_machine(value);
+                    (!is_ours).then_some("may name something real")
                 }
                 Role::Chooses if !is_plain(value) => Some("is more than plain words"),
                 Role::Chooses => means_all(value).then_some("means everything there is"),
@@ -196,12 +197,32 @@ pub fn objection(
             wrong = Some(format!("`{}` {fault}", leaf.name));
         }
     });
+    if let (Some(name), None) = (misshapen(schema, args), &wrong) {
+        wrong = Some(format!("`{name}` has a form that the schema does not allow"));
+    }
     let nothing = || "no argument says which object is meant".to_owned();
     let missing = || {
         let (name, ..) = left_out(name, schema, args)?;
         Some(format!("`{name}` is left out, so that the target chooses it"))
     };
     wrong.or_else(missing).or_else(|| (!names_something).then(nothing))
+}
+
+/// Whether a text names a machine: a listener of the run is on the user's own.
+fn names_machine(value: &Value) -> bool {
+    let text = value.as_str().unwrap_or_default().to_ascii_lowercase();
+    ["://", "127.0.0.1", "localhost", "0.0.0.0", "[::1]"].iter().any(|part| text.contains(part))
+}
+
+/// An argument that is a list or an object although the schema wants something plain.
+fn misshapen<'a>(schema: &Value, args: &'a Map<String, Value>) -> Option<&'a str> {
+    let is_plain = |name: &str| {
+        let kind = schema.get("properties").and_then(|all| all.get(name)?.get("type")?.as_str());
+        kind.is_some_and(|kind| matches!(kind, "string" | "number" | "integer" | "boolean"))
+    };
+    let is_nested = |value: &Value| value.is_object() || value.is_array();
+    let found = args.iter().find(|(name, value)| is_nested(value) && is_plain(name));
+    found.map(|(name, _)| name.as_str())
 }
 
 /// What would select something and is missing, so that the target puts something of its own there: the name, its

@@ -13,6 +13,8 @@ pub struct Hints {
     pub folders: Vec<PathBuf>,
     /// Files of ours that may be moved away.
     pub spare: Vec<PathBuf>,
+    /// Folders of ours that may be moved away.
+    pub spare_folders: Vec<PathBuf>,
     /// Paths that nothing stands at yet.
     pub fresh: Vec<PathBuf>,
     /// A word that stands in the files.
@@ -42,7 +44,11 @@ const FOLDERS: [&str; 9] =
     ["dir", "directory", "folder", "cwd", "root", "repo", "repository", "workspace", "project"];
 const OUTPUTS: [&str; 8] = ["output", "out", "dest", "destination", "target", "save", "to", "new"];
 /// Tools that take away what they are given.
-const TAKES: [&str; 6] = ["move", "rename", "delete", "remove", "mv", "rm"];
+const TAKES: [&str; 24] = [
+    "archive", "compress", "convert", "cut", "delete", "discard", "ingest", "merge", "move", "mv",
+    "organise", "organize", "pack", "process", "relocate", "remove", "rename", "rm", "shift",
+    "sort", "split", "sync", "transfer", "trash",
+];
 
 impl Hints {
     /// Paths for an argument of which this is said, the likeliest first.
@@ -72,14 +78,16 @@ impl Hints {
             .map(|path| ending.map_or(path.clone(), |ending| path.with_extension(ending)))
             .collect();
         let files = if takes { suiting(&self.spare) } else { suiting(&self.files) };
+        // Folders of the target hold what is not ours.
+        let folders = if takes { &self.spare_folders } else { &self.folders };
         let order: [&[PathBuf]; 3] = if has(&OUTPUTS) {
-            [&fresh, &files, &self.folders]
+            [&fresh, &files, folders]
         } else if is_folder {
-            [&self.folders, &fresh, &files]
+            [folders, &fresh, &files]
         } else if makes {
-            [&fresh, &files, &self.folders]
+            [&fresh, &files, folders]
         } else {
-            [&files, &self.folders, &fresh]
+            [&files, folders, &fresh]
         };
         let mut texts: Vec<String> = Vec::new();
         let shown = |path: &Path| path.display().to_string();
@@ -89,7 +97,7 @@ impl Hints {
         texts.extend(names.filter_map(|path| Some(path.file_name()?.to_string_lossy().into())));
         texts.extend(order[0].iter().skip(1).take(1).map(|path| shown(path)));
         texts.extend(order[1..].iter().flat_map(|paths| paths.iter().take(1)).map(|p| shown(p)));
-        if is_folder {
+        if is_folder && !takes {
             texts.insert(1.min(texts.len()), ".".to_owned());
         }
         texts

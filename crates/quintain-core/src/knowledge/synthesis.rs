@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::pattern::matching;
+use super::verbs::only_looks;
 use super::{Hints, Learned, classify, words, writes};
 use crate::attack::Kind;
 use crate::surface::Tool;
@@ -123,9 +124,9 @@ impl Maker<'_> {
                 return items.iter().take(MAX_VALUES).cloned().collect();
             }
             let given = ["default", "example"].iter().filter_map(|key| schema.get(*key));
-            given.filter(|value| !value.is_null()).for_each(|value| add(value.clone()));
             let examples = schema.get("examples").and_then(Value::as_array).into_iter().flatten();
-            examples.take(2).for_each(|value| add(value.clone()));
+            let given = given.filter(|value| !value.is_null()).chain(examples.take(2));
+            given.filter(|value| !harms(value)).for_each(|value| add(value.clone()));
         }
         let kinds: Vec<&str> = match schema.get("type") {
             Some(Value::String(kind)) => vec![kind],
@@ -228,7 +229,11 @@ impl Maker<'_> {
             texts.push(if is_marked { self.hints.word.clone() } else { "test".to_owned() });
             texts.push("x".repeat(least.clamp(1, 4096)));
         }
-        texts.into_iter().filter(|text| fits(text)).map(Value::String).collect()
+        let commands = [Kind::Query, Kind::Command, Kind::Expression];
+        let is_command = kinds.iter().any(|kind| commands.contains(kind));
+        let harms =
+            |text: &str| is_command && words(text).iter().any(|word| HARMS.contains(&&**word));
+        texts.into_iter().filter(|text| fits(text) && !harms(text)).map(Value::String).collect()
     }
 
     /// Whether an argument says where to write. Whatever the schema and other tools propose for it may be a file of
@@ -243,7 +248,7 @@ impl Maker<'_> {
         let choices: Vec<&str> = choices.filter_map(Value::as_str).collect();
         let is_choice = !choices.is_empty() && !choices.iter().any(|text| looks_like_file(text));
         let says_path = || words(name).iter().any(|word| PATH_WORDS.contains(&word.as_str()));
-        writes(self.tool) && !is_address && is_path() && (!is_choice || says_path())
+        !only_looks(self.tool) && !is_address && is_path() && (!is_choice || says_path())
     }
 
     fn name(&self) -> &str {
@@ -330,6 +335,18 @@ impl Maker<'_> {
         ranked.sort_by_key(|(rank, _)| *rank);
         ranked.into_iter().map(|(_, value)| value).take(3)
     }
+}
+
+/// Words of queries and commands that change something. An example of a schema is sent as it is.
+const HARMS: [&str; 14] = [
+    "alter", "delete", "drop", "format", "grant", "insert", "kill", "reboot", "revoke", "rm",
+    "shutdown", "truncate", "update", "wipe",
+];
+
+/// Whether a proposed text would change something if it were run: several words, one of which says so.
+fn harms(value: &Value) -> bool {
+    let said = words(value.as_str().unwrap_or_default());
+    said.len() > 1 && said.iter().any(|word| HARMS.contains(&word.as_str()))
 }
 
 /// Names of arguments that are paths whatever else is said.

@@ -13,9 +13,25 @@ const WRITES: [&str; 25] = [
     "set", "post", "backup", "delete", "remove",
 ];
 /// Verbs of tools that change or destroy something for good.
-const DESTRUCTIVE: [&str; 44] = [
+const DESTRUCTIVE: [&str; 60] = [
+    "archive",
+    "merge",
     "abort",
     "ban",
+    "borrar",
+    "chmod",
+    "chown",
+    "cleanup",
+    "del",
+    "discard",
+    "eliminar",
+    "empty",
+    "expunge",
+    "löschen",
+    "nuke",
+    "supprimer",
+    "trash",
+    "zap",
     "cancel",
     "clear",
     "deactivate",
@@ -107,6 +123,67 @@ const LOOKS: [&str; 17] = [
     "visit",
 ];
 
+/// Verbs of tools that only look, for those who must be sure: everything else may change what it is given.
+const ONLY_LOOKS: [&str; 46] = [
+    "analyse",
+    "analyze",
+    "browse",
+    "cat",
+    "check",
+    "compare",
+    "count",
+    "describe",
+    "diff",
+    "explain",
+    "fetch",
+    "find",
+    "get",
+    "grep",
+    "head",
+    "info",
+    "inspect",
+    "launch",
+    "lint",
+    "list",
+    "load",
+    "look",
+    "lookup",
+    "ls",
+    "navigate",
+    "open",
+    "parse",
+    "peek",
+    "preview",
+    "query",
+    "read",
+    "render",
+    "screenshot",
+    "search",
+    "show",
+    "stat",
+    "status",
+    "summarise",
+    "summarize",
+    "tail",
+    "tell",
+    "tree",
+    "validate",
+    "verify",
+    "view",
+    "visit",
+];
+/// Beginnings of words that run verb and object together: `deleteuser`.
+const DESTRUCTIVE_PREFIXES: [&str; 7] =
+    ["delete", "destroy", "erase", "purge", "remove", "uninstall", "wipe"];
+/// What descriptions say of what is for good.
+const FOR_GOOD: [&str; 5] = [
+    "cannot be undone",
+    "can't be undone",
+    "irreversibl",
+    "permanently delete",
+    "permanently remove",
+];
+
 /// The verb that a description begins with, as far as it is one of these.
 pub(crate) fn begins(tool: &Tool, wanted: &[&str]) -> bool {
     let first = words(tool.description().unwrap_or_default()).into_iter().next();
@@ -120,7 +197,16 @@ pub(crate) fn begins(tool: &Tool, wanted: &[&str]) -> bool {
 pub fn writes(tool: &Tool) -> bool {
     let named = words(tool.name().unwrap_or_default());
     let named = named.iter().any(|word| WRITES.contains(&word.as_str()));
-    tool.hint("readOnlyHint") != Some(true) && (named || begins(tool, &WRITES))
+    // What a tool is called outweighs what it claims.
+    named || (tool.hint("readOnlyHint") != Some(true) && begins(tool, &WRITES))
+}
+
+/// Whether the name of a tool says that it looks and does nothing else. Annotations do not count: a target that lies
+/// must not get at the user's files.
+pub(super) fn only_looks(tool: &Tool) -> bool {
+    let named = words(tool.name().unwrap_or_default());
+    let has = |wanted: &[&str]| named.iter().any(|word| wanted.contains(&word.as_str()));
+    has(&ONLY_LOOKS) && !has(&WRITES) && !has(&DESTRUCTIVE)
 }
 
 /// Whether a tool says or sounds as if it destroys something.
@@ -128,17 +214,20 @@ pub(crate) fn claims_to_destroy(tool: &Tool) -> bool {
     sounds_destructive(tool) || says_destructive(tool)
 }
 
-/// Whether a tool claims to be destructive. What claims to only read as well is believed about that, as servers
-/// that state all hints do so; what the tool is called is never outweighed by a claim.
+/// Whether a tool claims to be destructive. A claim to only read as well is a contradiction: the worse counts, unless
+/// the name says that the tool only looks.
 pub(super) fn says_destructive(tool: &Tool) -> bool {
-    tool.hint("destructiveHint") == Some(true) && tool.hint("readOnlyHint") != Some(true)
+    let only_reads = tool.hint("readOnlyHint") == Some(true) && only_looks(tool);
+    tool.hint("destructiveHint") == Some(true) && !only_reads
 }
 
 /// Whether the words of a tool are about destroying. `mark_reboot` with the description `Record that a
 /// host was rebooted` is about telling of it; `record_delete` that begins with `Delete` is not.
 pub(super) fn sounds_destructive(tool: &Tool) -> bool {
+    let said = tool.description().unwrap_or_default().to_lowercase();
     (is_destructive(tool.name().unwrap_or_default()) && !tells(tool))
         || begins(tool, &SAID_DESTRUCTIVE)
+        || FOR_GOOD.iter().any(|words| said.contains(words))
 }
 
 /// Whether a tool looks, or writes down that something was done, by its name and its description.
@@ -171,7 +260,11 @@ pub(super) fn writes_where_told(tool: &Tool) -> bool {
 
 /// Whether a name of which nothing else is known sounds as if something were destroyed.
 pub fn is_destructive(name: &str) -> bool {
-    words(name).iter().any(|word| DESTRUCTIVE.contains(&word.as_str()))
+    let joined = |word: &str| {
+        let is_done = word.ends_with('d');
+        !is_done && DESTRUCTIVE_PREFIXES.iter().any(|verb| word.starts_with(verb))
+    };
+    words(name).iter().any(|word| DESTRUCTIVE.contains(&word.as_str()) || joined(word))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One directory and the names in it, for systems without calls that take a directory instead of a path: every
 //! step looks for links before it acts. Somebody who swaps names in between can win that race.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,10 @@ impl Directory {
 
     pub(super) fn child(&self, name: &OsStr) -> io::Result<Self> {
         Self::open(&self.0.join(name))
+    }
+
+    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
+        fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name())).collect()
     }
 
     pub(super) fn entry(&self, name: &OsStr) -> io::Result<Entry> {

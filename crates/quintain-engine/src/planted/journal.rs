@@ -4,9 +4,10 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::private::{self, journal_folders};
-use super::removal::Removal;
+use super::removal::{Removal, remove_marked};
 use super::{Leftover, Plantings, Record};
 
 const ENDING: &str = "jsonl";
@@ -33,7 +34,10 @@ impl Journal {
             match Self::create_in(&folder, name) {
                 Ok((file, path)) => {
                     let state_dir = state_dir.map(Path::to_owned);
-                    return Ok(Self { file, path, state_dir, plantings: Plantings::default() });
+                    let plantings = Plantings::default();
+                    let mut journal = Self { file, path, state_dir, plantings };
+                    journal.write(Record::Started(now()))?;
+                    return Ok(journal);
                 }
                 Err(error) => refused = error,
             }
@@ -99,6 +103,11 @@ impl Journal {
         self.plantings.carries_mark(path)
     }
 
+    /// Removes something of ours that is not needed any more.
+    pub(crate) fn remove(&self, path: &Path) -> io::Result<()> {
+        remove_marked(path, self.plantings.started)
+    }
+
     fn write(&mut self, record: Record) -> io::Result<()> {
         let mut line = serde_json::to_vec(&record)?;
         line.push(b'\n');
@@ -117,6 +126,14 @@ impl Journal {
         }
         removal
     }
+}
+
+/// The clock by which file systems date files may be a little behind.
+const CLOCK: Duration = Duration::from_millis(50);
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.saturating_sub(CLOCK).as_millis()).unwrap_or_default()
 }
 
 pub(super) fn is_journal(path: &Path) -> bool {

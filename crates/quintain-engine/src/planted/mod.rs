@@ -1,5 +1,5 @@
 //! What a run plants on the user's machine, and how it is removed again: by the run itself, by the panic hook, or
-//! by the next start if the run was killed. Only what carries a mark of the run is ever removed, what is
+//! by the next start if the run was killed. Only what is younger than the run and carries a mark of the run is ever removed, what is
 //! named exactly as an attempt was at random, and folders of ours that are empty. Knows nothing of attacks.
 
 mod journal;
@@ -9,11 +9,11 @@ mod removal;
 pub use journal::Journal;
 pub use private::{create_private_folder, is_private};
 pub use removal::Removal;
-pub(crate) use removal::remove_marked;
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use quintain_core::attack::Nonce;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Record {
+    /// When the run began, in milliseconds since 1970. What is older is not ours, whatever it is called now.
+    Started(u64),
     /// A mark that names of files may carry from now on.
     Mark(String),
     /// A file, link or folder whose name carries a mark.
@@ -40,6 +42,8 @@ pub(crate) enum Record {
 /// Everything that one run has planted so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plantings {
+    /// Nothing is removed if it is not known.
+    started: Option<SystemTime>,
     marks: HashSet<String>,
     planted: Vec<PathBuf>,
     named: Vec<PathBuf>,
@@ -51,6 +55,9 @@ pub(crate) struct Plantings {
 impl Plantings {
     fn add(&mut self, record: Record) {
         match record {
+            Record::Started(millis) => {
+                self.started = Some(UNIX_EPOCH + Duration::from_millis(millis));
+            }
             Record::Mark(mark) => {
                 self.marks.insert(mark);
             }

@@ -5,13 +5,17 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use walkdir::WalkDir;
 
 use super::Plantings;
+use crate::confined::Folder;
 
 /// Folders with many files, none of which a target is asked for.
 const PASSED_OVER: [&str; 4] = [".git", ".venv", "node_modules", "target"];
+/// Folders of ours are not nested deeper.
+const MAX_DEPTH: usize = 64;
 /// Entries of a watched folder that are looked at.
 const MAX_ENTRIES: usize = 20_000;
 
@@ -54,7 +58,7 @@ impl Plantings {
         for found in self.found(state_dir) {
             match found {
                 Found::Marked(path) => {
-                    let done = remove_marked(&path);
+                    let done = remove_marked(&path, self.started);
                     let is_done = done.is_ok();
                     removal.note(&path, done);
                     let mut above = path.parent().filter(|_| is_done);
@@ -127,12 +131,41 @@ impl Plantings {
     }
 }
 
-/// Removes a file, a link or a whole folder whose name carries a mark. The standard library follows no link on its
-/// way down.
-pub(crate) fn remove_marked(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() {
-        fs::remove_dir_all(path)
-    } else {
-        fs::remove_file(path)
+/// Removes a file, a link or a whole folder that is ours. What is older than the run was moved there by somebody and
+/// stays, with the folders that it is in.
+pub(super) fn remove_marked(path: &Path, started: Option<SystemTime>) -> io::Result<()> {
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    let folder = Folder::open(above).map_err(io::Error::other)?;
+    remove_in(&folder, Path::new(name), started, 0)
+}
+
+fn remove_in(
+    folder: &Folder,
+    name: &Path,
+    started: Option<SystemTime>,
+    depth: usize,
+) -> io::Result<()> {
+    let path = folder.path().join(name);
+    let found = fs::symlink_metadata(&path)?;
+    // When it was created, where the file system knows; a move does not change that.
+    let date = found.created().or_else(|_| found.modified())?;
+    if started.is_none_or(|started| date < started) {
+        return Err(io::Error::other("it is older than the run"));
     }
+    let removed = if found.is_dir() {
+        if depth >= MAX_DEPTH {
+            return Err(io::Error::other("it is nested too deeply"));
+        }
+        let inner = folder.folder(name).map_err(io::Error::other)?;
+        let mut kept = Ok(());
+        for name in inner.names().map_err(io::Error::other)? {
+            let done = remove_in(&inner, Path::new(&name), started, depth + 1);
+            kept = kept.and(done);
+        }
+        kept?;
+        folder.remove_folder(name, None)
+    } else {
+        folder.remove_file(name, None)
+    };
+    removed.map(drop).map_err(io::Error::other)
 }

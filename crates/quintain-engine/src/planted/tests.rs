@@ -120,3 +120,27 @@ fn a_process_that_panics_removes_what_it_planted_itself() {
     assert!(!planted.exists());
     assert!(names(&state.join("planted")).is_empty());
 }
+
+#[test]
+fn what_is_older_than_the_run_stays_even_under_a_name_of_ours() {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().join("data");
+    fs::create_dir_all(root.join("photos/2020")).unwrap();
+    fs::write(root.join("photos/2020/1.jpg"), "pic").unwrap();
+    fs::write(root.join("user.txt"), "mine").unwrap();
+    std::thread::sleep(Duration::from_millis(120));
+    let mut journal = journal(home.path());
+    journal.watched(&root, 4).unwrap();
+    // A target moves what is the user's to a name that it was given.
+    fs::rename(root.join("user.txt"), root.join(format!("quintain-{MARK}.new.txt"))).unwrap();
+    let folder = root.join(format!("quintain-{MARK}.folder"));
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("theirs"), "made in the run").unwrap();
+    fs::rename(root.join("photos"), folder.join("photos")).unwrap();
+    let removal = journal.clear();
+    assert_eq!(fs::read_to_string(folder.join("photos/2020/1.jpg")).unwrap(), "pic");
+    assert_eq!(fs::read_to_string(root.join(format!("quintain-{MARK}.new.txt"))).unwrap(), "mine");
+    assert!(!folder.join("theirs").exists());
+    assert_eq!(removal.left.len(), 2, "{removal:?}");
+    assert!(removal.left[0].1.contains("older than the run"));
+}

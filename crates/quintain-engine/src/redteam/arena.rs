@@ -82,8 +82,10 @@ impl Arena<'_> {
     }
 
     async fn fight(&self, at: usize, aim: Arc<Aim>) -> Fought {
+        tokio::task::yield_now().await;
         let plugin = &self.orders.plugins[at];
-        let attempts = self.drill.attempts(plugin, &aim, 0);
+        let attempts =
+            if self.budget.is_spent() { Vec::new() } else { self.drill.attempts(plugin, &aim, 0) };
         self.remember(at, &aim, &attempts);
         let mut deadly = None;
         let tried = self.waves(plugin, &aim, attempts, &mut deadly).await;
@@ -274,6 +276,11 @@ impl Arena<'_> {
         let mut tried: Vec<Tried> = Vec::new();
         let mut silence = 0;
         for attempt in attempts {
+            // Without a call nothing else gets its turn, neither the clock nor a signal.
+            tokio::task::yield_now().await;
+            if self.budget.is_spent() {
+                break;
+            }
             let is_mute = silence >= MAX_SILENCE || self.mute.is_mute(&attempt);
             if is_mute || !self.is_allowed(&attempt) || !self.budget.take() {
                 continue;

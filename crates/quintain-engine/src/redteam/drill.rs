@@ -24,6 +24,8 @@ const MIN_SETS: usize = 4;
 const SLOW: Duration = Duration::from_millis(40);
 /// So many times the time that is left is too much.
 const TOO_LONG: f64 = 1.5;
+/// Places whose attempts are counted to learn how long a run takes.
+const MAX_SAMPLE: usize = 200;
 /// Room for the sets of one strategy.
 pub(super) const SETS: usize = 10_000;
 
@@ -125,7 +127,10 @@ impl Drill<'_> {
         }
         let count =
             |one: &Planned| self.attempts(&self.orders.plugins[one.plugin], &one.aim, 0).len();
-        let attempts: usize = planned.iter().map(count).sum();
+        // Of many places a few tell how many attempts there are.
+        let sample = planned.len().min(MAX_SAMPLE);
+        let attempts: usize = planned.iter().take(sample).map(count).sum();
+        let attempts = attempts * planned.len() / sample;
         let needed = per_call.as_secs_f64() * attempts as f64;
         if needed < left.as_secs_f64() * TOO_LONG {
             return None;

@@ -176,7 +176,8 @@ impl Planted {
         };
         let files = ENDINGS.map(file);
         let (spare, fresh) = (file("spare.txt"), file("new.txt"));
-        self.note(files.iter().chain([&spare, &fresh]))?;
+        let spare_folder = folder.join(format!("quintain-{}-folder", self.mark));
+        self.note(files.iter().chain([&spare, &fresh, &spare_folder]))?;
         let folder = Folder::open(folder)?;
         let plant = |file: &PathBuf| {
             let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -185,6 +186,9 @@ impl Planted {
         hints.files.extend(files.into_iter().filter(plant));
         hints.spare.extend(Some(spare).filter(plant));
         hints.fresh.push(fresh);
+        folder.create_folder(&spare_folder)?;
+        folder.write_new(&spare_folder.join("hello.txt"), HELLO.as_bytes())?;
+        hints.spare_folders.push(spare_folder);
         Ok(())
     }
 

@@ -11,7 +11,6 @@ use serde_json::Value;
 use super::random::Random;
 use super::{Planted, project};
 use crate::confined::{Folder, Kind};
-use crate::planted::remove_marked;
 
 /// What stands in front of the marker in paths that contain commands.
 const COMMAND: &str = "touch ";
@@ -104,7 +103,7 @@ impl Planted {
         let is_of = |path: &mut PathBuf| path.to_string_lossy().contains(nonce.as_str());
         for path in paths.extract_if(.., is_of) {
             // What does not go now goes at the end.
-            let _ = remove_marked(&path);
+            let _ = self.journal.remove(&path);
             let mut above = path.parent();
             while let Some(folder) = above.filter(|folder| folders.contains(*folder)) {
                 if fs::remove_dir(folder).is_err() {
