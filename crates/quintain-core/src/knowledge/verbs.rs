@@ -13,8 +13,7 @@ const WRITES: [&str; 25] = [
     "set", "post", "backup", "delete", "remove",
 ];
 /// Verbs of tools that change or destroy something for good.
-const DESTRUCTIVE: [&str; 60] = [
-    "archive",
+const DESTRUCTIVE: [&str; 59] = [
     "merge",
     "abort",
     "ban",
@@ -172,6 +171,8 @@ const ONLY_LOOKS: [&str; 46] = [
     "view",
     "visit",
 ];
+/// Verbs of tools that take something away from where it is.
+const MOVES: [&str; 6] = ["cut", "mv", "organise", "organize", "relocate", "shift"];
 /// Beginnings of words that run verb and object together: `deleteuser`.
 const DESTRUCTIVE_PREFIXES: [&str; 7] =
     ["delete", "destroy", "erase", "purge", "remove", "uninstall", "wipe"];
@@ -201,12 +202,18 @@ pub fn writes(tool: &Tool) -> bool {
     named || (tool.hint("readOnlyHint") != Some(true) && begins(tool, &WRITES))
 }
 
-/// Whether the name of a tool says that it looks and does nothing else. Annotations do not count: a target that lies
-/// must not get at the user's files.
+/// Whether a tool says by its name that it looks and does nothing else, or at least by its description where the
+/// name does not say otherwise. Annotations do not count.
 pub(super) fn only_looks(tool: &Tool) -> bool {
     let named = words(tool.name().unwrap_or_default());
     let has = |wanted: &[&str]| named.iter().any(|word| wanted.contains(&word.as_str()));
-    has(&ONLY_LOOKS) && !has(&WRITES) && !has(&DESTRUCTIVE)
+    if has(&DESTRUCTIVE) || has(&MOVES) {
+        return false;
+    }
+    // What is exported is written somewhere, or only returned.
+    let changes = named.iter().any(|word| WRITES.contains(&word.as_str()) && word != "export");
+    let described = begins(tool, &ONLY_LOOKS) || begins(tool, &["print", "return"]);
+    !changes && (described || has(&ONLY_LOOKS) && !has(&["export"]))
 }
 
 /// Whether a tool says or sounds as if it destroys something.

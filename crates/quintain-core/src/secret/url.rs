@@ -6,7 +6,7 @@ use super::{Secret, names_a_secret};
 
 const MASK: &str = "***";
 /// Names of folders and ids are shorter than keys.
-const RANDOM_SEGMENT: usize = 20;
+const RANDOM_SEGMENT: usize = 16;
 /// A part of a query that is shorter is found everywhere.
 const SHORTEST_PAIR: usize = 6;
 

@@ -45,8 +45,27 @@ pub(super) fn forms(secret: &str, shown: &str) -> Vec<(String, String)> {
         });
         add(hex.to_ascii_uppercase(), MASK.to_owned());
         add(hex, MASK.to_owned());
+        for form in character_by_character(secret) {
+            add(form, MASK.to_owned());
+        }
     }
     forms
+}
+
+/// Every character as an escape, needed or not.
+fn character_by_character(secret: &str) -> [String; 6] {
+    let bytes = |form: &dyn Fn(u8) -> String| secret.bytes().map(form).collect::<String>();
+    let characters = |form: &dyn Fn(u32) -> String| {
+        secret.chars().map(|character| form(character.into())).collect::<String>()
+    };
+    [
+        bytes(&|byte| format!("%{byte:02X}")),
+        bytes(&|byte| format!("%{byte:02x}")),
+        characters(&|code| format!("&#{code};")),
+        characters(&|code| format!("&#x{code:x};")),
+        characters(&|code| format!("\\u{code:04x}")),
+        characters(&|code| format!("\\u{code:04X}")),
+    ]
 }
 
 /// Escapes that leave a text readable.

@@ -10,6 +10,19 @@ fn redactor(secret: &str) -> Redactor {
 }
 
 #[test]
+fn escapes_of_every_character_are_masked() {
+    let redactor = Redactor::default();
+    redactor.learn(&SecretString::from("kX9vQ2mL7pR4"));
+    for text in [
+        "%6B%58%39%76%51%32%6D%4C%37%70%52%34",
+        "&#107;&#88;&#57;&#118;&#81;&#50;&#109;&#76;&#55;&#112;&#82;&#52;",
+        "\\u006b\\u0058\\u0039\\u0076\\u0051\\u0032\\u006d\\u004c\\u0037\\u0070\\u0052\\u0034",
+    ] {
+        assert_eq!(redactor.text(text), MASK, "{text}");
+    }
+}
+
+#[test]
 fn masks_a_secret_in_every_encoding_it_travels_in() {
     let redactor = redactor("p@ss \"wörd\"/9");
     for form in [

@@ -160,7 +160,8 @@ impl Page<'_> {
         });
         self.section("contact", &contacts.collect::<Vec<_>>());
         let Some(tests) = &effects.tests else { return };
-        let mut lines = if tests.made_by.is_empty() {
+        // A suite whose tests all come from code has one that stands for them.
+        let mut lines = if tests.made_by.is_empty() || tests.tests > 1 {
             vec![counted(tests.cases, "case") + " of " + &counted(tests.tests, "test")]
         } else {
             vec!["an unknown number of cases".to_owned()]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use libtest_mimic::{Failed, Trial};
@@ -19,6 +20,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("harm::files-of-the-user-stay", || survives("user")),
         Trial::test("harm::links-are-not-followed", || survives("swap")),
         Trial::test("harm::seeds-give-no-names-away", names_differ),
+        Trial::test("harm::files-of-the-user-are-not-moved-or-overwritten", || survives("none")),
+        Trial::test("harm::many-places-end-in-time", many),
         Trial::test("harm::temporary-folders-are-private", private),
     ];
     for moment in MOMENTS {
@@ -46,6 +49,9 @@ impl Machine {
         fs::create_dir(&temp)?;
         fs::write(home.join("precious"), "ssh-ed25519 mine")?;
         fs::write(root.join("readme.txt"), "hello")?;
+        fs::create_dir(root.join("photos"))?;
+        fs::write(root.join("photos/1.jpg"), "a picture")?;
+        fs::write(root.join("thesis.docx"), "work of years")?;
         Ok(Self { _temporary: temporary, home, root, temp })
     }
 
@@ -61,8 +67,13 @@ impl Machine {
     /// Attacks the target that means harm.
     fn attack(&self, mode: &str, root: &Path) -> Result<Output, Failed> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/tools/harm.py");
-        let mut command = self.quintain(&["redteam", "run", "-q", "--budget-seconds", "20"]);
-        command.args(["--plugins", "path-traversal,path-traversal-write,command-injection"]);
+        let mut command = self.quintain(&["redteam", "run", "-q"]);
+        if mode == "many" {
+            command.args(["--budget-seconds", "4"]);
+        } else {
+            let plugins = "path-traversal,path-traversal-write,command-injection";
+            command.args(["--budget-seconds", "20", "--plugins", plugins]);
+        }
         command.args(["--env", "PYTHONDONTWRITEBYTECODE=1", "--", "python3"]).arg(script);
         command.args([root, self.home.as_path()]).arg(mode);
         let output = command.output()?;
@@ -191,6 +202,20 @@ fn names_differ() -> Result<(), Failed> {
         return Ok(());
     }
     Err(format!("both have {same:?}").into())
+}
+
+/// Time limits and signals hold while Quintain computes and waits for nobody.
+fn many() -> Result<(), Failed> {
+    const BUDGET: Duration = Duration::from_secs(4);
+    let machine = Machine::new()?;
+    let started = Instant::now();
+    let output = machine.attack("many", &machine.root)?;
+    let took = started.elapsed();
+    // Two seconds are promised; a busy machine needs some more to start and end processes.
+    if took > BUDGET + Duration::from_secs(8) {
+        return Err(format!("took {took:?}, {}", said(&output)).into());
+    }
+    Ok(())
 }
 
 /// Other users of the machine can neither read canaries nor write a journal.

@@ -88,16 +88,15 @@ def attack(twin, fixed, quintain, full):
         # A twin that is told to trust an origin trusts that of the tester.
         if any("{listener}" in arg for arg in twin.get("args", [])):
             redteam["listener"] = listener
-        # What stands below the root of a twin was made for it and may be harmed.
-        if twin.get("destructive"):
-            redteam["destructive"] = twin["destructive"]
+        # What is below the root of a twin was made for it and may be harmed.
+        flags = [f"--include-destructive={twin['destructive']}"] if twin.get("destructive") else []
         if not full:
             redteam["plugins"] = sorted({weakness["attack"] for weakness in twin["weaknesses"]})
         if twin["transport"] == "http":
             with Running(command, env) as server:
-                return run(quintain, {"url": server.url}, redteam, folder)
+                return run(quintain, {"url": server.url}, redteam, folder, flags=flags)
         server = {"command": command[0], "args": command[1:], "env": env}
-        return run(quintain, server, redteam, folder, companions(twin, fixed))
+        return run(quintain, server, redteam, folder, companions(twin, fixed), flags)
 
 
 def companions(twin, fixed):
@@ -111,14 +110,14 @@ def companions(twin, fixed):
     return others
 
 
-def run(quintain, server, redteam, folder, others=()):
+def run(quintain, server, redteam, folder, others=(), flags=()):
     servers = [{**server, "name": "twin"}, *others]
     suite = {"targets": [{"id": "mcp", "config": {"servers": servers}}], "redteam": redteam}
     path = Path(folder) / "quintain.yaml"
     path.write_text(json.dumps(suite), encoding="utf-8")
     output = Path(folder) / "report.json"
     ran = subprocess.run(
-        [quintain, "redteam", "run", "-c", str(path), "-o", str(output), "--no-write", "-q"],
+        [quintain, "redteam", "run", "-c", str(path), "-o", str(output), "--no-write", "-q", *flags],
         capture_output=True,
         text=True,
         timeout=300,
