@@ -198,8 +198,7 @@ pub(crate) fn begins(tool: &Tool, wanted: &[&str]) -> bool {
 pub fn writes(tool: &Tool) -> bool {
     let named = words(tool.name().unwrap_or_default());
     let named = named.iter().any(|word| WRITES.contains(&word.as_str()));
-    // What a tool is called outweighs what it claims.
-    named || (tool.hint("readOnlyHint") != Some(true) && begins(tool, &WRITES))
+    tool.hint("readOnlyHint") != Some(true) && (named || begins(tool, &WRITES))
 }
 
 /// Whether a tool says by its name that it looks and does nothing else, or at least by its description where the
