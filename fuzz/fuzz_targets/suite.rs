@@ -3,12 +3,14 @@
 #![no_main]
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use quintain_core::suite::{NoFiles, SuiteFile, load};
+use quintain_core::suite::{Needed, NoFiles, Purpose, SuiteFile, load};
 
 fuzz_target!(|text: &str| {
     let file = SuiteFile { name: "suite.yaml".into(), text: text.into(), base_dir: "".into() };
-    let loaded = load(vec![file], &BTreeMap::new(), &NoFiles);
+    let purpose = Purpose::Read(Needed::Nothing);
+    let loaded = load(vec![file], &BTreeMap::new(), Arc::new(NoFiles), purpose);
     assert!(loaded.suite.is_some() || loaded.diagnostics.has_errors());
 });
