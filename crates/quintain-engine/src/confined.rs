@@ -151,7 +151,7 @@ impl Folder {
         Ok(identity)
     }
 
-    /// A new empty file in the place of the one of this name, which other names of the old file do not see.
+    /// A new empty file instead of the one of this name; other names of the old file do not see it.
     pub fn create_fresh(&self, path: &Path) -> Result<File> {
         let below = self.below(path)?;
         let (parent, name) = self.parent(&below)?;

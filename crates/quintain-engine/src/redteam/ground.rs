@@ -225,7 +225,7 @@ impl Planted {
         folders
             .extend(self.ground.siblings.values().filter_map(|file| Some(file.parent()?.into())));
         for folder in folders {
-            // A target may put a link in the place of a folder of ours.
+            // A target may replace a folder of ours by a link.
             let walk = WalkDir::new(&folder).max_depth(3).follow_root_links(false);
             for entry in walk.into_iter().take(MAX_SEEN).filter_map(Result::ok) {
                 let path = entry.path().to_owned();

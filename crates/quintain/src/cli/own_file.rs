@@ -6,7 +6,7 @@ use std::path::Path;
 
 use quintain_engine::confined::{ConfinedError, Folder};
 
-/// Writes a file below a folder, in the place of an older one. Folders in between are created.
+/// Writes a file below a folder, replacing an older one. Folders in between are created.
 pub(super) fn write(folder: &Path, name: &Path, text: &str) -> Result<(), String> {
     let written = Folder::open(folder).and_then(|folder| {
         create_above(&folder, name)?;
@@ -15,7 +15,7 @@ pub(super) fn write(folder: &Path, name: &Path, text: &str) -> Result<(), String
     written.map_err(|error| refused(name, &error))
 }
 
-/// Opens a file below a folder for writing, in the place of an older one.
+/// Opens a file below a folder for writing, replacing an older one.
 pub(super) fn create(folder: &Path, name: &Path) -> Result<File, String> {
     let created = Folder::open(folder).and_then(|folder| create_below(&folder, name));
     created.map_err(|error| refused(name, &error))

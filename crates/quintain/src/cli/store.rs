@@ -13,3 +13,15 @@ pub(super) async fn open(desk: &Desk) -> Result<Store, StoreError> {
     };
     Store::open(&folder).await
 }
+
+/// The same for commands that run without a store, too.
+pub(super) async fn open_or_warn(desk: &Desk) -> Option<Store> {
+    match open(desk).await {
+        Ok(store) => Some(store),
+        Err(error) => {
+            let help = "--no-write runs without keeping anything";
+            desk.console.warn(&format!("this run is not kept: {error}; {help}"));
+            None
+        }
+    }
+}

@@ -186,14 +186,7 @@ async fn open_store(args: &Args, desk: &Desk, begun: Option<&Begun>) -> Option<S
     if args.no_write && args.filters.failing().is_none() {
         return None;
     }
-    match store::open(desk).await {
-        Ok(store) => Some(store),
-        Err(error) => {
-            let help = "--no-write runs without keeping anything";
-            desk.console.warn(&format!("this run is not kept: {error}; {help}"));
-            None
-        }
-    }
+    store::open_or_warn(desk).await
 }
 
 /// The environment of the process under that of the files the user names.

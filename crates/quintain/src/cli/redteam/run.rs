@@ -11,7 +11,7 @@ use quintain_core::redteam::Orders;
 use quintain_core::result::{Place, TargetName};
 use quintain_core::suite::{Consent, McpTarget, Server, Suite, Target};
 use quintain_engine::redteam::{Past, RedteamError};
-use quintain_engine::store::{Run, RunState, Store};
+use quintain_engine::store::{Run, RunState};
 use quintain_source::visible;
 use quintain_wire::transport::stdio::INHERITED;
 use serde_json::Value;
@@ -141,7 +141,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let store = match (&begun, args.no_write) {
         (Some(begun), _) => Some(begun.store.clone()),
         (None, true) => None,
-        (None, false) => open_store(desk).await,
+        (None, false) => store::open_or_warn(desk).await,
     };
     let past = match &begun {
         Some(begun) => match Past::read(begun.store.clone(), begun.run.clone()).await {
@@ -272,18 +272,7 @@ fn attack_effects(target: &McpTarget, orders: &Orders) -> AttackEffects {
     }
 }
 
-async fn open_store(desk: &Desk) -> Option<Store> {
-    match store::open(desk).await {
-        Ok(store) => Some(store),
-        Err(error) => {
-            let help = "--no-write runs without keeping anything";
-            desk.console.warn(&format!("this run is not kept: {error}; {help}"));
-            None
-        }
-    }
-}
-
-/// The suite of a run that is gone on with; a target that is named again need not be in it.
+/// The suite of a run that is resumed; a target that is named again need not be in it.
 fn suite_of(begun: &Begun, consent: Consent, args: &Args, desk: &Desk) -> Result<Opened, Wrong> {
     let env = &desk.context.env;
     if args.target.is_named() {
