@@ -150,7 +150,7 @@ impl Own {
         self.process.as_ref().map(|process| process.0.id())
     }
 
-    /// Values for an argument in the place of `was`: objects of ours first, one that cannot exist last.
+    /// Values for an argument instead of `was`: objects of ours first, one that cannot exist last.
     pub(super) fn values(&mut self, server: &str, leaf: &Leaf<'_>, was: &Value) -> Vec<Value> {
         let as_number = was.is_number();
         let typed = |text: String| match text.parse::<u64>() {

@@ -18,7 +18,7 @@ const MAX_ENTRIES: usize = 4_000;
 /// Files of this size, and so much of them, are held to be put back.
 const MAX_FILE: u64 = 1 << 18;
 const MAX_HELD: u64 = 16 << 20;
-/// So many changes are told.
+/// Changes that are listed at most.
 const MAX_TOLD: usize = 200;
 /// What programs make for themselves while they run, and what others write to all the time.
 const NOISE: [&str; 14] = [
@@ -160,7 +160,7 @@ fn is_same(before: &Before, path: &Path, now: &Metadata) -> bool {
     if before.length == now.len() && before.modified == now.modified().ok() {
         return true;
     }
-    // Written anew with the same in it.
+    // Overwritten with the same content.
     let held = before.held.as_ref().map(|(content, _)| content);
     held.is_some_and(|content| fs::read(path).is_ok_and(|now| now == *content))
 }

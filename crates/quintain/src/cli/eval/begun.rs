@@ -45,7 +45,7 @@ impl Begun {
     }
 
     /// The suite as it was. Secrets are not stored, so the files are read again where they are the
-    /// same but for those. Whoever goes on with a run runs its suite.
+    /// same but for those. Whoever resumes a run runs its suite.
     pub(in crate::cli) fn suite(
         &self,
         consent: Consent,
