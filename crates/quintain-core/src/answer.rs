@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use quintain_content::json_text;
 use serde_json::Value;
 
 use crate::check::Scene;
 use crate::evidence::Exchange;
-use crate::json_text;
 use crate::surface::Tool;
 use crate::verdict::Verdict;
 

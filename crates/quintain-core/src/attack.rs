@@ -27,7 +27,7 @@ pub use sign::{PLANTED, Sign, listed};
 pub use token::{Given, Token};
 
 use crate::evidence::Observation;
-use crate::registry::About;
+use quintain_content::registry::About;
 
 /// A family of hostile probes with its oracle: built in, or defined in a suite.
 pub trait Attack: Send + Sync {

@@ -16,8 +16,8 @@ pub use spec::Spec;
 use crate::code::Code;
 use crate::compare::Comparison;
 use crate::question::{Answer, Question};
-use crate::registry::Meta;
 use crate::verdict::Verdict;
+use quintain_content::registry::Meta;
 
 /// A type of assertion.
 pub trait Assertion: Sync {

@@ -1,9 +1,9 @@
 //! An answer as a text that can be kept and compared: one value per line, keys in order, volatile
 //! values masked.
 
+use quintain_content::json_text;
 use serde_json::{Value, json};
 
-use crate::json_text;
 use crate::masks::Masks;
 
 /// Text as it is, anything else as JSON. Text blocks that hold JSON or several lines are unfolded,

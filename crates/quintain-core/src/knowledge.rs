@@ -20,7 +20,7 @@ pub use classify::{classify, words};
 pub use complaints::{Complaint, Want, amend, complaints};
 pub use harm::{Harm, destroys, harm_of, harm_of_call};
 pub use harmless::{Leaf, harmless, objection};
-pub use harvest::{Learned, harvest, paths_in};
+pub use harvest::{Learned, harvest};
 pub use hints::Hints;
 pub use leaves::{aims, aims_in_modes, put};
 pub use modes::{Mode, Switch, switch};

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use quintain_content::jsonpath::Path;
 use quintain_source::{Diagnostic, unknown_word};
 use regex::Regex;
 use serde_json::Value;
 
 use crate::check::Spec;
-use crate::jsonpath::Path;
 
 /// What stands in place of a masked value.
 const MASKED: &str = "[masked]";

@@ -1,9 +1,9 @@
 //! Fills in a case just before it is sent: variables, prompt, probe.
 
+use quintain_content::text::javascript_json;
 use quintain_source::{Nunjucks, RenderError, is_template, switched_on};
 use serde_json::{Map, Value};
 
-use crate::js;
 use crate::plan::Case;
 use crate::probe::{self, PlannedStep, Probe, Step};
 use crate::suite::{Prompt, PromptBody, resolve};
@@ -46,7 +46,9 @@ pub fn prepare(
             let whole = format!("{}{text}{}", prefix.unwrap_or(""), suffix.unwrap_or(""));
             render(&whole, &vars, templates)?
         }
-        PromptBody::Call(call) => js::stringify_pretty(&templates.render_value(call, &vars)?),
+        PromptBody::Call(call) => {
+            javascript_json::stringify_pretty(&templates.render_value(call, &vars)?)
+        }
         PromptBody::Code(_) => prompt.raw(),
     };
     if !speaks_mcp {
@@ -70,7 +72,8 @@ pub fn prepare(
         payload.ok().map(|payload| templates.render_value(&payload, &vars)).transpose()?;
     // A call that is data is shown as such; as text it would be `[object Object]`.
     let is_data = matches!(given.get("prompt"), Some(Value::Object(_) | Value::Array(_)));
-    let shown = payload.as_ref().filter(|_| is_data).map_or(shown, js::stringify_pretty);
+    let shown =
+        payload.as_ref().filter(|_| is_data).map_or(shown, javascript_json::stringify_pretty);
     Ok(Prepared { vars, prompt: shown, payload, probe })
 }
 
@@ -136,7 +139,7 @@ fn render(
     if let Ok(mut json) = serde_json::from_str::<Value>(text)
         && fill_texts(&mut json, vars, templates).is_ok()
     {
-        return Ok(js::stringify_pretty(&js::ordered(json)));
+        return Ok(javascript_json::stringify_pretty(&javascript_json::ordered(json)));
     }
     if !is_template(text) {
         return Ok(text.to_owned());

@@ -96,10 +96,11 @@ pub fn inspect<'t>(
 
 #[cfg(test)]
 mod tests {
+    use quintain_content::registry::Meta;
+
     use super::*;
     use crate::attack::Powers;
     use crate::knowledge::Knowledge;
-    use crate::registry::Meta;
     use crate::surface::{Surface, Tool};
 
     /// Suspects every tool.

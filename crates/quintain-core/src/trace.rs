@@ -117,7 +117,7 @@ fn command(args: &Value) -> Option<String> {
     let command = match given {
         Value::String(text) => text.trim().to_owned(),
         Value::Array(parts) => {
-            let parts = parts.iter().map(crate::text::js::string);
+            let parts = parts.iter().map(quintain_content::text::js::string);
             let parts = parts.map(|part| part.trim().to_owned()).filter(|part| !part.is_empty());
             parts.collect::<Vec<_>>().join(separator)
         }

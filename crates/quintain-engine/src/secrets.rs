@@ -1,7 +1,7 @@
 //! Teaches a redactor what the domain calls a secret.
 
+use quintain_content::secret::{Secret, of_url};
 use quintain_core::launch_checks;
-use quintain_core::secret::{Secret, of_url};
 use quintain_core::suite::{Launch, of_launch};
 use quintain_wire::redact::Redactor;
 use secrecy::ExposeSecret as _;

@@ -19,8 +19,8 @@ mod yaml_text;
 
 use std::io::{self, Write};
 
+use quintain_content::registry::Meta;
 use quintain_core::event::Event;
-use quintain_core::registry::Meta;
 
 pub use reporters::{Told, all, find, for_path, markdown_inline, sarif_log};
 pub use yaml_text::{block as yaml_block, string as yaml_string};

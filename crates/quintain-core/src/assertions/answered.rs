@@ -1,9 +1,10 @@
 //! The server answers at all.
 
+use quintain_content::registry::Meta;
+
 use crate::answer;
 use crate::check::{Builtin, Check, Scene};
 use crate::question::Answer;
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static IS_ANSWERED: Builtin = Builtin {
@@ -56,11 +57,12 @@ impl Check for IsAnswered {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use crate::assertions::testing::Stage;
     use crate::evidence::Outcome;
     use crate::response::Response;
     use crate::verdict::Status;
-    use serde_json::json;
 
     #[test]
     fn errors_are_answers_and_silence_is_none() {

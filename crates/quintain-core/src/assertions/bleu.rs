@@ -1,12 +1,12 @@
 //! The output is made of the word sequences of a reference.
 
-use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
-use crate::text::bleu::{bleu, gleu};
-use crate::text::js;
-use crate::verdict::Verdict;
+use quintain_content::registry::Meta;
+use quintain_content::text::bleu::{bleu, gleu};
+use quintain_content::text::js;
 
 use super::references::references;
+use crate::check::{Builtin, Check, Spec, judging};
+use crate::verdict::Verdict;
 
 pub(super) static BLEU: Builtin = Builtin {
     meta: &Meta {

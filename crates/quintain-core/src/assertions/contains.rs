@@ -1,10 +1,10 @@
 //! The output contains a text.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static CONTAINS: Builtin = Builtin {

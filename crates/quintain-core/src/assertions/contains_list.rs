@@ -1,10 +1,10 @@
 //! The output contains one or all of several texts.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::{fields, js};
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
-use crate::text::{fields, js};
 use crate::verdict::Verdict;
 
 pub(super) static CONTAINS_ANY: Builtin = Builtin {

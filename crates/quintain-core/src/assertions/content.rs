@@ -1,13 +1,13 @@
 //! The content blocks of an answer: their kinds and media types.
 
+use quintain_content::glob;
+use quintain_content::registry::Meta;
 use quintain_source::wrong_type;
 use serde_json::Value;
 
 use super::range::Count;
 use crate::answer;
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::glob;
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static CONTENT_TYPE: Builtin = Builtin {

@@ -1,8 +1,9 @@
 //! What the answer cost.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
+
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static COST: Builtin = Builtin {

@@ -1,5 +1,6 @@
 //! Errors of MCP servers: that there is one, its code, its words.
 
+use quintain_content::registry::Meta;
 use quintain_source::{Node, closest, wrong_type};
 use serde_json::Value;
 
@@ -9,7 +10,6 @@ use crate::check::{Builtin, Check, Expected, Scene, Spec, as_text};
 use crate::evidence::Outcome;
 use crate::knowledge::accepted;
 use crate::question::Answer;
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static IS_ERROR: Builtin = Builtin {

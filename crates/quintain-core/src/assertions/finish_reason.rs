@@ -1,9 +1,9 @@
 //! Why the target stopped writing.
 
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static FINISH_REASON: Builtin = Builtin {

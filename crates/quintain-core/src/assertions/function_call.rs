@@ -1,11 +1,11 @@
 //! Calls in the answer of a model fit the functions that the model was offered.
 
+use quintain_content::function_call::{check_google, check_openai};
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::function_call::{check_google, check_openai};
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static IS_VALID_FUNCTION_CALL: Builtin = Builtin {

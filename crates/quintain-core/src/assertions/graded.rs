@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::trace_spans::trace;
 use crate::check::{Assertion, Check, Expected, Scene, Spec};
 use crate::question::{Answer, JudgeQuestion, Question};
-use crate::registry::Meta;
-use crate::text::js;
 use crate::trace::Span;
 use crate::verdict::Verdict;
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 
 pub(super) use types::*;
 

@@ -1,11 +1,11 @@
 //! Whether the guardrails of the target stepped in.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
 use crate::response::Response;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static GUARDRAILS: Builtin = Builtin {

@@ -1,8 +1,9 @@
 //! The output is HTML or contains HTML.
 
+use quintain_content::markup::html::{self, Nature};
+use quintain_content::registry::Meta;
+
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::markup::html::{self, Nature};
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static IS_HTML: Builtin = Builtin {

@@ -1,5 +1,7 @@
 //! Whether the same call brings the same result again.
 
+use quintain_content::registry::Meta;
+use quintain_content::text_diff;
 use quintain_source::wrong_type;
 use serde_json::{Value, json};
 
@@ -9,8 +11,6 @@ use crate::evidence::Outcome;
 use crate::golden;
 use crate::masks::Masks;
 use crate::question::{Answer, Question};
-use crate::registry::Meta;
-use crate::text_diff;
 use crate::verdict::Verdict;
 
 pub(super) static IDEMPOTENT: Builtin = Builtin {

@@ -1,18 +1,18 @@
 //! Whether a server refuses arguments that its own input schema forbids.
 
+use quintain_content::glob;
+use quintain_content::registry::Meta;
+use quintain_content::schema::Fault;
+use quintain_content::schema::violations::{Rule, Violation, violations};
 use quintain_source::wrong_type;
 use serde_json::Value;
 
 use super::jsonpath::short;
 use crate::answer;
-use crate::arguments::Fault;
-use crate::arguments::violations::{Rule, Violation, violations};
 use crate::check::{Builtin, Check, Scene, Spec};
 use crate::evidence::{Exchange, Outcome};
-use crate::glob;
 use crate::probe::Step;
 use crate::question::{Answer, Question};
-use crate::registry::Meta;
 use crate::tool_call::ToolCall;
 use crate::verdict::Verdict;
 

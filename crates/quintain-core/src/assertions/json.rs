@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use quintain_content::json_text;
+use quintain_content::registry::Meta;
+use quintain_content::schema::promptfoo::{Schema, errors_text};
+use quintain_content::text::js;
 use serde_json::Value;
 
-use crate::ajv::{Schema, errors_text};
 use crate::check::{Builtin, Check, Expected, Spec, judging};
-use crate::json_text;
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static IS_JSON: Builtin = Builtin {

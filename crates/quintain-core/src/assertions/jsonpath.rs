@@ -1,5 +1,8 @@
 //! Something at a path of the output, and what it is.
 
+use quintain_content::jsonpath::Path;
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use quintain_source::{Diagnostic, Node};
 use regex::Regex;
 use serde_json::Value;
@@ -7,9 +10,6 @@ use serde_json::Value;
 use super::range::{Bounds, Count};
 use crate::answer::{self, Part};
 use crate::check::{Builtin, Check, Param, Scene, Spec, as_text, judging};
-use crate::jsonpath::Path;
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static JSONPATH: Builtin = Builtin {

@@ -1,11 +1,11 @@
 //! The output differs from a text in a few letters only.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
+use quintain_content::text::levenshtein::{Distance, distance};
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
-use crate::text::js;
-use crate::text::levenshtein::{Distance, distance};
 use crate::verdict::Verdict;
 
 pub(super) static LEVENSHTEIN: Builtin = Builtin {

@@ -1,13 +1,13 @@
 //! The answer with the best scores of all prompts and targets of a test.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use serde_json::{Map, Value};
 
 use crate::check::{Builtin, Check, Expected, Scene};
 use crate::compare::Comparison;
 use crate::question::Answer;
-use crate::registry::Meta;
 use crate::result::CaseResult;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static MAX_SCORE: Builtin = Builtin {

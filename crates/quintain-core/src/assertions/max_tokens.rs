@@ -1,11 +1,11 @@
 //! The output is not too long for a model to read.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::{js, tokens};
 use serde_json::Value;
 
 use super::word_count::numeric;
 use crate::check::{Builtin, Check, Expected, Scene, Spec, judging};
-use crate::registry::Meta;
-use crate::text::{js, tokens};
 use crate::verdict::Verdict;
 
 pub(super) static MAX_TOKENS: Builtin = Builtin {

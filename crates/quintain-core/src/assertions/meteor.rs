@@ -1,12 +1,12 @@
 //! The output says the same as a reference, with other forms of its words.
 
-use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
-use crate::text::js;
-use crate::text::meteor::{Weights, meteor};
-use crate::verdict::Verdict;
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
+use quintain_content::text::meteor::{Weights, meteor};
 
 use super::references::references;
+use crate::check::{Builtin, Check, Spec, judging};
+use crate::verdict::Verdict;
 
 pub(super) static METEOR: Builtin = Builtin {
     meta: &Meta {

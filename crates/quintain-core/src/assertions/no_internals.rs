@@ -1,12 +1,12 @@
 //! Stack traces, statements and paths that an answer must not tell.
 
+use quintain_content::internals::{self, Inside};
+use quintain_content::registry::Meta;
 use quintain_source::unknown_word;
 
 use crate::answer;
 use crate::check::{Builtin, Check, Scene, Spec};
-use crate::internals::{self, Inside};
 use crate::question::Answer;
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static NO_INTERNALS: Builtin = Builtin {
@@ -101,10 +101,11 @@ impl Check for NoInternals {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use crate::assertions::testing::{Stage, compile_with};
     use crate::evidence::Outcome;
     use crate::suite::NoFiles;
-    use serde_json::json;
 
     fn passes(options: &str, text: &str) -> bool {
         let outcome = Outcome::RpcError { code: 1, message: text.into(), data: None };

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use quintain_content::detect::{self, Confidence, Detector, Family};
+use quintain_content::json_text;
+use quintain_content::registry::Meta;
 use quintain_source::{Diagnostic, unknown_word, wrong_type};
 use regex::Regex;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Scene, Spec, View};
-use crate::detect::{self, Confidence, Detector, Family};
 use crate::evidence::Outcome;
-use crate::json_text;
 use crate::question::Answer;
-use crate::registry::Meta;
 use crate::suite::Assert;
 use crate::verdict::Verdict;
 

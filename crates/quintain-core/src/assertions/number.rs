@@ -2,6 +2,9 @@
 
 use std::sync::LazyLock;
 
+use quintain_content::jsonpath::Path;
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use quintain_source::wrong_type;
 use regex::Regex;
 use serde_json::Value;
@@ -10,9 +13,6 @@ use super::jsonpath::path;
 use super::range::Bounds;
 use crate::answer;
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::jsonpath::Path;
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static NUMBER: Builtin = Builtin {

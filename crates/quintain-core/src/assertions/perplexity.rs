@@ -1,10 +1,10 @@
 //! How sure a model was of its words.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static PERPLEXITY: Builtin = Builtin {

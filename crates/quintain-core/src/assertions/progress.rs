@@ -1,12 +1,12 @@
 //! Progress that a server reported while a request was open.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use serde_json::Value;
 
 use crate::answer;
 use crate::check::{Builtin, Check, Scene, Spec, judging};
 use crate::evidence::Exchange;
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static PROGRESS_REPORTED: Builtin = Builtin {

@@ -1,9 +1,9 @@
 //! Comparisons of numbers, and counts, as options of several assertions.
 
+use quintain_content::text::js;
 use quintain_source::{Fields, Node, wrong_type};
 
 use crate::check::Spec;
-use crate::text::js;
 
 /// `gt`, `gte`, `lt`, `lte`: each may be missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -1,10 +1,10 @@
 //! The output refuses to answer.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::{js, refusal};
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
-use crate::text::{js, refusal};
 use crate::verdict::Verdict;
 
 pub(super) static IS_REFUSAL: Builtin = Builtin {

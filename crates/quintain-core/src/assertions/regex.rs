@@ -1,11 +1,11 @@
 //! The output matches a regular expression of JavaScript's dialect.
 
+use quintain_content::registry::Meta;
 use quintain_script::{Pattern, ScriptError};
 use quintain_source::Diagnostic;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static REGEX: Builtin = Builtin {

@@ -1,10 +1,10 @@
 //! The output has most words in common with a reference.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::{js, rouge};
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
-use crate::text::{js, rouge};
 use crate::verdict::Verdict;
 
 pub(super) static ROUGE_N: Builtin = Builtin {

@@ -1,5 +1,7 @@
 //! Two calls are answered alike.
 
+use quintain_content::registry::Meta;
+use quintain_content::text_diff;
 use quintain_source::wrong_type;
 
 use crate::answer;
@@ -8,8 +10,6 @@ use crate::echo;
 use crate::evidence::Exchange;
 use crate::probe::{self, PlannedStep, Step};
 use crate::question::{Answer, Question};
-use crate::registry::Meta;
-use crate::text_diff;
 use crate::verdict::Verdict;
 
 pub(super) static SAME_ANSWER: Builtin = Builtin {
@@ -117,6 +117,8 @@ impl Check for SameAnswer {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
     use crate::assertions::testing::{
         Stage, compile as compiled, compile_with, exchange, only_check,
@@ -124,7 +126,6 @@ mod tests {
     use crate::evidence::Outcome;
     use crate::suite::NoFiles;
     use crate::verdict::Status;
-    use serde_json::{Value, json};
 
     const YAML: &str = "[{type: same-answer, as: {tool: find, args: {q: '{{b}}'}}}]";
 

@@ -1,10 +1,11 @@
 //! The server says something, wherever in its answer, be that a result or an error.
 
+use quintain_content::registry::Meta;
+
 use super::words::Words;
 use crate::answer;
 use crate::check::{Builtin, Check, Expected, Scene};
 use crate::question::Answer;
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static SAYS: Builtin = Builtin {
@@ -73,9 +74,10 @@ impl Says {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use crate::assertions::testing::{Stage, compile, flaw, only_check};
     use crate::evidence::Outcome;
-    use serde_json::json;
 
     fn judged(assert: &str, outcome: Outcome) -> bool {
         Stage::called("t", json!({}), outcome).judge(&format!("[{{type: {assert}}}]")).passed()

@@ -1,5 +1,7 @@
 //! Code of the user that judges: JavaScript here, Python and Ruby by an interpreter of the user.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use quintain_script::{Host, Script, ScriptError};
 use quintain_source::{Diagnostic, is_template, wrong_type};
 use serde_json::Value;
@@ -7,9 +9,7 @@ use serde_json::Value;
 use crate::check::{Builtin, Check, Expected, Scene, Spec};
 use crate::code::{Code, Grade, Language, Voice, context};
 use crate::question::{Answer, Question};
-use crate::registry::Meta;
 use crate::suite::FileValue;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static JAVASCRIPT: Builtin = Builtin {

@@ -1,11 +1,11 @@
 //! The answer that a model likes best of all prompts and targets of a test.
 
+use quintain_content::registry::Meta;
 use serde_json::{Value, json};
 
 use crate::check::{Builtin, Check, Expected, Scene};
 use crate::compare::Comparison;
 use crate::question::{Answer, JudgeQuestion, Question};
-use crate::registry::Meta;
 use crate::result::CaseResult;
 use crate::verdict::Verdict;
 

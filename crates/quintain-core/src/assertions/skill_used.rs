@@ -1,11 +1,11 @@
 //! Which skills the target used.
 
+use quintain_content::glob;
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::glob;
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static SKILL_USED: Builtin = Builtin {

@@ -1,12 +1,13 @@
 //! The answer is the one that was kept.
 
+use quintain_content::registry::Meta;
+use quintain_content::text_diff;
+
 use super::golden_file::{GoldenFile, content, slug};
 use crate::check::{Builtin, Check, Scene, Spec};
 use crate::golden;
 use crate::masks::Masks;
 use crate::question::{Answer, Question};
-use crate::registry::Meta;
-use crate::text_diff;
 use crate::verdict::Verdict;
 
 pub(super) static SNAPSHOT: Builtin = Builtin {

@@ -1,13 +1,13 @@
 //! The output is SQL or contains SQL, perhaps of certain tables and columns only.
 
+use quintain_content::registry::Meta;
+use quintain_content::sql::{self, Dialect, Fault};
+use quintain_content::text::js;
 use quintain_script::Pattern;
 use quintain_source::Diagnostic;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Expected, Spec, judging};
-use crate::registry::Meta;
-use crate::sql::{self, Dialect, Fault};
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static IS_SQL: Builtin = Builtin {

@@ -1,9 +1,9 @@
 //! The output starts with a text.
 
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static STARTS_WITH: Builtin = Builtin {

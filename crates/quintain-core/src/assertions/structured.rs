@@ -1,14 +1,14 @@
 //! `structuredContent` of a tool result, and the output schema that the tool promised.
 
+use quintain_content::json_text;
+use quintain_content::registry::Meta;
+use quintain_content::schema::{self, Fault, Problem};
+use quintain_content::text::js;
 use serde_json::{Map, Value};
 
 use super::jsonpath::short;
 use crate::answer;
-use crate::arguments::{self, Fault, Problem};
 use crate::check::{Builtin, Check, Param, Scene, Spec, judging};
-use crate::json_text;
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static STRUCTURED_CONTENT: Builtin = Builtin {
@@ -105,7 +105,7 @@ fn structured_content(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
             return Ok(proved(scene, Verdict::of(negated, reason), [difference.pointer.as_str()]));
         }
         if let Some(schema) = resolve(&schema)? {
-            let problems = arguments::validate(&schema, structured);
+            let problems = schema::validate(&schema, structured);
             if !problems.is_empty() {
                 return Ok(broken(scene, &problems, negated, "the schema"));
             }
@@ -134,7 +134,7 @@ fn output_schema(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
                 format!("`{name}` promises an output schema but sent no structuredContent");
             return Ok(proved(scene, Verdict::of(negated, reason), []));
         };
-        let problems = arguments::validate(schema, structured);
+        let problems = schema::validate(schema, structured);
         if !problems.is_empty() {
             return Ok(broken(
                 scene,

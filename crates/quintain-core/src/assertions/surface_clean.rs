@@ -1,5 +1,6 @@
 //! What a target lists holds nothing that deceives.
 
+use quintain_content::registry::Meta;
 use quintain_source::unknown_word;
 
 use crate::attack::{Attack, Field, Hit, Powers};
@@ -8,7 +9,6 @@ use crate::check::{Builtin, Check, Scene, Spec};
 use crate::finding::{Place, fingerprint};
 use crate::knowledge::Knowledge;
 use crate::question::Answer;
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static SURFACE_CLEAN: Builtin = Builtin {
@@ -146,12 +146,13 @@ impl Check for SurfaceClean {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
     use crate::surface::{Surface, Tool};
     use crate::verdict::Status;
-    use serde_json::json;
 
     fn stage(description: &str) -> Stage {
         let tools = vec![Tool(json!({"name": "add", "description": description}))];

@@ -1,12 +1,12 @@
 //! The surface of a target is the one that was kept.
 
+use quintain_content::registry::Meta;
 use quintain_source::unknown_word;
 use serde_json::{Value, json};
 
 use super::golden_file::{GoldenFile, content};
 use crate::check::{Builtin, Check, Scene, Spec};
 use crate::question::{Answer, Question};
-use crate::registry::Meta;
 use crate::surface::drift::{Change, drift};
 use crate::surface::lock::{Ignored, Scope, Section, lock, narrowed};
 use crate::verdict::Verdict;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
+use quintain_content::tool_names;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::registry::Meta;
-use crate::text::js;
-use crate::tool_names;
 use crate::verdict::Verdict;
 
 pub(super) static TOOL_CALL_F1: Builtin = Builtin {

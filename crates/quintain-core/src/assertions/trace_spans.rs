@@ -1,12 +1,12 @@
 //! Spans of the trace of a case: how many, how long, how many errors.
 
+use quintain_content::glob;
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use quintain_source::Diagnostic;
 use serde_json::{Map, Value};
 
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::glob;
-use crate::registry::Meta;
-use crate::text::js;
 use crate::trace::{Failure, Span, Trace};
 use crate::verdict::Verdict;
 

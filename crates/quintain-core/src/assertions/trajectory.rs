@@ -1,12 +1,12 @@
 //! The steps that a case took: which tools were used, in which order, with which arguments.
 
+use quintain_content::glob;
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use serde_json::{Map, Value};
 
 use super::trace_spans::{expected, number, proved, trace};
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::glob;
-use crate::registry::Meta;
-use crate::text::js;
 use crate::trace::{Span, Step, Trace};
 use crate::verdict::Verdict;
 

@@ -1,13 +1,13 @@
 //! The arguments that a tool was called with.
 
+use quintain_content::glob;
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use serde_json::{Map, Value};
 
 use super::trace_spans::{proved, trace};
 use super::trajectory::{Matcher, labels, tools};
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::glob;
-use crate::registry::Meta;
-use crate::text::js;
 use crate::trace::{Span, Step};
 use crate::verdict::Verdict;
 

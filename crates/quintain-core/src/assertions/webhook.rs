@@ -1,10 +1,10 @@
 //! A web service judges the output.
 
+use quintain_content::registry::Meta;
 use serde_json::{Value, json};
 
 use crate::check::{Builtin, Check, Expected, Scene};
 use crate::question::{Answer, Question};
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 pub(super) static WEBHOOK: Builtin = Builtin {

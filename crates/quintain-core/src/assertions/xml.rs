@@ -1,13 +1,13 @@
 //! The output is XML or contains XML, perhaps with certain elements.
 
+use quintain_content::markup::fragments::{self, Found};
+use quintain_content::markup::tree::{self, Element};
+use quintain_content::markup::well_formed::{self, Fault};
+use quintain_content::registry::Meta;
+use quintain_content::text::js;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Expected, Spec, judging};
-use crate::markup::fragments::{self, Found};
-use crate::markup::tree::{self, Element};
-use crate::markup::well_formed::{self, Fault};
-use crate::registry::Meta;
-use crate::text::js;
 use crate::verdict::Verdict;
 
 pub(super) static IS_XML: Builtin = Builtin {

@@ -1,15 +1,15 @@
 //! What an answer shows as long as a weakness is there, and shows no more once it is mended.
 
+use quintain_content::detect;
+use quintain_content::internals;
 use serde::{Deserialize, Serialize};
 
 use super::Attack;
 use super::bout::Hit;
 use super::brief::Ground;
 use super::field::Field;
-use crate::detect;
 use crate::echo;
 use crate::evidence::{Evidence, Exchange};
-use crate::internals;
 use crate::knowledge::Knowledge;
 
 /// In the name of everything that is planted.
@@ -131,10 +131,11 @@ fn leaks(exchange: &Exchange, kinds: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::{answers, comes};
     use crate::evidence::Outcome;
-    use serde_json::json;
 
     fn ground() -> Ground {
         Ground {

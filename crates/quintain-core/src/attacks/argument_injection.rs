@@ -1,11 +1,12 @@
 //! Values that a program takes for its flags.
 
+use quintain_content::registry::Meta;
+
 use super::{purpose, reach, traces};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Tried};
 use crate::evidence::Observation;
 use crate::finding::{Confidence, Severity};
 use crate::knowledge::words;
-use crate::registry::Meta;
 
 pub(super) struct ArgumentInjection;
 
@@ -327,10 +328,11 @@ fn recorded(tried: &Tried, program: &str, arguments: &[String]) -> Option<(Confi
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, args};
     use crate::evidence::Evidence;
-    use serde_json::json;
 
     fn room() -> Room {
         Room::with_argument("git_log", "ref", "main")

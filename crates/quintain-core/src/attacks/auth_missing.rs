@@ -1,5 +1,7 @@
 //! Servers that answer whoever comes without credentials.
 
+use quintain_content::registry::Meta;
+
 use super::http::{self, of_role, served};
 use super::nature;
 use crate::attack::{
@@ -7,7 +9,6 @@ use crate::attack::{
 };
 use crate::finding::{Place, Severity};
 use crate::probe::Step;
-use crate::registry::Meta;
 
 pub(super) struct AuthMissing;
 
@@ -121,12 +122,13 @@ impl Attack for AuthMissing {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, json};
+
     use super::*;
     use crate::attacks::http::testing::{lists, request, unauthorized};
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::Evidence;
     use crate::finding::Confidence;
-    use serde_json::{Map, json};
 
     fn room() -> Room {
         let mut room = Room::of_tools(&[json!({"name": "list_rooms"})]);

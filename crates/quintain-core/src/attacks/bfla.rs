@@ -1,5 +1,6 @@
 //! Tools that one identity is not meant to use, used by it.
 
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use super::http::of_role;
@@ -11,7 +12,6 @@ use crate::attack::{
 use crate::finding::{Place, Severity};
 use crate::knowledge::{Baseline, claims_to_destroy, is_destructive, put};
 use crate::probe::Step;
-use crate::registry::Meta;
 use crate::surface::Tool;
 use crate::tool_call::ToolCall;
 
@@ -279,11 +279,12 @@ fn let_in(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, json};
+
     use super::*;
     use crate::attacks::testing::{Room, answers, comes};
     use crate::evidence::{Evidence, Outcome};
     use crate::finding::Confidence;
-    use serde_json::{Map, json};
 
     fn room(tool: &str, description: &str, listed: bool) -> Room {
         let mut room = Room::of_tools(&[json!({"name": tool, "description": description})]);

@@ -6,6 +6,7 @@ mod told;
 
 use std::collections::BTreeSet;
 
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use self::told::{only_told, text_of};
@@ -14,7 +15,6 @@ use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, 
 use crate::finding::{Place, Severity};
 use crate::knowledge::{Learned, put, words};
 use crate::probe::Step;
-use crate::registry::Meta;
 
 pub(super) struct Bola;
 

@@ -1,11 +1,12 @@
 //! Text that an interpreter evaluates as code.
 
+use quintain_content::registry::Meta;
+
 use super::{purpose, reach, traces};
 use crate::attack::{
     Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Sign, Tried,
 };
 use crate::finding::Severity;
-use crate::registry::Meta;
 
 pub(super) struct CodeInjection;
 

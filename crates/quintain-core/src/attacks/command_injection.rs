@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use quintain_content::registry::Meta;
+
 use super::{purpose, reach, traces};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
 use crate::finding::Severity;
-use crate::registry::Meta;
 
 pub(super) struct CommandInjection;
 
@@ -326,11 +327,12 @@ fn waits(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attack::{Brief, MarkKey};
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::{Evidence, Observation};
-    use serde_json::json;
 
     fn room() -> Room {
         Room::with_argument("ping", "host", "127.0.0.1")

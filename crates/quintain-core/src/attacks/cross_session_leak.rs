@@ -1,12 +1,13 @@
 //! What one identity leaves behind and another one finds.
 
+use quintain_content::registry::Meta;
+
 use super::{nature, reach};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Need, Tried,
 };
 use crate::evidence::Exchange;
 use crate::finding::{Place, Severity};
-use crate::registry::Meta;
 
 pub(super) struct CrossSessionLeak;
 
@@ -141,12 +142,13 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, json};
+
     use super::*;
     use crate::attack::Identity;
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::Evidence;
     use crate::finding::Confidence;
-    use serde_json::{Map, json};
 
     fn room(reader: &str) -> Room {
         let mut room = Room::of_tools(&[

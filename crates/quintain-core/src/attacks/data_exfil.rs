@@ -1,5 +1,6 @@
 //! Content that leaves through an address of the caller.
 
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use super::{deeds, reach};
@@ -10,7 +11,6 @@ use crate::evidence::Observation;
 use crate::finding::{Place, Severity};
 use crate::knowledge::words;
 use crate::probe::Step;
-use crate::registry::Meta;
 
 pub(super) struct DataExfil;
 
@@ -203,10 +203,11 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, args};
     use crate::evidence::Evidence;
-    use serde_json::json;
 
     fn room() -> Room {
         let schema = json!({"type": "object", "properties": {

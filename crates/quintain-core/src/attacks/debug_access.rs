@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use quintain_content::registry::Meta;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
@@ -12,7 +13,6 @@ use crate::attack::{
 use crate::finding::{Place, Severity};
 use crate::knowledge::words;
 use crate::probe::Step;
-use crate::registry::Meta;
 use crate::surface::Tool;
 use crate::tool_call::ToolCall;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use quintain_content::registry::Meta;
 use serde_json::{Map, Value};
 
 use super::{purpose, reach};
@@ -10,7 +11,6 @@ use crate::evidence::Exchange;
 use crate::finding::{Place, Severity};
 use crate::knowledge::{classify, put, words};
 use crate::probe::Step;
-use crate::registry::Meta;
 
 pub(super) struct DosGrowth;
 

@@ -1,5 +1,6 @@
 //! Messages and arguments that end or block a server.
 
+use quintain_content::registry::Meta;
 use serde_json::{Map, Value, json};
 
 use super::deeds;
@@ -8,7 +9,6 @@ use crate::evidence::{Observation, Outcome};
 use crate::finding::{Place, Severity};
 use crate::knowledge::{put, words};
 use crate::probe::Step;
-use crate::registry::Meta;
 use crate::tool_call::ToolCall;
 
 pub(super) struct DosMalformed;
@@ -317,10 +317,11 @@ fn hit(bout: &Bout<'_>, tried: &Tried, harm: &Harm) -> Hit {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, comes};
     use crate::evidence::{Evidence, Exchange};
-    use std::time::Duration;
 
     fn room() -> Room {
         let schema = json!({"type": "object", "properties": {

@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
+use quintain_content::detect::{self, Family};
+use quintain_content::internals;
+use quintain_content::registry::Meta;
 use serde_json::{Map, Value, json};
 
 use super::{deeds, leaks};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried,
 };
-use crate::detect::{self, Family};
 use crate::evidence::Outcome;
 use crate::finding::{Place, Severity};
-use crate::internals;
 use crate::knowledge::{accepted, put, words};
 use crate::probe::Step;
-use crate::registry::Meta;
 use crate::tool_call::ToolCall;
 
 pub(super) struct ErrorLeak;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use quintain_content::registry::Meta;
 use regex::Regex;
 use serde_json::Map;
 
@@ -13,7 +14,6 @@ use crate::evidence::{Exchange, Observation};
 use crate::finding::{Place, Severity};
 use crate::knowledge::{Learned, harvest};
 use crate::probe::Step;
-use crate::registry::Meta;
 use crate::surface::Tool;
 
 pub(super) struct ExcessiveAgency;
@@ -317,10 +317,11 @@ fn idempotent(call: &Seen<'_>, again: &Seen<'_>) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::Evidence;
-    use serde_json::{Value, json};
 
     fn room(hints: Value) -> Room {
         let mut room = Room::of_tools(&[

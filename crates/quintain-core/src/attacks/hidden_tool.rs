@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use quintain_content::registry::Meta;
 use serde_json::Map;
 
 use super::http::of_role;
@@ -11,7 +12,6 @@ use crate::evidence::Outcome;
 use crate::finding::{Place, Severity};
 use crate::knowledge::{is_destructive, words};
 use crate::probe::Step;
-use crate::registry::Meta;
 use crate::tool_call::ToolCall;
 
 pub(super) struct HiddenTool;
@@ -235,11 +235,12 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, comes};
     use crate::evidence::Evidence;
     use crate::finding::Confidence;
-    use serde_json::json;
 
     fn room() -> Room {
         Room::of_tools(&[

@@ -1,11 +1,12 @@
 //! Local servers that answer pages of any site: DNS rebinding.
 
+use quintain_content::registry::Meta;
+
 use super::http::{self, Answer, of_role, served};
 use crate::attack::{
     Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, HttpRequest, Need, Tried,
 };
 use crate::finding::{Place, Severity};
-use crate::registry::Meta;
 
 pub(super) struct HttpHostOrigin;
 
@@ -188,12 +189,13 @@ fn lets_in(tried: &[&Tried], origin: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::http::testing::{lists, replies, request};
     use crate::attacks::testing::Room;
     use crate::evidence::{Evidence, Outcome};
     use crate::finding::Confidence;
-    use serde_json::json;
 
     fn room() -> Room {
         let mut room = Room::of_tools(&[json!({"name": "a"})]);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use quintain_content::detect::{self, Confidence, Detector, Family};
 use serde_json::Value;
 
 use super::nature;
 use super::reach;
 use crate::attack::{Action, Aim, Attempt, Brief, Field, Tried};
-use crate::detect::{self, Confidence, Detector, Family};
 use crate::evidence::Outcome;
 use crate::finding::Place;
 use crate::probe::Step;

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use quintain_content::registry::Meta;
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -9,7 +10,6 @@ use super::pairs::{self, Ordered};
 use super::{purpose, reach};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
 use crate::finding::Severity;
-use crate::registry::Meta;
 
 pub(super) struct NosqlInjection;
 

@@ -4,6 +4,7 @@ mod texts;
 
 use std::sync::LazyLock;
 
+use quintain_content::registry::Meta;
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -15,7 +16,6 @@ use crate::attack::{
 use crate::finding::{Place, Severity};
 use crate::knowledge::words;
 use crate::probe::Step;
-use crate::registry::Meta;
 
 pub(super) struct OutputInjection;
 
@@ -344,10 +344,11 @@ fn short(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, args};
     use crate::evidence::Evidence;
-    use serde_json::Map;
 
     fn room() -> Room {
         let schema = json!({"type": "object", "properties": {"comment": {"type": "string"}}});

@@ -4,6 +4,7 @@ mod prefix;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use super::paths::{self, Free};
@@ -12,7 +13,6 @@ use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, 
 use crate::evidence::Exchange;
 use crate::finding::{Place, Severity};
 use crate::knowledge::accepted;
-use crate::registry::Meta;
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use quintain_content::registry::Meta;
 use serde_json::{Map, Value};
 
 use super::paths::{self, Free, PLAIN};
@@ -13,7 +14,6 @@ use crate::evidence::Observation;
 use crate::finding::{Place, Severity};
 use crate::knowledge::words;
 use crate::probe::Step;
-use crate::registry::Meta;
 
 pub(super) struct PathWrite;
 
@@ -289,10 +289,11 @@ fn hit(bout: &Bout<'_>, tried: &Tried, path: &Path, free: Option<&Free>) -> Hit 
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, args};
     use crate::evidence::Evidence;
-    use serde_json::json;
 
     fn room() -> Room {
         let schema = json!({"type": "object", "required": ["path", "content"], "properties": {

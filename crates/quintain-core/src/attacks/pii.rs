@@ -1,10 +1,11 @@
 //! Personal data of others in answers.
 
+use quintain_content::detect::{Confidence, Family};
+use quintain_content::registry::Meta;
+
 use super::leaks::{self, Known, Leak};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Sign};
-use crate::detect::{Confidence, Family};
 use crate::finding::Severity;
-use crate::registry::Meta;
 
 pub(super) struct Pii;
 
@@ -136,10 +137,11 @@ impl Attack for Pii {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, Value, json};
+
     use super::*;
     use crate::attacks::testing::{Room, answers};
     use crate::finding;
-    use serde_json::{Map, Value, json};
 
     fn room() -> Room {
         Room::with_argument("get_customer", "customer_id", "C-7")

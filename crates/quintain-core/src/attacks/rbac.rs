@@ -1,5 +1,6 @@
 //! Roles that a server believes from its callers, or does not look at.
 
+use quintain_content::registry::Meta;
 use serde_json::{Map, Value, json};
 
 use super::http::of_role;
@@ -8,7 +9,6 @@ use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit
 use crate::finding::{Place, Severity};
 use crate::knowledge::{Hints, Tries, words};
 use crate::probe::Step;
-use crate::registry::Meta;
 use crate::surface::Tool;
 use crate::tool_call::ToolCall;
 

@@ -1,14 +1,14 @@
 //! Arguments that a tool's own schema forbids, and that are accepted.
 
+use quintain_content::registry::Meta;
+use quintain_content::schema::violations::{Rule, Violation, violations};
 use serde_json::Value;
 
 use super::deeds;
-use crate::arguments::violations::{Rule, Violation, violations};
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign};
 use crate::finding::{Place, Severity};
 use crate::knowledge::accepted;
 use crate::probe::Step;
-use crate::registry::Meta;
 
 pub(super) struct SchemaBypass;
 
@@ -140,10 +140,11 @@ fn form(violation: &Violation) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, args, comes};
     use crate::evidence::Outcome;
-    use serde_json::json;
 
     fn room() -> Room {
         let schema = json!({"type": "object", "required": ["guests"], "additionalProperties": false,

@@ -1,15 +1,15 @@
 //! Keys, tokens and passwords in answers and in the surface itself.
 
+use quintain_content::detect::{Confidence, Family};
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use super::leaks::{self, Known, Leak};
 use super::{listed, reach};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Sign};
-use crate::detect::{Confidence, Family};
 use crate::finding::{Place, Severity};
 use crate::knowledge::{put, words};
 use crate::probe::Step;
-use crate::registry::Meta;
 
 pub(super) struct Secrets;
 
@@ -208,11 +208,12 @@ fn hands_out(tool: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, json};
+
     use super::*;
     use crate::attacks::testing::{Room, answers, args, comes};
     use crate::evidence::Outcome;
     use crate::finding;
-    use serde_json::{Map, json};
 
     const KEY: &str = "ghp_k3Jd82mQpZx71LsVbN4tRw9YcE5uHa0GfTiO";
 

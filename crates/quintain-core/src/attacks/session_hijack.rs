@@ -1,11 +1,12 @@
 //! Sessions that serve others than those who began them.
 
+use quintain_content::registry::Meta;
+
 use super::http::{self, Answer, SESSION, of_role, served};
 use crate::attack::{
     Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, HttpRequest, Need, Tried,
 };
 use crate::finding::{Place, Severity};
-use crate::registry::Meta;
 
 pub(super) struct SessionHijack;
 
@@ -202,13 +203,15 @@ fn counts(ids: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
+    use serde_json::json;
+
     use super::*;
     use crate::attack::Identity;
     use crate::attacks::http::testing::{lists, replies, request, unauthorized};
     use crate::attacks::testing::{Room, comes};
     use crate::evidence::{Evidence, Outcome};
-    use serde_json::json;
-    use std::cell::Cell;
 
     fn room() -> Room {
         let mut room = Room::of_tools(&[json!({"name": "list_rooms"})]);

@@ -5,13 +5,13 @@ mod volley;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use quintain_content::registry::Meta;
 use regex::Regex;
 
 use self::volley::Volley;
 use super::{pairs, purpose, traces};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
 use crate::finding::Severity;
-use crate::registry::Meta;
 
 pub(super) struct SqlInjection;
 
@@ -200,11 +200,12 @@ fn waited(bout: &Bout<'_>, tried: &Tried) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::volley::tame;
     use super::*;
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::{Evidence, Observation};
-    use serde_json::json;
 
     fn room() -> Room {
         Room::with_argument("find_user", "query", "ann")

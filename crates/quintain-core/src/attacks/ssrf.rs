@@ -2,6 +2,7 @@
 
 mod headers;
 
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use super::{deeds, reach};
@@ -11,7 +12,6 @@ use crate::attack::{
 use crate::evidence::Observation;
 use crate::finding::{Place, Severity};
 use crate::knowledge::words;
-use crate::registry::Meta;
 
 pub(super) struct Ssrf;
 
@@ -221,11 +221,12 @@ fn hit(bout: &Bout<'_>, tried: &Tried, request: &str) -> Hit {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attack::Action;
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::Evidence;
-    use serde_json::json;
 
     fn connected(request: String, host: &str) -> Evidence {
         let mut evidence = answers("done");

@@ -1,12 +1,13 @@
 //! Text that a template engine fills in.
 
+use quintain_content::registry::Meta;
+
 use super::{purpose, reach};
 use crate::attack::{
     Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Sign, Tried,
 };
 use crate::finding::Severity;
 use crate::probe::Step;
-use crate::registry::Meta;
 
 pub(super) struct TemplateInjection;
 
@@ -225,9 +226,10 @@ fn hit(bout: &Bout<'_>, tried: &Tried, note: Option<&str>) -> Hit {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, json};
+
     use super::*;
     use crate::attacks::testing::{Room, answers};
-    use serde_json::{Map, json};
 
     fn text(attempt: &Attempt) -> String {
         attempt.payload.as_ref().unwrap().as_str().unwrap().to_owned()

@@ -1,5 +1,7 @@
 //! Tokens that a server takes and should not.
 
+use quintain_content::registry::Meta;
+
 use super::http::{self, of_role, served};
 use super::nature;
 use crate::attack::{
@@ -7,7 +9,6 @@ use crate::attack::{
 };
 use crate::finding::{Place, Severity};
 use crate::probe::Step;
-use crate::registry::Meta;
 
 pub(super) struct TokenHandling;
 
@@ -192,12 +193,13 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Map, json};
+
     use super::*;
     use crate::attacks::http::testing::{lists, replies, request, unauthorized};
     use crate::attacks::testing::{Room, answers};
     use crate::evidence::Evidence;
     use crate::finding::Confidence;
-    use serde_json::{Map, json};
 
     fn room() -> Room {
         let mut room = Room::of_tools(&[json!({"name": "whoami"}), json!({"name": "book_room"})]);

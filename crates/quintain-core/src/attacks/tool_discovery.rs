@@ -1,12 +1,12 @@
 //! Tools and parameters that a server gives away without listing them.
 
+use quintain_content::registry::Meta;
 use serde_json::{Value, json};
 
 use super::{listed, names, nature, reach};
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
 use crate::finding::{Place, Severity};
 use crate::probe::Step;
-use crate::registry::Meta;
 use crate::tool_call::ToolCall;
 
 pub(super) struct ToolDiscovery;

@@ -4,11 +4,12 @@ mod hidden;
 mod turned;
 mod wording;
 
+use quintain_content::registry::Meta;
+
 use self::hidden::{Class, Hidden};
 use super::listed::{self, Listed};
 use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit};
 use crate::finding::Severity;
-use crate::registry::Meta;
 
 pub(super) struct ToolPoisoning;
 
@@ -148,11 +149,12 @@ fn gap_hit(listed: &Listed<'_>) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::Room;
     use crate::finding::Confidence;
     use crate::surface::{Prompt, Resource};
-    use serde_json::json;
 
     fn hits(tool: serde_json::Value) -> Vec<Hit> {
         ToolPoisoning.inspect(&Room::of_tools(&[tool]).field())

@@ -4,12 +4,13 @@ mod skeleton;
 
 use std::collections::BTreeMap;
 
+use quintain_content::registry::Meta;
+
 use self::skeleton::{mixes_scripts, skeleton};
 use super::listed;
 use crate::attack::{Attack, Facts, Field, Hit};
 use crate::finding::{Place, Severity};
 use crate::knowledge::words;
-use crate::registry::Meta;
 
 pub(super) struct ToolShadowing;
 
@@ -182,11 +183,12 @@ fn has_whole(text: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
     use crate::attacks::testing::Room;
     use crate::finding::Confidence;
     use crate::surface::{Surface, Tool};
-    use serde_json::{Value, json};
 
     fn hits(servers: &[&[Value]]) -> Vec<Hit> {
         let mut room = Room::of_tools(&[]);

@@ -1,12 +1,12 @@
 //! Private data, text of strangers and a way out, all in the hands of one model.
 
+use quintain_content::registry::Meta;
 use serde_json::{Map, Value};
 
 use super::nature;
 use crate::attack::{Attack, Facts, Field, Hit, Kind};
 use crate::finding::{Place, Severity};
 use crate::knowledge::{classify, words};
-use crate::registry::Meta;
 use crate::surface::Tool;
 
 pub(super) struct ToxicFlow;
@@ -216,9 +216,10 @@ fn sends_out(tool: &Tool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::Room;
-    use serde_json::json;
 
     fn tool(name: &str, args: &[&str]) -> Value {
         let properties: Map<String, Value> =

@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use super::{deeds, reach};
@@ -9,7 +10,6 @@ use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, 
 use crate::evidence::Observation;
 use crate::finding::Severity;
 use crate::knowledge::accepted;
-use crate::registry::Meta;
 
 pub(super) struct UnsafeUrlScheme;
 
@@ -216,10 +216,11 @@ fn is_linked(said: &str, address: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, comes};
     use crate::evidence::{Evidence, Outcome};
-    use serde_json::json;
 
     fn room() -> Room {
         Room::with_argument("import_feed", "url", "https://example.org/feed")

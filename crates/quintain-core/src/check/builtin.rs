@@ -1,8 +1,9 @@
 //! The short way to write an assertion: a description and a function that makes the check.
 
+use quintain_content::registry::Meta;
+
 use super::{Assertion, Check, Scene, Spec};
 use crate::question::Answer;
-use crate::registry::Meta;
 use crate::verdict::Verdict;
 
 /// A type of assertion without a type of its own.

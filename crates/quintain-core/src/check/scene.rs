@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use quintain_content::text::js;
 use quintain_source::{Nunjucks, RenderError};
 use serde_json::{Map, Value};
 
@@ -9,7 +10,6 @@ use crate::evidence::{Evidence, Outcome};
 use crate::response::Response;
 use crate::suite::{Target, Test};
 use crate::surface::Surface;
-use crate::text::js;
 
 /// One answered case.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! From what the user's code returned to a verdict: true or false, a score, or a whole opinion.
 
+use quintain_content::text::js;
 use serde_json::{Map, Value};
 
-use crate::text::js;
 use crate::verdict::{Status, Verdict};
 
 /// What code may return.

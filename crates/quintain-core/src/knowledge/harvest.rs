@@ -1,7 +1,5 @@
 //! Values that a target gives away: ids, names and paths in its answers.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -93,25 +91,6 @@ fn looks_like_id(word: &str) -> bool {
         && word.chars().next().is_some_and(char::is_alphanumeric)
 }
 
-/// Absolute paths in a text.
-pub fn paths_in(text: &str) -> Vec<PathBuf> {
-    let ends = |c: char| c.is_whitespace() || ",;()[]{}<>\"'`|".contains(c);
-    let mut found = Vec::new();
-    for word in text.split(ends) {
-        let word = word.strip_prefix("file://").unwrap_or(word);
-        let word = word.trim_end_matches(['.', ':', '!', '?']);
-        let is_path = word.starts_with('/')
-            && word.len() > 1
-            && !word.starts_with("//")
-            && word.matches('/').count() >= 2;
-        let path = PathBuf::from(word);
-        if is_path && !found.contains(&path) {
-            found.push(path);
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,11 +127,5 @@ mod tests {
         let found = values(json!({"content": [{"type": "text", "text": text}]}));
         assert!(found.contains(&("Branch".into(), json!("main"))));
         assert!(found.contains(&("id".into(), json!("ACC-1001"))));
-    }
-
-    #[test]
-    fn absolute_paths_are_seen_in_prose() {
-        let text = "Allowed directories: /tmp/a/b, \"/srv/data\". See http://x/y and /etc.";
-        assert_eq!(paths_in(text), [PathBuf::from("/tmp/a/b"), PathBuf::from("/srv/data")]);
     }
 }

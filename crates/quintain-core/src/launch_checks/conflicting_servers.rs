@@ -1,11 +1,12 @@
 //! One name for different servers.
 
+use quintain_content::registry::Meta;
+
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::clients::{Config, Entry, Scope};
 use crate::finding::Severity;
-use crate::registry::Meta;
 use crate::suite::Launch;
 
 pub(super) struct ConflictingServers;

@@ -1,10 +1,11 @@
 //! Containers that are let out of their box.
 
+use quintain_content::registry::Meta;
+
 use super::program::{base, container, effective};
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::finding::Severity;
-use crate::registry::Meta;
 
 pub(super) struct ContainerPowers;
 

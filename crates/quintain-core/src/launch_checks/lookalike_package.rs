@@ -1,11 +1,12 @@
 //! Packages whose names are nearly those of well-known ones.
 
+use quintain_content::registry::Meta;
+use quintain_content::text::levenshtein::{Distance, distance};
+
 use super::program::{Package, Source, packages};
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::finding::Severity;
-use crate::registry::Meta;
-use crate::text::levenshtein::{Distance, distance};
 
 pub(super) struct LookalikePackage;
 

@@ -25,9 +25,9 @@ use std::path::{Path, PathBuf};
 use crate::attack::Facts;
 use crate::clients::{Config, Entry};
 use crate::finding::{Confidence, Finding, Place, Severity};
-use crate::registry::Meta;
 use crate::static_finding::{Told, finding};
 use crate::suite::Launch;
+use quintain_content::registry::Meta;
 
 pub use secret_in_config::{Literal, literals, masked};
 

@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
+use quintain_content::registry::Meta;
 use regex::Regex;
 
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::finding::Severity;
-use crate::registry::Meta;
 
 pub(super) struct PipedDownload;
 

@@ -1,10 +1,11 @@
 //! Addresses that are reached without encryption.
 
+use quintain_content::registry::Meta;
+
 use super::program::{Source, effective, packages};
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::finding::Severity;
-use crate::registry::Meta;
 use crate::suite::Launch;
 
 pub(super) struct PlainHttp;

@@ -1,11 +1,11 @@
 //! Variables that bring code into a program which its command does not name.
 
+use quintain_content::registry::Meta;
 use secrecy::ExposeSecret;
 
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::finding::Severity;
-use crate::registry::Meta;
 use crate::suite::Launch;
 
 pub(super) struct PreloadedCode;

@@ -1,14 +1,14 @@
 //! Credentials that are written out in a configuration.
 
+use quintain_content::detect::{self, Confidence, Detector, Family, Hit};
+use quintain_content::registry::Meta;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::clients::without_references;
-use crate::detect::{self, Confidence, Detector, Family, Hit};
 use crate::finding::Severity;
-use crate::registry::Meta;
 use crate::suite::{Launch, names_a_secret};
 
 pub(super) struct SecretInConfig;

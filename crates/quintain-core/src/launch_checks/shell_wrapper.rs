@@ -1,10 +1,11 @@
 //! Shells between the client and the server.
 
+use quintain_content::registry::Meta;
+
 use super::program::{base, shell, written};
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::finding::Severity;
-use crate::registry::Meta;
 
 pub(super) struct ShellWrapper;
 

@@ -1,11 +1,12 @@
 //! Packages that are fetched in whatever version there is on the day.
 
+use quintain_content::registry::Meta;
+
 use super::program::{Package, Source, packages};
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::clients::is_reference;
 use crate::finding::Severity;
-use crate::registry::Meta;
 
 pub(super) struct UnpinnedPackage;
 

@@ -1,5 +1,6 @@
 //! Flags and variables that switch off what protects a connection.
 
+use quintain_content::registry::Meta;
 use secrecy::ExposeSecret;
 
 use super::plain_http::is_proxy;
@@ -7,7 +8,6 @@ use super::program::effective;
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::finding::Severity;
-use crate::registry::Meta;
 use crate::suite::Launch;
 
 pub(super) struct UnverifiedTransport;

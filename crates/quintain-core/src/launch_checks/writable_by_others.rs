@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use quintain_content::registry::Meta;
+
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
 use crate::attack::Facts;
 use crate::finding::Severity;
-use crate::registry::Meta;
 use crate::suite::Launch;
 
 pub(super) struct WritableByOthers;

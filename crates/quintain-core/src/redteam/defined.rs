@@ -24,6 +24,8 @@ pub(crate) const PLACEHOLDERS: [(&str, text::Name, &str); 15] = text::Name::ALL;
 /// Kinds of errors.
 pub(crate) const FAULTS: [(&str, proof::Fault); 5] = proof::Fault::WORDS;
 
+use quintain_content::registry::About;
+
 use crate::attack::{
     Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Need, Tried,
 };
@@ -31,7 +33,6 @@ use crate::attacks::leaks;
 use crate::attacks::reach::{attempt, plausible};
 use crate::finding::{Confidence, Place, Severity};
 use crate::probe::{self, Step};
-use crate::registry::About;
 
 /// An attack of a suite.
 #[derive(Debug)]

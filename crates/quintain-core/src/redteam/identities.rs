@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use quintain_content::secret::Secret;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity as Weight, wrong_type};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-use crate::secret::Secret;
 use crate::suite::of_pairs;
 
 /// Somebody whose credentials are used.

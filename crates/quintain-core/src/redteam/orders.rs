@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use quintain_content::secret::{Secret, of_value};
 use quintain_source::{Diagnostics, Fields, Node, Severity as Weight, closest, wrong_type};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -19,7 +20,6 @@ use crate::attack::{AnyAttack, Attack, Given};
 use crate::attacks;
 use crate::finding::Severity;
 use crate::result::Place as Written;
-use crate::secret::{Secret, of_value};
 use crate::strategies::{self, Tactic};
 
 /// Understood, and of no use here: promptfoo asks its service or a model for words.
@@ -326,8 +326,9 @@ pub(super) fn count(name: &str, node: &Node, dx: &mut Diagnostics) -> Option<usi
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use quintain_source::{SourceFile, Sources, read};
+
+    use super::*;
 
     fn orders(text: &str) -> (Orders, Vec<&'static str>) {
         let mut sources = Sources::new();

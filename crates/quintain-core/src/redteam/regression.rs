@@ -1,10 +1,10 @@
 //! Findings as tests of an ordinary suite: they fail as long as the weakness is there, and pass once it
 //! is mended. A proof that is not in an answer makes no test; it is named instead.
 
+use quintain_content::detect::{self, Family};
 use serde_json::{Map, Value, json};
 
 use crate::attack::Sign;
-use crate::detect::{self, Family};
 use crate::finding::{Confidence, Finding, Proof, Severity};
 use crate::probe::Step;
 use crate::tool_call::ToolCall;
@@ -340,10 +340,11 @@ pub(super) fn literal(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::evidence::{Evidence, Exchange, Outcome};
     use crate::finding::Place;
-    use std::time::Duration;
 
     fn exchange(query: &str) -> Exchange {
         Exchange {

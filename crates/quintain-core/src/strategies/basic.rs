@@ -1,8 +1,9 @@
 //! The probe as the attack made it.
 
+use quintain_content::registry::Meta;
+
 use super::options::Options;
 use super::strategy::{Strategy, Suits, Way};
-use crate::registry::Meta;
 
 pub(super) static BASIC: Basic = Basic;
 

@@ -1,5 +1,6 @@
 //! Several strategies, one after the other.
 
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use super::flaw::Flaw;
@@ -8,7 +9,6 @@ use super::rewrite::Rewrite;
 use super::strategy::{Strategy, Suits, Way};
 use super::tactic::{self, Tactic};
 use super::talk::{History, Next, Script, Talk};
-use crate::registry::Meta;
 
 pub(super) static LAYER: Layer = Layer;
 

@@ -1,9 +1,10 @@
 //! Strategies that promptfoo knows and that cannot be done here. They are read, listed and reported
 //! as skipped with what they need.
 
+use quintain_content::registry::Meta;
+
 use super::options::Options;
 use super::strategy::{self, Strategy, Suits, Way};
-use crate::registry::Meta;
 
 pub(super) struct Missing {
     meta: &'static Meta,

@@ -1,9 +1,10 @@
 //! What earlier runs found, once more. Only the choice is made here; the store knows the runs.
 
+use quintain_content::registry::Meta;
+
 use super::options::Options;
 use super::strategy::{Strategy, Suits, Way};
 use crate::probe::Probe;
-use crate::registry::Meta;
 
 pub(super) static RETRY: RetryStrategy = RetryStrategy;
 

@@ -1,10 +1,11 @@
 //! What a strategy is, and what it becomes once its options are read.
 
+use quintain_content::registry::Meta;
+
 use super::options::Options;
 use super::retry::Retry;
 use super::rewrite::Rewrite;
 use super::talk::Talk;
-use crate::registry::Meta;
 
 /// A way to rewrite or to continue hostile probes.
 pub trait Strategy: Sync {

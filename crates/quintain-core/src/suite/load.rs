@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use quintain_content::secret::Secret;
 use quintain_source::{
     Diagnostic, Diagnostics, Fields, Key, Long, Node, NodeKind, Severity, SourceFile, Sources,
     Templates, is_template, read_long,
@@ -16,7 +17,6 @@ use super::provider::{Chosen, Env, TargetReader};
 use super::purpose::{NotCalled, Purpose};
 use super::reader::Reader;
 use super::{Suite, declared, included, mention, secrets};
-use crate::secret::Secret;
 
 /// Known here, interpreted by others from what is kept of the documents.
 pub(super) const OTHER_KEYS: [&str; 3] = ["redteam", "metrics", "judge"];

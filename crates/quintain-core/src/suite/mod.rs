@@ -36,7 +36,6 @@ mod target;
 mod test;
 mod vars;
 
-pub use crate::secret::names_a_secret;
 pub use assertion::{Assert, AssertReader, Rule};
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
 pub use files::{FileValue, Files, NoFiles, language_of};
@@ -45,6 +44,7 @@ pub use list::TestList;
 pub use load::{Loaded, SuiteFile, load};
 pub use program::{CodeTarget, ExecTarget};
 pub use purpose::{Consent, Needed, NotCalled, Purpose};
+pub use quintain_content::secret::names_a_secret;
 pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
 pub use schema::schema;
 pub use secrets::{of_launch, of_pairs};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use quintain_content::secret::names_a_secret;
 use quintain_source::{
     Diagnostic, Diagnostics, Fields, Node, Scope, Severity, Span, closest, env_names,
 };
@@ -10,7 +11,6 @@ use secrecy::SecretString;
 
 use super::reader::Reader;
 use super::{Auth, auth};
-use crate::secret::names_a_secret;
 
 #[derive(Debug, Clone)]
 pub struct Server {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use quintain_content::text::js;
+use quintain_content::text_diff::{first_difference, window};
 use serde_json::{Map, Value};
 
 use super::lock::Section;
-use crate::text::js;
-use crate::text_diff::{first_difference, window};
 
 /// One thing that is not as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]

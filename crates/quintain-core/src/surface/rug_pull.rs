@@ -1,5 +1,6 @@
 //! Servers that are no longer what was pinned.
 
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
 use super::Surface;
@@ -7,7 +8,6 @@ use super::drift::drift;
 use super::lock::{Scope, lock};
 use crate::attack::Facts;
 use crate::finding::{Confidence, Finding, Place, Severity};
-use crate::registry::Meta;
 use crate::static_finding::{Told, finding};
 
 pub static META: Meta = Meta {

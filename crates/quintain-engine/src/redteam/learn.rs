@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use quintain_core::knowledge::{Baseline, Hints, Knowledge, Silent, destroys, paths_in, words};
+use quintain_content::internals::paths_in;
+use quintain_core::knowledge::{Baseline, Hints, Knowledge, Silent, destroys, words};
 use quintain_core::probe::Step;
 use quintain_core::surface::{Surface, Tool};
 use serde_json::Value;

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use quintain_content::jsonpath;
 use quintain_core::code::Code;
 use quintain_core::evidence::{Evidence, Outcome};
-use quintain_core::jsonpath;
 use quintain_core::plan::{self, Case, Seat};
 use quintain_core::prepare::{Prepared, fill, prepare};
 use quintain_core::probe::{PlannedStep, Probe};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use quintain_core::secret::is_secret;
+use quintain_content::secret::is_secret;
 use quintain_core::suite::{Launch, Server, Transport};
 use quintain_wire::connect::{Address, HttpKind};
 use quintain_wire::rpc::Deadline;

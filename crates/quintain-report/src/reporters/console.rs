@@ -6,8 +6,8 @@ mod redteam;
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 
+use quintain_content::registry::Meta;
 use quintain_core::event::{Event, RunInfo};
-use quintain_core::registry::Meta;
 use quintain_core::result::{CaseResult, CaseStatus};
 use quintain_core::tally::{Summary, Unsteady};
 

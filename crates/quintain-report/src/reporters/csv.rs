@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
 
+use quintain_content::registry::Meta;
 use quintain_core::event::{Event, RunInfo};
-use quintain_core::registry::Meta;
 use quintain_core::result::CaseResult;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -12,8 +12,8 @@ use std::io::{self, BufWriter, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use quintain_content::registry::Meta;
 use quintain_core::event::{Event, RunInfo};
-use quintain_core::registry::Meta;
 use quintain_core::result::CaseResult;
 use quintain_core::tally::Summary;
 use quintain_source::visible;

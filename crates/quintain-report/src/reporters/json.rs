@@ -2,8 +2,8 @@
 
 use std::io::{self, BufWriter, Write};
 
+use quintain_content::registry::Meta;
 use quintain_core::event::Event;
-use quintain_core::registry::Meta;
 use quintain_source::visible_json;
 use serde::Serialize;
 use serde_json::ser::Formatter;

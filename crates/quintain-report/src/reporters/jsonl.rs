@@ -2,8 +2,8 @@
 
 use std::io::{self, BufWriter, Write};
 
+use quintain_content::registry::Meta;
 use quintain_core::event::Event;
-use quintain_core::registry::Meta;
 
 use super::json::write_json;
 use crate::document::Layout;

@@ -8,9 +8,9 @@ mod redteam;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
+use quintain_content::registry::Meta;
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::redteam::RedteamReport;
-use quintain_core::registry::Meta;
 use quintain_core::result::{CaseResult, CaseStatus};
 use quintain_core::tally::{ColumnTally, Summary};
 use quintain_source::visible;

@@ -5,8 +5,8 @@ mod redteam;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 
+use quintain_content::registry::Meta;
 use quintain_core::event::{Event, RunInfo};
-use quintain_core::registry::Meta;
 use quintain_core::result::CaseResult;
 use quintain_core::tally::Summary;
 use quintain_source::visible;

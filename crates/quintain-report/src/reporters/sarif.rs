@@ -7,18 +7,18 @@ mod taxonomies;
 
 use std::io::{self, BufWriter, Write};
 
+use quintain_content::registry::Meta;
 use quintain_core::event::{Event, RunInfo};
 use quintain_core::finding::Finding;
 use quintain_core::redteam::RedteamReport;
-use quintain_core::registry::Meta;
 use quintain_core::result::CaseResult;
 use quintain_core::tally::Summary;
+use rules::Rules;
 use serde_json::{Value, json};
 
 use super::json::write_json;
 use crate::text::{excerpt, line};
 use crate::{Options, Report, Reporter, findings, gist};
-use rules::Rules;
 
 const META: Meta = Meta {
     id: "sarif",

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use quintain_core::registry::Meta;
+use quintain_content::registry::Meta;
 
 use super::console;
 use crate::{Options, Report, Reporter};

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use quintain_core::arguments::{self, Fault};
+use quintain_content::schema::{self, Fault};
 use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::tool_call::{self, ToolCall};
 use quintain_engine::Sessions;
@@ -197,7 +197,7 @@ fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
     let Ok(link) = sessions.route(call) else { return };
     let Some(schema) = link.input_schema(&call.tool) else { return };
     let arguments = Value::Object(sessions.arguments(call));
-    for problem in arguments::validate(&schema, &arguments) {
+    for problem in schema::validate(&schema, &arguments) {
         let place = if problem.pointer.is_empty() { "/" } else { &problem.pointer };
         let what = match problem.fault {
             Fault::Arguments => "the arguments do not fit the tool's schema",

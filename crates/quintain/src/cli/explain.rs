@@ -1,6 +1,6 @@
 //! `quintain explain`: the documentation of one built-in.
 
-use quintain_core::registry::Meta;
+use quintain_content::registry::Meta;
 use quintain_source::closest;
 
 use super::kinds::Kind;

@@ -1,6 +1,6 @@
 //! The kinds of built-ins, and where each is registered.
 
-use quintain_core::registry::Meta;
+use quintain_content::registry::Meta;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Kind {
@@ -35,7 +35,7 @@ impl Kind {
             }
             Self::Reporters => quintain_report::all().iter().map(|entry| *entry.meta()).collect(),
             Self::Detectors => {
-                quintain_core::detect::all().iter().map(|entry| *entry.meta()).collect()
+                quintain_content::detect::all().iter().map(|entry| *entry.meta()).collect()
             }
             Self::Attacks => {
                 quintain_core::attacks::all().iter().map(|entry| entry.meta()).collect()

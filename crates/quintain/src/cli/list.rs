@@ -1,6 +1,6 @@
 //! `quintain list`: what is built in.
 
-use quintain_core::registry::Meta;
+use quintain_content::registry::Meta;
 use serde_json::{Value, json};
 
 use super::Desk;

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{ArgAction, Parser, Subcommand};
-use quintain_core::secret::{names_a_secret, of_named};
+use quintain_content::secret::{names_a_secret, of_named};
 use quintain_engine::planted::{self, Removal};
 use quintain_engine::secrets::{learn, learn_url};
 use quintain_source::visible;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use quintain_core::secret::shown_url;
+use quintain_content::secret::shown_url;
 use quintain_core::suite::{
     Auth, Consent, Launch, McpTarget, Needed, ProtocolChoice, Purpose, Responders, Server,
     SuiteFile, Timeouts, ToolFilter, Transport,

@@ -1,7 +1,8 @@
 //! The types that ask a judge, as a table.
 
+use quintain_content::registry::Meta;
+
 use super::{Form, Graded, Need};
-use crate::registry::Meta;
 
 pub(in super::super) static LLM_RUBRIC: Graded = Graded {
     meta: &Meta {

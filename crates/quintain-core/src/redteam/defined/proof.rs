@@ -1,5 +1,6 @@
 //! `proof` of a defined attack: what shows that it worked, and how sure that is.
 
+use quintain_content::glob;
 use regex::Regex;
 use serde_json::Value;
 
@@ -8,7 +9,6 @@ use super::text::{Name, Text, Values};
 use crate::attack::{Attack, Bout, Tried};
 use crate::evidence::{Evidence, Exchange, Observation, Outcome};
 use crate::finding::Confidence;
-use crate::glob;
 use crate::knowledge::accepted;
 
 /// Signs that must be seen together.

@@ -1,8 +1,9 @@
 //! `aim` of a defined attack: which places it is tried on.
 
+use quintain_content::glob;
+
 use crate::attack::{Aim, Field, Kind};
 use crate::finding::Place;
-use crate::glob;
 
 /// Kinds of values by the words that suites use.
 pub(crate) const KINDS: [(&str, Kind); 13] = [
@@ -82,9 +83,10 @@ pub(crate) fn matches(patterns: &[String], name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::Room;
-    use serde_json::json;
 
     fn places(reach: &Reach) -> Vec<String> {
         let schema = json!({"type": "object", "properties": {

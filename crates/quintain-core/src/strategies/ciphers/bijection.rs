@@ -1,11 +1,11 @@
 //! Secret alphabets that are taught in the text itself.
 
-use crate::chance::Chance;
-use crate::registry::Meta;
-use crate::strategies::rewrite::Rewrite;
-use crate::strategies::strategy::{Converter, Suits};
+use quintain_content::registry::Meta;
 
 use super::signals::letter;
+use crate::chance::Chance;
+use crate::strategies::rewrite::Rewrite;
+use crate::strategies::strategy::{Converter, Suits};
 
 pub(in crate::strategies) static BIJECTION: Converter = Converter {
     meta: &Meta {

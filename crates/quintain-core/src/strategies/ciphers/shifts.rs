@@ -1,6 +1,7 @@
 //! Ciphers that move letters along the alphabet.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::options::Options;
 use crate::strategies::rewrite::{Rewrite, each_char};
 use crate::strategies::strategy::{Converter, Suits};

@@ -1,6 +1,7 @@
 //! Alphabets made for other senses: Morse, Braille, spelling words, numbers.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};
 

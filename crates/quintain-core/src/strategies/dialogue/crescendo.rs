@@ -1,6 +1,7 @@
 //! From the general to the objective, one step at a time.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::framing::filled;
 use crate::strategies::strategy::{Dialogue, Suits};
 use crate::strategies::talk::{Adversary, Done, History, Next, Reaction, Script, Talk};

@@ -1,6 +1,7 @@
 //! Conversations that a model leads from the first word to the last.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::strategy::{Dialogue, Suits};
 use crate::strategies::talk::{History, Next, Script, Talk};
 

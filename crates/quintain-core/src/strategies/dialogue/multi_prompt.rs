@@ -1,6 +1,7 @@
 //! Turns that the user wrote.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::flaw::Flaw;
 use crate::strategies::framing::filled;
 use crate::strategies::strategy::{Dialogue, Suits};

@@ -1,6 +1,7 @@
 //! First the permission, then the request.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::strategy::{Dialogue, Suits};
 use crate::strategies::talk::{Done, History, Next, Reaction, Script, Talk};
 

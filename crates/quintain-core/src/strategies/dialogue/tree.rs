@@ -1,7 +1,8 @@
 //! PAIR and TAP: single messages, each in a conversation of its own, improved from level to level.
 
+use quintain_content::registry::Meta;
+
 use crate::chance::Chance;
-use crate::registry::Meta;
 use crate::strategies::framing::filled;
 use crate::strategies::options::Options;
 use crate::strategies::strategy::{Dialogue, Suits};

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::rewrite::{Rewrite, each_char};
 use crate::strategies::strategy::{Converter, Suits};
 

@@ -1,6 +1,7 @@
 //! Expressions that a language evaluates to the text.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};
 

@@ -1,6 +1,7 @@
 //! Letters drawn with signs.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use quintain_content::registry::Meta;
 use serde_json::{Value, json};
 
-use crate::registry::Meta;
 use crate::strategies::ciphers::transposition::reversed_order;
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};

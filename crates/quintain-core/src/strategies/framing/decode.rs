@@ -1,6 +1,7 @@
 //! Disguises that come with a request to undo them.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::ciphers::shifts::shifted;
 use crate::strategies::ciphers::transposition::{reversed, reversed_order, reversed_words};
 use crate::strategies::encodings::bases::base64;

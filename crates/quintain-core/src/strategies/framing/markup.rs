@@ -1,10 +1,10 @@
 //! Frames that look like configuration or like the voice of the system.
 
-use crate::registry::Meta;
-use crate::strategies::rewrite::Rewrite;
-use crate::strategies::strategy::{Converter, Suits};
+use quintain_content::registry::Meta;
 
 use super::filled;
+use crate::strategies::rewrite::Rewrite;
+use crate::strategies::strategy::{Converter, Suits};
 
 pub(in crate::strategies) static POLICY_PUPPETRY: Converter = Converter {
     meta: &Meta {

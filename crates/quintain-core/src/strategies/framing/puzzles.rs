@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use quintain_content::registry::Meta;
+
 use crate::chance::Chance;
-use crate::registry::Meta;
 use crate::strategies::rewrite::{Rewrite, each_word};
 use crate::strategies::strategy::{Converter, Suits};
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use quintain_content::registry::Meta;
 use serde_json::Value;
 
-use crate::registry::Meta;
 use crate::strategies::options::Options;
 use crate::strategies::rewrite::{MAX_TEXT, Rewrite};
 use crate::strategies::strategy::{Converter, Suits};

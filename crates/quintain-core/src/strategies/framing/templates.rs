@@ -1,12 +1,12 @@
 //! Sentences around the text: roles, tasks, scales.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
+use super::{SLOT, filled};
 use crate::strategies::options::Options;
 use crate::strategies::rewrite::{MAX_VARIANTS, Rewrite};
 use crate::strategies::strategy::{Converter, Suits};
 use crate::strategies::{encodings, wording};
-
-use super::{SLOT, filled};
 
 pub(in crate::strategies) static JAILBREAK_TEMPLATES: Converter = Converter {
     meta: &Meta {

@@ -1,11 +1,11 @@
 //! Many small accidents, in the hope that one of them works.
 
-use crate::chance::Chance;
-use crate::registry::Meta;
-use crate::strategies::rewrite::{MAX_VARIANTS, Rewrite, each_word};
-use crate::strategies::strategy::{Converter, Suits};
+use quintain_content::registry::Meta;
 
 use super::characters::{noised, recased};
+use crate::chance::Chance;
+use crate::strategies::rewrite::{MAX_VARIANTS, Rewrite, each_word};
+use crate::strategies::strategy::{Converter, Suits};
 
 pub(in crate::strategies) static BEST_OF_N: Converter = Converter {
     meta: &Meta {

@@ -1,7 +1,8 @@
 //! Typing errors.
 
+use quintain_content::registry::Meta;
+
 use crate::chance::Chance;
-use crate::registry::Meta;
 use crate::strategies::rewrite::{Rewrite, each_word};
 use crate::strategies::strategy::{Converter, Suits};
 

@@ -1,6 +1,7 @@
 //! Arabic script: drawn-out lines, presentation forms, and its spelling in Latin letters.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};
 

@@ -1,6 +1,7 @@
 //! Text that runs the other way.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::ciphers::transposition::reversed;
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};

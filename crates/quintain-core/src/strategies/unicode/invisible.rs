@@ -1,6 +1,7 @@
 //! Text that nobody sees. `revealed` undoes it, for those who look for smuggled text.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};
 

@@ -1,6 +1,7 @@
 //! Letters in other shapes: wide, raised, turned, mathematical.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};
 

@@ -1,8 +1,8 @@
 //! Something before, behind or instead.
 
+use quintain_content::registry::Meta;
 use regex::{Regex, RegexBuilder};
 
-use crate::registry::Meta;
 use crate::strategies::flaw::Flaw;
 use crate::strategies::options::Options;
 use crate::strategies::rewrite::{MAX_TEXT, Rewrite};

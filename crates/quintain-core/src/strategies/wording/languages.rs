@@ -1,6 +1,7 @@
 //! The text between phrases of other languages.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::options::Options;
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};

@@ -1,14 +1,14 @@
 //! Another strategy, applied to a part of the text only.
 
+use quintain_content::registry::Meta;
+
+use super::affixes::pattern;
 use crate::chance::Chance;
-use crate::registry::Meta;
 use crate::strategies::flaw::Flaw;
 use crate::strategies::options::Options;
 use crate::strategies::rewrite::{Rewrite, each_word};
 use crate::strategies::strategy::{Converter, Suits, Way};
 use crate::strategies::tactic;
-
-use super::affixes::pattern;
 
 pub(in crate::strategies) static SELECTIVE: Converter = Converter {
     meta: &Meta {

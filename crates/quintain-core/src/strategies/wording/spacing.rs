@@ -1,6 +1,7 @@
 //! Something between the letters or in the middle of words.
 
-use crate::registry::Meta;
+use quintain_content::registry::Meta;
+
 use crate::strategies::rewrite::{Rewrite, each_word};
 use crate::strategies::strategy::{Converter, Suits};
 use crate::strategies::unicode::invisible::spread;

@@ -1,9 +1,9 @@
 //! Rules: the attacks and assertions that results refer to.
 
+use quintain_content::registry::Meta;
 use quintain_core::attack::Attack;
 use quintain_core::check::Assertion;
 use quintain_core::finding::{Finding, Severity};
-use quintain_core::registry::Meta;
 use quintain_core::result::{CaseResult, CaseStatus};
 use quintain_core::surface::rug_pull;
 use quintain_core::{assertions, attacks, launch_checks};

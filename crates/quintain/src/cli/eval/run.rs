@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use quintain_content::secret::of_named;
 use quintain_core::event::RunInfo;
 use quintain_core::plan::{Among, Plan, plan};
-use quintain_core::secret::of_named;
 use quintain_core::suite::{Consent, Purpose};
 use quintain_engine::run::{Earlier, Job, Settings, execute, stored_sameness};
 use quintain_engine::secrets::learn;

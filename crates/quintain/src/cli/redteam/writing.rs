@@ -33,7 +33,7 @@ pub(super) fn label(name: &str, identity: &str) -> String {
 
 /// Whether a text is known as a secret, or looks like one.
 fn holds_secret(text: &str, desk: &Desk) -> bool {
-    use quintain_core::detect;
+    use quintain_content::detect;
     let detectors: Vec<_> = detect::all()
         .iter()
         .copied()

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
+use quintain_content::glob;
 use quintain_core::clients::archive::{self, ARCHIVE, MANIFEST};
 use quintain_core::clients::{self, Candidate, Config, Dirs, Problem};
-use quintain_core::glob;
 use quintain_core::surface::{Surface, saved};
 
 use crate::cli::Desk;

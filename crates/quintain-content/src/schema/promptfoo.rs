@@ -1,5 +1,5 @@
 //! JSON schemas as promptfoo applies them: draft 7 in the strict mode of ajv, with the formats of
-//! ajv-formats and the words of both. The work is done by [`crate::arguments`].
+//! ajv-formats and the words of both. The work is done by [`crate::schema`].
 
 mod formats;
 mod strict;
@@ -11,7 +11,7 @@ use jsonschema::{Draft, PatternOptions, ValidationOptions, Validator};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::arguments::{self, Fault};
+use crate::schema::{self, Fault};
 
 /// What the patterns of a schema may try on one text.
 const BACKTRACKS: usize = 100_000;
@@ -56,7 +56,7 @@ impl Schema {
     }
 
     fn compile(value: Value) -> Result<Self, String> {
-        let validator = arguments::compile(&value, options()).map_err(|problem| problem.message)?;
+        let validator = schema::compile(&value, options()).map_err(|problem| problem.message)?;
         Ok(Self { value, validator })
     }
 
@@ -66,7 +66,7 @@ impl Schema {
     /// # Errors
     /// When that cannot be found out in bearable time.
     pub fn check(&self, data: &Value) -> Result<Vec<Complaint>, String> {
-        arguments::apply(&self.value, &self.validator, data, |validator| {
+        schema::apply(&self.value, &self.validator, data, |validator| {
             let errors: Vec<_> = validator.iter_errors(data).take(MAX_ERRORS).collect();
             words::first(&self.value, data, &errors)
         })

@@ -111,7 +111,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::arguments::Fault;
+    use crate::schema::Fault;
 
     fn found(schema: Value, valid: Value) -> Vec<String> {
         let Value::Object(valid) = valid else { panic!("arguments are a map") };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-pub use crate::js::stringify;
+pub use crate::text::javascript_json::stringify;
 
 /// What `\s` stands for and `trim` cuts off.
 pub fn is_space(c: char) -> bool {

@@ -2,6 +2,7 @@
 
 pub mod bleu;
 pub mod fields;
+pub mod javascript_json;
 pub mod js;
 pub mod levenshtein;
 pub mod meteor;

@@ -1,10 +1,10 @@
 //! What tells how a server is made: stack traces, statements, places of its files.
 
+use std::path::PathBuf;
+
 use std::sync::LazyLock;
 
 use regex::Regex;
-
-use crate::knowledge::paths_in;
 
 /// One such thing in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +101,25 @@ pub fn find(text: &str) -> Vec<(Inside, String)> {
     traces.into_iter().chain(statement).chain(paths).collect()
 }
 
+/// Absolute paths in a text.
+pub fn paths_in(text: &str) -> Vec<PathBuf> {
+    let ends = |c: char| c.is_whitespace() || ",;()[]{}<>\"'`|".contains(c);
+    let mut found = Vec::new();
+    for word in text.split(ends) {
+        let word = word.strip_prefix("file://").unwrap_or(word);
+        let word = word.trim_end_matches(['.', ':', '!', '?']);
+        let is_path = word.starts_with('/')
+            && word.len() > 1
+            && !word.starts_with("//")
+            && word.matches('/').count() >= 2;
+        let path = PathBuf::from(word);
+        if is_path && !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,5 +134,11 @@ mod tests {
         assert_eq!(kinds(r"cannot open C:\srv\app\x.db"), [Inside::Path]);
         assert_eq!(kinds("bad: SELECT a FROM b"), [Inside::Statement]);
         assert!(kinds("GET /api/v1/reports failed; select one from the list").is_empty());
+    }
+
+    #[test]
+    fn absolute_paths_are_seen_in_prose() {
+        let text = "Allowed directories: /tmp/a/b, \"/srv/data\". See http://x/y and /etc.";
+        assert_eq!(paths_in(text), [PathBuf::from("/tmp/a/b"), PathBuf::from("/srv/data")]);
     }
 }

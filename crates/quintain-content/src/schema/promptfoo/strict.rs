@@ -207,7 +207,7 @@ pub(super) fn without_nullable(schema: &Value) -> Value {
 mod tests {
     use serde_json::json;
 
-    use crate::ajv::{Complaint, Schema};
+    use crate::schema::promptfoo::{Complaint, Schema};
 
     fn refusal(schema: &serde_json::Value) -> Option<String> {
         Schema::new(schema).err()

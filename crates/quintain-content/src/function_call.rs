@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::ajv::{Complaint, Schema};
 use crate::json_text;
+use crate::schema::promptfoo::{Complaint, Schema};
 use crate::text::js;
 
 /// A call in the format of OpenAI, `{name, arguments}` or within `function_call`.
