@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use quintain_content::json_text;
+use quintain_evidence::evidence::Exchange;
+use quintain_evidence::surface::Tool;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::Scene;
-use crate::evidence::Exchange;
-use crate::surface::Tool;
-use crate::verdict::Verdict;
 
 /// A piece of data, and where it stands in the last outcome if that is known.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,10 +9,10 @@ mod any;
 mod attempt;
 mod bout;
 mod brief;
-mod facts;
 mod field;
+mod lasting;
 mod marks;
-mod sign;
+mod needs;
 mod token;
 
 pub use aim::{Aim, Kind};
@@ -20,14 +20,16 @@ pub use any::AnyAttack;
 pub use attempt::{Action, Attempt, HttpRequest};
 pub use bout::{Bout, Hit, Tried};
 pub use brief::{Brief, Ground, Listener};
-pub use facts::{Facts, Need};
 pub use field::{Field, Identity, Powers};
+pub use lasting::{PLANTED, lasting, listed};
 pub use marks::{MarkKey, Marks, Nonce};
-pub use sign::{PLANTED, Sign, listed};
+pub use needs::{Need, missing};
 pub use token::{Given, Token};
 
-use crate::evidence::Observation;
 use quintain_content::registry::About;
+use quintain_evidence::evidence::Observation;
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::weakness::Weakness;
 
 /// A family of hostile probes with its oracle: built in, or defined in a suite.
 pub trait Attack: Send + Sync {
@@ -77,7 +79,12 @@ pub trait Attack: Send + Sync {
     }
 
     /// How bad it is, and what the frameworks call it.
-    fn facts(&self) -> Facts<'_>;
+    fn weakness(&self) -> Weakness<'_>;
+
+    /// What it cannot do without.
+    fn needs(&self) -> &[Need] {
+        &[]
+    }
 
     /// Whether [`Self::inspect`] looks at anything.
     fn inspects(&self) -> bool {
@@ -106,7 +113,7 @@ pub trait Attack: Send + Sync {
 
     /// What the answer to one attempt of a set would show if it worked: which one, and the sign. For tests
     /// that are written before anything is sent; none if the proof is seen elsewhere.
-    fn expects(&self, _set: &[Attempt], _field: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, _set: &[Attempt], _field: &Field<'_>) -> Option<(usize, Indicator)> {
         None
     }
 

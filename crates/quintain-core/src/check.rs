@@ -13,11 +13,11 @@ pub use param::Param;
 pub use scene::{Scene, View, as_text};
 pub use spec::Spec;
 
-use crate::code::Code;
 use crate::compare::Comparison;
-use crate::question::{Answer, Question};
-use crate::verdict::Verdict;
 use quintain_content::registry::Meta;
+use quintain_evidence::code::Code;
+use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::verdict::Verdict;
 
 /// A type of assertion.
 pub trait Assertion: Sync {

@@ -1,10 +1,9 @@
 //! Verdicts that compare the answers of one test with each other: made when all of them are graded.
 
+use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::result::{CaseResult, CaseStatus, Component, Place};
+use quintain_evidence::verdict::{Status, Verdict};
 use serde_json::Value;
-
-use crate::question::{Answer, Question};
-use crate::result::{CaseResult, CaseStatus, Component, Place};
-use crate::verdict::{Status, Verdict};
 
 /// What picks the best of several answers.
 pub trait Comparison: Send + Sync {

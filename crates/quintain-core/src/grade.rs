@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use quintain_evidence::result::{Component, Grade, Place};
+use quintain_evidence::verdict::{Status, Verdict};
 use serde_json::Value;
-
-use crate::result::{Component, Grade, Place};
-use crate::verdict::{Status, Verdict};
 
 /// One entry of `assert` with its verdict.
 #[derive(Debug)]

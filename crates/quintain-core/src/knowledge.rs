@@ -1,6 +1,5 @@
 //! What a survey learned about a target: calls that work, values it gave away, roots it declares.
 
-mod accepted;
 mod classify;
 mod complaints;
 mod harm;
@@ -15,7 +14,6 @@ mod programs;
 mod synthesis;
 mod verbs;
 
-pub use accepted::{accepted, is_unreachable};
 pub use classify::{classify, words};
 pub use complaints::{Complaint, Want, amend, complaints};
 pub use harm::{Harm, destroys, harm_of, harm_of_call};
@@ -31,12 +29,13 @@ pub use verbs::{is_destructive, writes};
 
 use std::path::PathBuf;
 
+use quintain_evidence::evidence::Exchange;
+use quintain_evidence::probe::Step;
+use quintain_evidence::redteam_report::Silent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::attack::Aim;
-use crate::evidence::Exchange;
-use crate::probe::Step;
 
 /// A call that works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,14 +75,6 @@ pub struct Draft {
     pub server: String,
     pub tool: String,
     pub args: Map<String, Value>,
-}
-
-/// A tool without a call that works.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Silent {
-    pub server: String,
-    pub tool: String,
-    pub why: String,
 }
 
 impl Knowledge {

@@ -3,15 +3,16 @@
 
 mod select;
 
+use crate::code::RunCode as _;
 use std::sync::Arc;
 
 use quintain_script::Host;
 use quintain_source::switched_on;
 use serde_json::{Map, Value, json};
 
-use crate::event::Column;
-use crate::result::TargetName;
 use crate::suite::{Prompt, Suite, Target, Test, VarFile, expand};
+use quintain_evidence::event::Column;
+use quintain_evidence::result::TargetName;
 
 pub use select::{Among, Sameness, SelectError, Selection};
 

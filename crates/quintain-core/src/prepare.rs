@@ -1,13 +1,13 @@
 //! Fills in a case just before it is sent: variables, prompt, probe.
 
 use quintain_content::text::javascript_json;
+use quintain_evidence::probe::{self, PlannedStep, Probe, Step};
+use quintain_evidence::tool_call::ToolCallError;
 use quintain_source::{Nunjucks, RenderError, is_template, switched_on};
 use serde_json::{Map, Value};
 
 use crate::plan::Case;
-use crate::probe::{self, PlannedStep, Probe, Step};
 use crate::suite::{Prompt, PromptBody, resolve};
-use crate::tool_call::ToolCallError;
 
 /// A case with everything known filled in.
 #[derive(Debug)]
@@ -117,14 +117,14 @@ fn from_text(
         return Ok(Ok(payload));
     }
     if !is_template(text) {
-        return Ok(crate::tool_call::read(text));
+        return Ok(quintain_evidence::tool_call::read(text));
     }
     // A template around a variable that is a call: `{{prompt}}`.
     let plain = templates.render(text, vars)?;
     if let Ok(payload @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(&plain) {
         return Ok(Ok(payload));
     }
-    Ok(templates.render_json(text, vars).or_else(|_| crate::tool_call::read(&plain)))
+    Ok(templates.render_json(text, vars).or_else(|_| quintain_evidence::tool_call::read(&plain)))
 }
 
 /// promptfoo's rules: JSON is filled in text by text and printed anew, anything else as a whole.

@@ -1,6 +1,7 @@
 //! A red-team run: what the user orders, and what came of it.
 
 mod again;
+mod coverage;
 pub(crate) mod defined;
 mod destructive;
 mod entries;
@@ -14,21 +15,20 @@ mod orders;
 mod plugins;
 mod policy;
 mod provider;
-mod record;
 mod regression;
-mod report;
 mod risk;
 mod suppress;
 mod written;
 
 pub use again::bout_of;
+pub use coverage::{described, summed_up};
 pub use defined::{Defined, Reading};
 pub use destructive::Destructive;
 pub(crate) use entries::DEFINITION;
 pub use fitting::{Fit, fitting};
 pub use generated::{Draft as TestDraft, generated};
 pub use identities::IdentityOrder;
-pub use insight::{Chain, Gift, Insight};
+pub use insight::insight;
 pub use intent::proposed;
 pub(crate) use orders::IGNORED;
 pub use orders::{Orders, PluginOrder};
@@ -37,13 +37,7 @@ pub use plugins::{
 };
 pub use provider::ModelOrder;
 pub(crate) use provider::ignored as provider_options;
-pub use record::{BoutKey, BoutRecord};
 pub use regression::{Ground as RegressionGround, Left, Regression, regression};
-pub use report::{
-    AttackReport, Change, DefinedAttack, FileChange, NotRun, PhaseTime, RedteamReport, ToolCoverage,
-};
-pub use risk::{Level, Risk, interval, risk};
-pub use suppress::{
-    Suppression, Unused, part as part_suppressed, read as read_suppressions, unused,
-};
+pub use risk::interval;
+pub use suppress::{Suppression, part as part_suppressed, read as read_suppressions, unused};
 pub use written::{written_identity, written_target};

@@ -1,10 +1,11 @@
 //! Findings that need no call: of configurations, of what a server lists, of what it listed before.
 
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::finding::{Confidence, Finding, Place, Proof, Severity, fingerprint};
+use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
-use crate::attack::{Attack, Facts, Field, Hit};
-use crate::evidence::Evidence;
-use crate::finding::{Confidence, Finding, Place, Proof, Severity, fingerprint};
+use crate::attack::{Attack, Field, Hit};
 
 /// What a finding says.
 pub struct Told {
@@ -29,7 +30,7 @@ impl Told {
 }
 
 /// Makes a finding that cites what it saw.
-pub fn finding(rule: &str, facts: Facts<'_>, target: &str, place: Place, told: Told) -> Finding {
+pub fn finding(rule: &str, facts: Weakness<'_>, target: &str, place: Place, told: Told) -> Finding {
     let whose = match place.server() {
         "" => target.to_owned(),
         server => format!("{target}/{server}"),
@@ -88,7 +89,7 @@ pub fn inspect<'t>(
             let whole = || Place::Server { server: String::new() };
             let place = place.unwrap_or_else(whole);
             let target = target(place.server());
-            findings.push(finding(attack.meta().id, attack.facts(), target, place, told));
+            findings.push(finding(attack.meta().id, attack.weakness(), target, place, told));
         }
     }
     findings
@@ -97,11 +98,11 @@ pub fn inspect<'t>(
 #[cfg(test)]
 mod tests {
     use quintain_content::registry::Meta;
+    use quintain_evidence::surface::{Surface, Tool};
 
     use super::*;
     use crate::attack::Powers;
     use crate::knowledge::Knowledge;
-    use crate::surface::{Surface, Tool};
 
     /// Suspects every tool.
     struct Suspicious;
@@ -111,8 +112,8 @@ mod tests {
             Meta { id: "suspicious", aliases: &[], summary: "", docs: "", since: "" }
         }
 
-        fn facts(&self) -> Facts<'static> {
-            Facts { severity: Severity::Medium, cwe: &[1], frameworks: &["X"], needs: &[] }
+        fn weakness(&self) -> Weakness<'static> {
+            Weakness { severity: Severity::Medium, cwe: &[1], frameworks: &["X"] }
         }
 
         fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {

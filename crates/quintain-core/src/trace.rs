@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
+use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::response::error_text;
 use serde_json::Value;
 
 use crate::check::Scene;
-use crate::evidence::{Exchange, Outcome};
-use crate::response::error_text;
 
 /// The method of text that was sent to a target which is no MCP server: nothing to trace.
 const ECHO: &str = "echo";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quintain_core::evidence::{Exchange, Outcome};
+use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_wire::rpc::{CallError, Notice, Reply};
 use quintain_wire::transport::TransportError;
 use serde_json::{Map, Value, json};

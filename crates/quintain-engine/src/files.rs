@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use globset::GlobBuilder;
-use quintain_core::code::Code;
 use quintain_core::suite::{Consent, Files};
+use quintain_evidence::code::Code;
 use serde_json::Value;
 use walkdir::WalkDir;
 

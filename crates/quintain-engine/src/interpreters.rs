@@ -9,13 +9,13 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use quintain_core::code::{Code, Language};
-use quintain_core::question::Answer;
 use quintain_core::suite::Consent;
+use quintain_evidence::code::{Code, Language};
+use quintain_evidence::question::Answer;
 use serde_json::{Value, json};
+use worker::{Failure, Worker};
 
 use crate::process::{Argument, Program};
-use worker::{Failure, Worker};
 
 const PYTHON: &str = include_str!("interpreters/bootstrap.py");
 const RUBY: &str = include_str!("interpreters/bootstrap.rb");

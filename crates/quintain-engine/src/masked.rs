@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::event::{Event, RunInfo};
-use quintain_core::evidence::Evidence;
-use quintain_core::finding::{Finding, Place};
-use quintain_core::response::Response;
-use quintain_core::result::{CaseResult, PromptText, TargetName};
-use quintain_core::tally::Summary;
+use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::finding::{Finding, Place};
+use quintain_evidence::response::Response;
+use quintain_evidence::result::{CaseResult, PromptText, TargetName};
+use quintain_evidence::tally::Summary;
 use quintain_wire::redact::{MASK, Masked, Redactor};
 use serde_json::{Map, Value};
 

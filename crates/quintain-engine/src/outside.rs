@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quintain_core::code::{Code, Language};
-use quintain_core::question::Answer;
+use quintain_core::code::RunCode as _;
 use quintain_core::suite::{Consent, Suite};
+use quintain_evidence::code::{Code, Language};
+use quintain_evidence::question::Answer;
 use quintain_script::{Host, ScriptError};
 use quintain_wire::redact::Redactor;
 use serde_json::Value;

@@ -2,7 +2,8 @@
 
 use quintain_content::secret::{Secret, of_url};
 use quintain_core::launch_checks;
-use quintain_core::suite::{Launch, of_launch};
+use quintain_core::suite::of_launch;
+use quintain_evidence::connection::Launch;
 use quintain_wire::redact::Redactor;
 use secrecy::ExposeSecret as _;
 use url::Url;

@@ -1,7 +1,7 @@
 //! What was sent and what came back, shown to people: pretty JSON, cut to size.
 
-use quintain_core::evidence::{Evidence, Exchange, Outcome};
-use quintain_core::result::CaseResult;
+use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
+use quintain_evidence::result::CaseResult;
 use serde::Serialize;
 use serde_json::json;
 

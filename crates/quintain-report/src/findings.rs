@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
-use quintain_core::evidence::Observation;
-pub(crate) use quintain_core::finding::Standing;
-use quintain_core::finding::{Accepted, Finding, Place, Severity};
-use quintain_core::frameworks::{self, Coverage, State};
-use quintain_core::redteam::{Chain, Gift, Insight, Level, PhaseTime, RedteamReport, ToolCoverage};
-use quintain_core::result::CaseResult;
-use quintain_core::tally::Summary;
+use quintain_evidence::evidence::Observation;
+pub(crate) use quintain_evidence::finding::Standing;
+use quintain_evidence::finding::{Accepted, Finding, Place, Severity};
+use quintain_evidence::frameworks;
+use quintain_evidence::redteam_report::{
+    Chain, Gift, Insight, Level, PhaseTime, RedteamReport, ToolCoverage,
+};
+use quintain_evidence::redteam_report::{Coverage, State};
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::tally::Summary;
 
 use crate::gist;
 use crate::text::{count, duration, line};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use quintain_core::result::{CaseResult, CaseStatus, Component, Place};
+use quintain_evidence::result::{CaseResult, CaseStatus, Component, Place};
 use serde_json::Value;
 
 use crate::text::{json_excerpt, line};

@@ -20,7 +20,7 @@ mod yaml_text;
 use std::io::{self, Write};
 
 use quintain_content::registry::Meta;
-use quintain_core::event::Event;
+use quintain_evidence::event::Event;
 
 pub use reporters::{Told, all, find, for_path, markdown_inline, sarif_log};
 pub use yaml_text::{block as yaml_block, string as yaml_string};

@@ -1,11 +1,11 @@
 //! The server answers at all.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::Verdict;
 
 use crate::answer;
 use crate::check::{Builtin, Check, Scene};
-use crate::question::Answer;
-use crate::verdict::Verdict;
 
 pub(super) static IS_ANSWERED: Builtin = Builtin {
     meta: &Meta {
@@ -57,12 +57,12 @@ impl Check for IsAnswered {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Outcome;
+    use quintain_evidence::response::Response;
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use crate::assertions::testing::Stage;
-    use crate::evidence::Outcome;
-    use crate::response::Response;
-    use crate::verdict::Status;
 
     #[test]
     fn errors_are_answers_and_silence_is_none() {

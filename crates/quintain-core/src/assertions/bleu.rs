@@ -3,10 +3,10 @@
 use quintain_content::registry::Meta;
 use quintain_content::text::bleu::{bleu, gleu};
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 
 use super::references::references;
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static BLEU: Builtin = Builtin {
     meta: &Meta {

@@ -2,10 +2,10 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::{fields, js};
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static CONTAINS_ANY: Builtin = Builtin {
     meta: &Meta {

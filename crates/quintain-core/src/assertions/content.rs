@@ -2,13 +2,13 @@
 
 use quintain_content::glob;
 use quintain_content::registry::Meta;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::wrong_type;
 use serde_json::Value;
 
 use super::range::Count;
 use crate::answer;
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static CONTENT_TYPE: Builtin = Builtin {
     meta: &Meta {

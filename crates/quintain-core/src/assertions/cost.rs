@@ -2,9 +2,9 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static COST: Builtin = Builtin {
     meta: &Meta {
@@ -45,9 +45,10 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::response::Response;
+    use quintain_evidence::verdict::Status;
+
     use crate::assertions::testing::{Stage, flaw};
-    use crate::response::Response;
-    use crate::verdict::Status;
 
     fn costs(cost: f64) -> Stage {
         Stage { response: Response { cost: Some(cost), ..Response::text("x") }, ..Stage::default() }

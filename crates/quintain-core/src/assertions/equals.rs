@@ -2,10 +2,10 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static EQUALS: Builtin = Builtin {
     meta: &Meta {

@@ -1,16 +1,16 @@
 //! Errors of MCP servers: that there is one, its code, its words.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::accepted::accepted;
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::{Node, closest, wrong_type};
 use serde_json::Value;
 
 use super::words::Words;
 use crate::answer;
 use crate::check::{Builtin, Check, Expected, Scene, Spec, as_text};
-use crate::evidence::Outcome;
-use crate::knowledge::accepted;
-use crate::question::Answer;
-use crate::verdict::Verdict;
 
 pub(super) static IS_ERROR: Builtin = Builtin {
     meta: &Meta {
@@ -323,13 +323,13 @@ fn said(outcome: &Outcome) -> Vec<(String, String)> {
 mod tests {
     use std::time::Duration;
 
+    use quintain_evidence::response::Response;
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use super::*;
     use crate::assertions::testing::{Stage, compile, compile_with, flaw, only_check};
-    use crate::response::Response;
     use crate::suite::NoFiles;
-    use crate::verdict::Status;
 
     fn tool() -> Outcome {
         let texts = json!([{"type": "image"}, {"type": "text", "text": "no such user"}]);

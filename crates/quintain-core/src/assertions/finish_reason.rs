@@ -1,10 +1,10 @@
 //! Why the target stopped writing.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static FINISH_REASON: Builtin = Builtin {
     meta: &Meta {
@@ -51,8 +51,9 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::response::Response;
+
     use crate::assertions::testing::{Stage, flaw};
-    use crate::response::Response;
 
     fn stopped(why: Option<&str>) -> Stage {
         let finish_reason = why.map(str::to_owned);

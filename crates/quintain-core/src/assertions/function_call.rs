@@ -3,10 +3,10 @@
 use quintain_content::function_call::{check_google, check_openai};
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static IS_VALID_FUNCTION_CALL: Builtin = Builtin {
     meta: &Meta {

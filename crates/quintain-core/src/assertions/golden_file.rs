@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use quintain_evidence::kept_file::{KeptFile, OUTSIDE};
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::{Diagnostic, is_template, wrong_type};
 use serde_json::Value;
 
 use crate::check::{Scene, Spec};
-use crate::kept_file::{KeptFile, OUTSIDE};
-use crate::question::Answer;
-use crate::verdict::{Proposal, Verdict};
 
 /// Characters of a name made from other text.
 const MAX_NAME: usize = 80;
@@ -83,13 +83,6 @@ pub(super) fn content(answers: &[Answer]) -> Result<Option<String>, Box<Verdict>
         Some(Answer::Value(_) | Answer::Exchange(_)) | None => {
             Err(Box::new(Verdict::error("the file was not read")))
         }
-    }
-}
-
-impl Verdict {
-    /// The file should hold this text from now on.
-    pub(super) fn proposing(self, file: KeptFile, text: String, fresh: bool) -> Self {
-        Self { proposal: Some(Proposal { file, text, fresh }), ..self }
     }
 }
 

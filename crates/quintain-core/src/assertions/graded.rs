@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::trace_spans::trace;
 use crate::check::{Assertion, Check, Expected, Scene, Spec};
-use crate::question::{Answer, JudgeQuestion, Question};
 use crate::trace::Span;
-use crate::verdict::Verdict;
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::question::{Answer, JudgeQuestion, Question};
+use quintain_evidence::verdict::Verdict;
 
 pub(super) use types::*;
 
@@ -308,9 +308,10 @@ impl Need {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::verdict::Status;
+
     use super::*;
     use crate::assertions::testing::{Stage, called, compile, flaw, only_check};
-    use crate::verdict::Status;
 
     /// Every type with a value that it accepts.
     const ALL: [(&str, &str); 21] = [

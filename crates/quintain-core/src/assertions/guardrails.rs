@@ -2,11 +2,11 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::response::Response;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::response::Response;
-use crate::verdict::Verdict;
 
 pub(super) static GUARDRAILS: Builtin = Builtin {
     meta: &Meta {
@@ -64,10 +64,10 @@ fn report(response: &Response) -> Option<&Value> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::response::Response;
     use serde_json::{Value, json};
 
     use crate::assertions::testing::Stage;
-    use crate::response::Response;
 
     fn reported(guardrails: Value) -> Stage {
         let guardrails = Some(guardrails);

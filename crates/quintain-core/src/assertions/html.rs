@@ -2,9 +2,9 @@
 
 use quintain_content::markup::html::{self, Nature};
 use quintain_content::registry::Meta;
+use quintain_evidence::verdict::Verdict;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static IS_HTML: Builtin = Builtin {
     meta: &Meta {
@@ -71,8 +71,9 @@ fn contains_html(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::verdict::Status;
+
     use crate::assertions::testing::Stage;
-    use crate::verdict::Status;
 
     #[test]
     fn reasons_say_what_is_wrong() {

@@ -2,16 +2,16 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text_diff;
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::verdict::Verdict;
 use quintain_source::wrong_type;
 use serde_json::{Value, json};
 
 use crate::answer;
 use crate::check::{Builtin, Check, Scene, Spec};
-use crate::evidence::Outcome;
 use crate::golden;
 use crate::masks::Masks;
-use crate::question::{Answer, Question};
-use crate::verdict::Verdict;
 
 pub(super) static IDEMPOTENT: Builtin = Builtin {
     meta: &Meta {
@@ -134,15 +134,16 @@ impl Idempotent {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Extra;
+    use quintain_evidence::probe::Step;
+    use quintain_evidence::tool_call::ToolCall;
+    use quintain_evidence::verdict::Status;
+
     use super::*;
     use crate::assertions::testing::{
         Stage, compile as compiled, compile_with, exchange, only_check,
     };
-    use crate::evidence::Extra;
-    use crate::probe::Step;
     use crate::suite::NoFiles;
-    use crate::tool_call::ToolCall;
-    use crate::verdict::Status;
 
     fn reply(text: &str) -> Outcome {
         Outcome::Reply(json!({"content": [{"type": "text", "text": text}], "_meta": {"t": text}}))

@@ -4,17 +4,17 @@ use quintain_content::glob;
 use quintain_content::registry::Meta;
 use quintain_content::schema::Fault;
 use quintain_content::schema::violations::{Rule, Violation, violations};
+use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::probe::Step;
+use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::tool_call::ToolCall;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::wrong_type;
 use serde_json::Value;
 
 use super::jsonpath::short;
 use crate::answer;
 use crate::check::{Builtin, Check, Scene, Spec};
-use crate::evidence::{Exchange, Outcome};
-use crate::probe::Step;
-use crate::question::{Answer, Question};
-use crate::tool_call::ToolCall;
-use crate::verdict::Verdict;
 
 pub(super) static INPUT_SCHEMA_ENFORCED: Builtin = Builtin {
     meta: &Meta {
@@ -264,14 +264,14 @@ fn describe(violation: &Violation) -> String {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Extra;
+    use quintain_evidence::surface::{Surface, Tool};
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use super::*;
     use crate::assertions::testing::{Stage, compile as compiled, compile_with, only_check};
-    use crate::evidence::Extra;
     use crate::suite::NoFiles;
-    use crate::surface::{Surface, Tool};
-    use crate::verdict::Status;
 
     fn stage(schema: Value) -> Stage {
         let reply = Outcome::Reply(json!({"content": []}));

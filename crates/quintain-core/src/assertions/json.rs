@@ -6,10 +6,10 @@ use quintain_content::json_text;
 use quintain_content::registry::Meta;
 use quintain_content::schema::promptfoo::{Schema, errors_text};
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Expected, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static IS_JSON: Builtin = Builtin {
     meta: &Meta {

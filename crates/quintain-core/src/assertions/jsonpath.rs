@@ -3,6 +3,7 @@
 use quintain_content::jsonpath::Path;
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::{Diagnostic, Node};
 use regex::Regex;
 use serde_json::Value;
@@ -10,7 +11,6 @@ use serde_json::Value;
 use super::range::{Bounds, Count};
 use crate::answer::{self, Part};
 use crate::check::{Builtin, Check, Param, Scene, Spec, as_text, judging};
-use crate::verdict::Verdict;
 
 pub(super) static JSONPATH: Builtin = Builtin {
     meta: &Meta {

@@ -2,9 +2,9 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static LATENCY: Builtin = Builtin {
     meta: &Meta {
@@ -49,8 +49,9 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::verdict::Status;
+
     use crate::assertions::testing::{Stage, flaw};
-    use crate::verdict::Status;
 
     fn took(ms: f64) -> Stage {
         Stage { latency_ms: Some(ms), ..Stage::default() }

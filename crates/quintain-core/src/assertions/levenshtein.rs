@@ -3,10 +3,10 @@
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
 use quintain_content::text::levenshtein::{Distance, distance};
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static LEVENSHTEIN: Builtin = Builtin {
     meta: &Meta {
@@ -61,8 +61,9 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::verdict::Status;
+
     use crate::assertions::testing::{Stage, flaw, passes};
-    use crate::verdict::Status;
 
     #[test]
     fn five_letters_are_near_enough_by_default() {

@@ -2,13 +2,13 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::question::Answer;
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::verdict::Verdict;
 use serde_json::{Map, Value};
 
 use crate::check::{Builtin, Check, Expected, Scene};
 use crate::compare::Comparison;
-use crate::question::Answer;
-use crate::result::CaseResult;
-use crate::verdict::Verdict;
 
 pub(super) static MAX_SCORE: Builtin = Builtin {
     meta: &Meta {
@@ -191,15 +191,17 @@ impl MaxScore {
 mod tests {
     use std::collections::BTreeMap;
 
+    use quintain_evidence::evidence::Evidence;
+    use quintain_evidence::response::Response;
+    use quintain_evidence::result::{
+        CaseResult, CaseStatus, Component, Grade, PromptText, TargetName,
+    };
+    use quintain_evidence::verdict::Verdict;
     use serde_json::json;
 
     use crate::assertions::testing::{compile, compile_with, flaw};
     use crate::compare::settle;
-    use crate::evidence::Evidence;
-    use crate::response::Response;
-    use crate::result::{CaseResult, CaseStatus, Component, Grade, PromptText, TargetName};
     use crate::suite::NoFiles;
-    use crate::verdict::Verdict;
 
     /// An answer to which `contains` gave these scores.
     fn scored(scores: &[f64]) -> CaseResult {

@@ -2,11 +2,11 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::{js, tokens};
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use super::word_count::numeric;
 use crate::check::{Builtin, Check, Expected, Scene, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static MAX_TOKENS: Builtin = Builtin {
     meta: &Meta {
@@ -77,10 +77,10 @@ fn reported(scene: &Scene<'_>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::response::Response;
     use serde_json::json;
 
     use crate::assertions::testing::{Stage, flaw, passes};
-    use crate::response::Response;
 
     #[test]
     fn the_limit_is_still_allowed() {

@@ -3,10 +3,10 @@
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
 use quintain_content::text::meteor::{Weights, meteor};
+use quintain_evidence::verdict::Verdict;
 
 use super::references::references;
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static METEOR: Builtin = Builtin {
     meta: &Meta {
@@ -64,8 +64,9 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::verdict::Status;
+
     use crate::assertions::testing::{Stage, flaw, passes};
-    use crate::verdict::Status;
 
     #[test]
     fn other_forms_of_the_same_words_count() {

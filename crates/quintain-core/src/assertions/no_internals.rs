@@ -2,12 +2,12 @@
 
 use quintain_content::internals::{self, Inside};
 use quintain_content::registry::Meta;
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::unknown_word;
 
 use crate::answer;
 use crate::check::{Builtin, Check, Scene, Spec};
-use crate::question::Answer;
-use crate::verdict::Verdict;
 
 pub(super) static NO_INTERNALS: Builtin = Builtin {
     meta: &Meta {
@@ -101,10 +101,10 @@ impl Check for NoInternals {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Outcome;
     use serde_json::json;
 
     use crate::assertions::testing::{Stage, compile_with};
-    use crate::evidence::Outcome;
     use crate::suite::NoFiles;
 
     fn passes(options: &str, text: &str) -> bool {

@@ -6,15 +6,15 @@ use std::collections::BTreeSet;
 use quintain_content::detect::{self, Confidence, Detector, Family};
 use quintain_content::json_text;
 use quintain_content::registry::Meta;
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::{Diagnostic, unknown_word, wrong_type};
 use regex::Regex;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Scene, Spec, View};
-use crate::evidence::Outcome;
-use crate::question::Answer;
 use crate::suite::Assert;
-use crate::verdict::Verdict;
 
 pub(super) static NO_PII: Builtin = Builtin {
     meta: &Meta {
@@ -297,13 +297,13 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Outcome;
+    use quintain_evidence::response::Response;
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use crate::assertions::testing::{Stage, called, compile_with, passes};
-    use crate::evidence::Outcome;
-    use crate::response::Response;
     use crate::suite::NoFiles;
-    use crate::verdict::Status;
 
     fn answered(outcome: Outcome) -> Stage {
         let mut stage = called("lookup", json!({}));

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use quintain_content::jsonpath::Path;
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::wrong_type;
 use regex::Regex;
 use serde_json::Value;
@@ -13,7 +14,6 @@ use super::jsonpath::path;
 use super::range::Bounds;
 use crate::answer;
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static NUMBER: Builtin = Builtin {
     meta: &Meta {

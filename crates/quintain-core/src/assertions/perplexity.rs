@@ -2,10 +2,10 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static PERPLEXITY: Builtin = Builtin {
     meta: &Meta {
@@ -94,11 +94,11 @@ fn measure(scene: &Scene<'_>, what: &str) -> Result<f64, Box<Verdict>> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::response::Response;
+    use quintain_evidence::verdict::Status;
     use serde_json::{Value, json};
 
     use crate::assertions::testing::Stage;
-    use crate::response::Response;
-    use crate::verdict::Status;
 
     fn sure(log_probs: Value) -> Stage {
         let log_probs = Some(log_probs);

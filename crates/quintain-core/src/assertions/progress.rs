@@ -2,12 +2,12 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::evidence::Exchange;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::answer;
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::evidence::Exchange;
-use crate::verdict::Verdict;
 
 pub(super) static PROGRESS_REPORTED: Builtin = Builtin {
     meta: &Meta {
@@ -120,13 +120,13 @@ fn flaw(exchange: &Exchange, reports: &[&Value]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Outcome;
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use super::*;
     use crate::assertions::testing::{Stage, compile_with};
-    use crate::evidence::Outcome;
     use crate::suite::NoFiles;
-    use crate::verdict::Status;
 
     fn stage(reports: Value) -> Stage {
         let mut stage = Stage::called("t", json!({}), Outcome::Reply(json!({"content": []})));

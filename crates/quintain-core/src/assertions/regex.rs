@@ -1,12 +1,12 @@
 //! The output matches a regular expression of JavaScript's dialect.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::verdict::Verdict;
 use quintain_script::{Pattern, ScriptError};
 use quintain_source::Diagnostic;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static REGEX: Builtin = Builtin {
     meta: &Meta {
@@ -99,9 +99,10 @@ fn complaint(source: &str, error: &ScriptError) -> String {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::verdict::Status;
+
     use crate::assertions::testing::{Stage, compile_with, flaw, only_check, passes};
     use crate::suite::NoFiles;
-    use crate::verdict::Status;
 
     #[test]
     fn the_dialect_is_javascripts() {

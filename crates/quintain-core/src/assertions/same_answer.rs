@@ -2,15 +2,15 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text_diff;
+use quintain_evidence::echo;
+use quintain_evidence::evidence::Exchange;
+use quintain_evidence::probe::{self, PlannedStep, Step};
+use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::verdict::Verdict;
 use quintain_source::wrong_type;
 
 use crate::answer;
 use crate::check::{Builtin, Check, Scene, Spec};
-use crate::echo;
-use crate::evidence::Exchange;
-use crate::probe::{self, PlannedStep, Step};
-use crate::question::{Answer, Question};
-use crate::verdict::Verdict;
 
 pub(super) static SAME_ANSWER: Builtin = Builtin {
     meta: &Meta {
@@ -62,8 +62,8 @@ impl SameAnswer {
     fn step(&self, scene: &Scene<'_>, first: &Exchange) -> Result<Step, String> {
         let mut step = crate::prepare::fill(&self.other, scene.vars, scene.templates)
             .map_err(|error| error.to_string())?;
-        let (Step::Call(crate::tool_call::ToolCall { server, .. }) | Step::Request { server, .. }) =
-            &mut step;
+        let (Step::Call(quintain_evidence::tool_call::ToolCall { server, .. })
+        | Step::Request { server, .. }) = &mut step;
         if server.is_none() && !first.server.is_empty() {
             *server = Some(first.server.clone());
         }
@@ -117,15 +117,15 @@ impl Check for SameAnswer {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Outcome;
+    use quintain_evidence::verdict::Status;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::assertions::testing::{
         Stage, compile as compiled, compile_with, exchange, only_check,
     };
-    use crate::evidence::Outcome;
     use crate::suite::NoFiles;
-    use crate::verdict::Status;
 
     const YAML: &str = "[{type: same-answer, as: {tool: find, args: {q: '{{b}}'}}}]";
 

@@ -1,12 +1,12 @@
 //! The server says something, wherever in its answer, be that a result or an error.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::Verdict;
 
 use super::words::Words;
 use crate::answer;
 use crate::check::{Builtin, Check, Expected, Scene};
-use crate::question::Answer;
-use crate::verdict::Verdict;
 
 pub(super) static SAYS: Builtin = Builtin {
     meta: &Meta {
@@ -74,10 +74,10 @@ impl Says {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Outcome;
     use serde_json::json;
 
     use crate::assertions::testing::{Stage, compile, flaw, only_check};
-    use crate::evidence::Outcome;
 
     fn judged(assert: &str, outcome: Outcome) -> bool {
         Stage::called("t", json!({}), outcome).judge(&format!("[{{type: {assert}}}]")).passed()

@@ -2,15 +2,17 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::code::{Code, Language};
+use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::verdict::Verdict;
 use quintain_script::{Host, Script, ScriptError};
 use quintain_source::{Diagnostic, is_template, wrong_type};
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Expected, Scene, Spec};
-use crate::code::{Code, Grade, Language, Voice, context};
-use crate::question::{Answer, Question};
+use crate::code::RunCode as _;
+use crate::code::{Grade, Voice, context};
 use crate::suite::FileValue;
-use crate::verdict::Verdict;
 
 pub(super) static JAVASCRIPT: Builtin = Builtin {
     meta: &Meta {
@@ -369,12 +371,12 @@ mod tests {
     use std::io;
     use std::path::{Path, PathBuf};
 
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use super::*;
     use crate::assertions::testing::{Stage, compile, compile_with, only_check, passes};
     use crate::suite::Files;
-    use crate::verdict::Status;
 
     struct OneFile(&'static str);
 

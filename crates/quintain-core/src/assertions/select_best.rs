@@ -1,13 +1,13 @@
 //! The answer that a model likes best of all prompts and targets of a test.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::question::{Answer, JudgeQuestion, Question};
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::verdict::Verdict;
 use serde_json::{Value, json};
 
 use crate::check::{Builtin, Check, Expected, Scene};
 use crate::compare::Comparison;
-use crate::question::{Answer, JudgeQuestion, Question};
-use crate::result::CaseResult;
-use crate::verdict::Verdict;
 
 pub(super) static SELECT_BEST: Builtin = Builtin {
     meta: &Meta {
@@ -109,8 +109,9 @@ impl Comparison for Choosing {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::question::Answer;
+
     use crate::assertions::testing::{compile, flaw};
-    use crate::question::Answer;
 
     #[test]
     fn without_answers_to_compare_or_a_judge_nobody_is_selected() {

@@ -3,10 +3,10 @@
 use quintain_content::glob;
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Scene, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static SKILL_USED: Builtin = Builtin {
     meta: &Meta {

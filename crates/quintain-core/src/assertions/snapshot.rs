@@ -2,13 +2,13 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text_diff;
+use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::verdict::Verdict;
 
 use super::golden_file::{GoldenFile, content, slug};
 use crate::check::{Builtin, Check, Scene, Spec};
 use crate::golden;
 use crate::masks::Masks;
-use crate::question::{Answer, Question};
-use crate::verdict::Verdict;
 
 pub(super) static SNAPSHOT: Builtin = Builtin {
     meta: &Meta {
@@ -129,12 +129,12 @@ impl Snapshot {
 mod tests {
     use std::path::Path;
 
+    use quintain_evidence::verdict::Status;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::assertions::testing::{Stage, compile as compiled, compile_with, only_check};
     use crate::suite::NoFiles;
-    use crate::verdict::Status;
 
     fn kept(text: &str) -> [Answer; 1] {
         [Answer::Value(text.into())]

@@ -3,12 +3,12 @@
 use quintain_content::registry::Meta;
 use quintain_content::sql::{self, Dialect, Fault};
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use quintain_script::Pattern;
 use quintain_source::Diagnostic;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Expected, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static IS_SQL: Builtin = Builtin {
     meta: &Meta {

@@ -1,10 +1,10 @@
 //! The output starts with a text.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static STARTS_WITH: Builtin = Builtin {
     meta: &Meta {

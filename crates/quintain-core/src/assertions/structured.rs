@@ -4,12 +4,12 @@ use quintain_content::json_text;
 use quintain_content::registry::Meta;
 use quintain_content::schema::{self, Fault, Problem};
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use serde_json::{Map, Value};
 
 use super::jsonpath::short;
 use crate::answer;
 use crate::check::{Builtin, Check, Param, Scene, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static STRUCTURED_CONTENT: Builtin = Builtin {
     meta: &Meta {
@@ -228,13 +228,13 @@ fn surplus(
 mod tests {
     use std::time::Duration;
 
+    use quintain_evidence::evidence::{Exchange, Outcome};
+    use quintain_evidence::surface::{Surface, Tool};
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use super::*;
     use crate::assertions::testing::Stage;
-    use crate::evidence::{Exchange, Outcome};
-    use crate::surface::{Surface, Tool};
-    use crate::verdict::Status;
 
     fn stage(result: Value) -> Stage {
         let mut stage = Stage::output("");

@@ -1,15 +1,15 @@
 //! What a target lists holds nothing that deceives.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, fingerprint};
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::unknown_word;
 
 use crate::attack::{Attack, Field, Hit, Powers};
 use crate::attacks;
 use crate::check::{Builtin, Check, Scene, Spec};
-use crate::finding::{Place, fingerprint};
 use crate::knowledge::Knowledge;
-use crate::question::Answer;
-use crate::verdict::Verdict;
 
 pub(super) static SURFACE_CLEAN: Builtin = Builtin {
     meta: &Meta {
@@ -146,13 +146,13 @@ impl Check for SurfaceClean {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::surface::{Surface, Tool};
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use super::*;
     use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
-    use crate::surface::{Surface, Tool};
-    use crate::verdict::Status;
 
     fn stage(description: &str) -> Stage {
         let tools = vec![Tool(json!({"name": "add", "description": description}))];

@@ -1,15 +1,15 @@
 //! The surface of a target is the one that was kept.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::surface::drift::{Change, drift};
+use quintain_evidence::surface::lock::{Ignored, Scope, Section, lock, narrowed};
+use quintain_evidence::verdict::Verdict;
 use quintain_source::unknown_word;
 use serde_json::{Value, json};
 
 use super::golden_file::{GoldenFile, content};
 use crate::check::{Builtin, Check, Scene, Spec};
-use crate::question::{Answer, Question};
-use crate::surface::drift::{Change, drift};
-use crate::surface::lock::{Ignored, Scope, Section, lock, narrowed};
-use crate::verdict::Verdict;
 
 pub(super) static SURFACE_SNAPSHOT: Builtin = Builtin {
     meta: &Meta {
@@ -179,11 +179,12 @@ fn kept_with_verdict(changes: &[Change]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::surface::{Surface, Tool};
+    use quintain_evidence::verdict::Status;
+
     use super::*;
     use crate::assertions::testing::{Stage, compile as compiled, compile_with, only_check};
     use crate::suite::NoFiles;
-    use crate::surface::{Surface, Tool};
-    use crate::verdict::Status;
 
     const NONE: [Answer; 1] = [Answer::Value(Value::Null)];
 

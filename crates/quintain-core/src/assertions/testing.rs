@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::time::Duration;
 
+use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
+use quintain_evidence::question::Answer;
+use quintain_evidence::response::Response;
+use quintain_evidence::surface::Surface;
+use quintain_evidence::verdict::{Status, Verdict};
 use quintain_source::{Diagnostics, Nunjucks, Renderer, Severity, SourceFile, Sources, read};
 use serde_json::{Map, Value, json};
 
 use crate::check::{Check, Scene};
-use crate::evidence::{Evidence, Exchange, Outcome};
-use crate::question::Answer;
-use crate::response::Response;
 use crate::suite::{Assert, AssertReader, Files, NoFiles, Rule, Test};
-use crate::surface::Surface;
-use crate::verdict::{Status, Verdict};
 
 /// Compiles a list of assertions; panics with the diagnostics if there are any.
 pub(crate) fn compile(yaml: &str) -> Vec<Assert> {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
 use quintain_content::tool_names;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static TOOL_CALL_F1: Builtin = Builtin {
     meta: &Meta {

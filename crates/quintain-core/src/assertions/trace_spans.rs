@@ -3,12 +3,12 @@
 use quintain_content::glob;
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::Diagnostic;
 use serde_json::{Map, Value};
 
 use crate::check::{Builtin, Check, Scene, Spec, judging};
 use crate::trace::{Failure, Span, Trace};
-use crate::verdict::Verdict;
 
 pub(super) static TRACE_SPAN_COUNT: Builtin = Builtin {
     meta: &Meta {
@@ -384,12 +384,12 @@ impl Allowed {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Outcome;
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use crate::assertions::testing::{Stage, called, compile_with, flaw};
-    use crate::evidence::Outcome;
     use crate::suite::NoFiles;
-    use crate::verdict::Status;
 
     fn three() -> Stage {
         let mut stage = called("add", json!({}));

@@ -3,12 +3,12 @@
 use quintain_content::glob;
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use serde_json::{Map, Value};
 
 use super::trace_spans::{expected, number, proved, trace};
 use crate::check::{Builtin, Check, Spec, judging};
 use crate::trace::{Span, Step, Trace};
-use crate::verdict::Verdict;
 
 pub(super) static TOOL_USED: Builtin = Builtin {
     meta: &Meta {
@@ -376,10 +376,10 @@ impl Counted {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use crate::assertions::testing::{Stage, called, flaw};
-    use crate::verdict::Status;
 
     fn judged(options: &str) -> (bool, String) {
         let mut stage = called("search", json!({}));

@@ -3,13 +3,13 @@
 use quintain_content::glob;
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use serde_json::{Map, Value};
 
 use super::trace_spans::{proved, trace};
 use super::trajectory::{Matcher, labels, tools};
 use crate::check::{Builtin, Check, Spec, judging};
 use crate::trace::{Span, Step};
-use crate::verdict::Verdict;
 
 pub(super) static TOOL_ARGS_MATCH: Builtin = Builtin {
     meta: &Meta {
@@ -206,10 +206,10 @@ fn covers(actual: &Value, wanted: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::verdict::Status;
     use serde_json::json;
 
     use crate::assertions::testing::{Stage, called, flaw};
-    use crate::verdict::Status;
 
     fn passes(value: &str) -> bool {
         let stage = called("pay", json!({"to": "Ann", "n": 2, "o": {"k": [1, {"z": 1}]}}));

@@ -1,11 +1,11 @@
 //! A web service judges the output.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::verdict::Verdict;
 use serde_json::{Value, json};
 
 use crate::check::{Builtin, Check, Expected, Scene};
-use crate::question::{Answer, Question};
-use crate::verdict::Verdict;
 
 pub(super) static WEBHOOK: Builtin = Builtin {
     meta: &Meta {

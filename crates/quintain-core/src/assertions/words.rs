@@ -1,9 +1,8 @@
 //! A text, or a regular expression behind `regex:`, that an answer is searched for.
 
+use quintain_evidence::verdict::Verdict;
 use quintain_script::Pattern;
 use serde_json::Value;
-
-use crate::verdict::Verdict;
 
 /// What has to be said.
 #[derive(Clone)]

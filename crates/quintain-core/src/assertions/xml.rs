@@ -5,10 +5,10 @@ use quintain_content::markup::tree::{self, Element};
 use quintain_content::markup::well_formed::{self, Fault};
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::verdict::Verdict;
 use serde_json::Value;
 
 use crate::check::{Builtin, Check, Expected, Spec, judging};
-use crate::verdict::Verdict;
 
 pub(super) static IS_XML: Builtin = Builtin {
     meta: &Meta {

@@ -1,8 +1,8 @@
 //! What an attack is pointed at.
 
+use quintain_evidence::finding::Place;
 use serde_json::{Map, Value};
 
-use crate::finding::Place;
 use crate::knowledge::Baseline;
 
 /// One place to attack, with the call that reaches it.

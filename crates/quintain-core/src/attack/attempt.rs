@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::marks::Nonce;
-use super::sign::Sign;
 use super::token::Token;
-use crate::probe::Step;
 
 /// One hostile thing to do, and how to recognise its traces.
 #[derive(Debug, Clone)]
@@ -28,10 +28,10 @@ pub struct Attempt {
 
 impl Attempt {
     /// The answer says what its role foretells and its payload does not hold.
-    pub fn foretells(&self) -> Option<Sign> {
+    pub fn foretells(&self) -> Option<Indicator> {
         let text = self.role.lines().next().unwrap_or_default();
         let sent = self.payload.as_ref().map(Value::to_string).unwrap_or_default();
-        (!text.is_empty() && !sent.contains(text)).then(|| Sign::says(text))
+        (!text.is_empty() && !sent.contains(text)).then(|| Indicator::says(text))
     }
 }
 

@@ -1,11 +1,12 @@
 //! Attempts and what came of them.
 
+use quintain_evidence::evidence::{Evidence, Exchange};
+use quintain_evidence::finding::{Confidence, Place, Severity};
+use quintain_evidence::indicator::Indicator;
+
 use super::aim::Aim;
 use super::attempt::Attempt;
 use super::field::Field;
-use super::sign::Sign;
-use crate::evidence::{Evidence, Exchange};
-use crate::finding::{Confidence, Place, Severity};
 
 /// An attempt and what came of it.
 #[derive(Debug, Clone)]
@@ -71,7 +72,7 @@ pub struct Hit {
     /// JSON pointer into the outcome of the last exchange.
     pub pointer: Option<String>,
     /// What the last answer shows of it, if it is seen there.
-    pub sign: Option<Sign>,
+    pub sign: Option<Indicator>,
     /// Whether it means nothing if it does not come again: somebody else may have caused it.
     pub must_repeat: bool,
 }
@@ -139,7 +140,7 @@ impl Hit {
 
     /// What the last answer shows of it.
     #[must_use]
-    pub fn sign(mut self, sign: Sign) -> Self {
+    pub fn sign(mut self, sign: Indicator) -> Self {
         self.sign = Some(sign);
         self
     }
@@ -149,7 +150,7 @@ impl Hit {
     pub fn said(mut self, tried: &Tried, text: &str) -> Self {
         let sent = tried.attempt.payload.as_ref().map(ToString::to_string).unwrap_or_default();
         if !text.is_empty() && !sent.contains(text) && tried.said().contains(text) {
-            self.sign = Some(Sign::says(text));
+            self.sign = Some(Indicator::says(text));
         }
         self
     }

@@ -1,13 +1,13 @@
 //! What an attack may know of a target.
 
+use quintain_evidence::finding::Place;
+use quintain_evidence::surface::{Surface, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::aim::{Aim, Kind};
 use super::token::Given;
-use crate::finding::Place;
 use crate::knowledge::Knowledge;
-use crate::surface::{Surface, Tool};
 
 /// Everything known of a target.
 pub struct Field<'a> {

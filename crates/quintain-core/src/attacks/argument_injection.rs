@@ -1,11 +1,12 @@
 //! Values that a program takes for its flags.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::evidence::Observation;
+use quintain_evidence::finding::{Confidence, Severity};
+use quintain_evidence::weakness::Weakness;
 
 use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Tried};
-use crate::evidence::Observation;
-use crate::finding::{Confidence, Severity};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
 use crate::knowledge::words;
 
 pub(super) struct ArgumentInjection;
@@ -39,12 +40,8 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[88],
-    frameworks: &["MCP05", "ASI05", "ASI02"],
-    needs: &[],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[88], frameworks: &["MCP05", "ASI05", "ASI02"] };
 
 const KINDS: [Kind; 9] = [
     Kind::Command,
@@ -157,8 +154,8 @@ impl Attack for ArgumentInjection {
         true
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -328,11 +325,11 @@ fn recorded(tried: &Tried, program: &str, arguments: &[String]) -> Option<(Confi
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
     use serde_json::json;
 
     use super::*;
     use crate::attacks::testing::{Room, answers, args};
-    use crate::evidence::Evidence;
 
     fn room() -> Room {
         Room::with_argument("git_log", "ref", "main")

@@ -1,14 +1,13 @@
 //! Servers that answer whoever comes without credentials.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, of_role, served};
 use super::nature;
-use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, HttpRequest, Need, Tried,
-};
-use crate::finding::{Place, Severity};
-use crate::probe::Step;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, HttpRequest, Need, Tried};
 
 pub(super) struct AuthMissing;
 
@@ -40,20 +39,20 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[306],
-    frameworks: &["MCP07", "API2", "ASI03"],
-    needs: &[Need::Http, Need::Credentials],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[306], frameworks: &["MCP07", "API2", "ASI03"] };
 
 impl Attack for AuthMissing {
     fn meta(&self) -> Meta {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
+    }
+
+    fn needs(&self) -> &[Need] {
+        &[Need::Http, Need::Credentials]
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -122,13 +121,13 @@ impl Attack for AuthMissing {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
+    use quintain_evidence::finding::Confidence;
     use serde_json::{Map, json};
 
     use super::*;
     use crate::attacks::http::testing::{lists, request, unauthorized};
     use crate::attacks::testing::{Room, answers};
-    use crate::evidence::Evidence;
-    use crate::finding::Confidence;
 
     fn room() -> Room {
         let mut room = Room::of_tools(&[json!({"name": "list_rooms"})]);

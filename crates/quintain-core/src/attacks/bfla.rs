@@ -1,19 +1,20 @@
 //! Tools that one identity is not meant to use, used by it.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::Tool;
+use quintain_evidence::tool_call::ToolCall;
+use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::http::of_role;
 use super::{nature, reach};
 use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Identity, Kind, Nonce, Sign,
-    Tried,
+    Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Identity, Kind, Nonce, Tried,
 };
-use crate::finding::{Place, Severity};
 use crate::knowledge::{Baseline, claims_to_destroy, is_destructive, put};
-use crate::probe::Step;
-use crate::surface::Tool;
-use crate::tool_call::ToolCall;
 
 pub(super) struct Bfla;
 
@@ -52,11 +53,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[862],
     frameworks: &["API5", "MCP07", "MCP02", "ASI03"],
-    needs: &[],
 };
 
 /// So many other objects are tried.
@@ -67,8 +67,8 @@ impl Attack for Bfla {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn falls_back(&self, field: &Field<'_>) -> Option<&'static str> {
@@ -254,7 +254,7 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
     Some(if listed {
         hit.fault("not-listed")
     } else {
-        hit.fault("for-admins").sign(Sign::Succeeds)
+        hit.fault("for-admins").sign(Indicator::Succeeds)
     })
 }
 
@@ -279,12 +279,12 @@ fn let_in(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::{Evidence, Outcome};
+    use quintain_evidence::finding::Confidence;
     use serde_json::{Map, json};
 
     use super::*;
     use crate::attacks::testing::{Room, answers, comes};
-    use crate::evidence::{Evidence, Outcome};
-    use crate::finding::Confidence;
 
     fn room(tool: &str, description: &str, listed: bool) -> Room {
         let mut room = Room::of_tools(&[json!({"name": tool, "description": description})]);

@@ -7,14 +7,15 @@ mod told;
 use std::collections::BTreeSet;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use self::told::{only_told, text_of};
 use super::{nature, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce};
-use crate::finding::{Place, Severity};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce};
 use crate::knowledge::{Learned, put, words};
-use crate::probe::Step;
 
 pub(super) struct Bola;
 
@@ -52,11 +53,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[639],
     frameworks: &["API1", "MCP07", "MCP02", "ASI03", "LLM02"],
-    needs: &[],
 };
 
 /// So many places and so many ids at each.
@@ -89,8 +89,8 @@ impl Attack for Bola {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn falls_back(&self, field: &Field<'_>) -> Option<&'static str> {
@@ -362,7 +362,7 @@ fn by_id(
     field: &Field<'_>,
     aim: &Aim,
     id: &Value,
-    suits: impl Fn(&crate::surface::Tool) -> bool,
+    suits: impl Fn(&quintain_evidence::surface::Tool) -> bool,
 ) -> Vec<Step> {
     let wanted = aim.place.argument();
     let same = field.knowledge.aims.iter().filter(|known| {

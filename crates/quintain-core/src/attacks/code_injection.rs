@@ -1,12 +1,12 @@
 //! Text that an interpreter evaluates as code.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::weakness::Weakness;
 
 use super::{purpose, reach, traces};
-use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Sign, Tried,
-};
-use crate::finding::Severity;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
 
 pub(super) struct CodeInjection;
 
@@ -40,11 +40,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::Critical,
     cwe: &[94, 95],
     frameworks: &["MCP05", "ASI05", "LLM05"],
-    needs: &[],
 };
 
 const KINDS: [Kind; 6] =
@@ -127,8 +126,8 @@ impl Attack for CodeInjection {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -158,7 +157,7 @@ impl Attack for CodeInjection {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         only.foretells().map(|sign| (0, sign))
     }
@@ -201,9 +200,10 @@ fn proof(tried: &Tried) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::{Evidence, Observation};
+
     use super::*;
     use crate::attacks::testing::{Room, answers};
-    use crate::evidence::{Evidence, Observation};
 
     fn room() -> Room {
         Room::with_argument("calculate", "expression", "1 + 1")

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::weakness::Weakness;
 
 use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
-use crate::finding::Severity;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
 
 pub(super) struct CommandInjection;
 
@@ -41,11 +43,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::Critical,
     cwe: &[78],
     frameworks: &["MCP05", "ASI05", "ASI02", "LLM05"],
-    needs: &[],
 };
 
 const KINDS: [Kind; 9] = [
@@ -142,8 +143,8 @@ impl Attack for CommandInjection {
         true
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -178,7 +179,7 @@ impl Attack for CommandInjection {
         attempts.made
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         let adds = only.role.len() > 2 && only.role.bytes().all(|byte| byte.is_ascii_digit());
         only.foretells().filter(|_| adds).map(|sign| (0, sign))
@@ -327,12 +328,12 @@ fn waits(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::{Evidence, Observation};
     use serde_json::json;
 
     use super::*;
     use crate::attack::{Brief, MarkKey};
     use crate::attacks::testing::{Room, answers};
-    use crate::evidence::{Evidence, Observation};
 
     fn room() -> Room {
         Room::with_argument("ping", "host", "127.0.0.1")

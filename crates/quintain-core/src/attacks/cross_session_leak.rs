@@ -1,13 +1,12 @@
 //! What one identity leaves behind and another one finds.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::evidence::Exchange;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::weakness::Weakness;
 
 use super::{nature, reach};
-use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Need, Tried,
-};
-use crate::evidence::Exchange;
-use crate::finding::{Place, Severity};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Need, Tried};
 
 pub(super) struct CrossSessionLeak;
 
@@ -41,11 +40,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[488],
     frameworks: &["MCP10", "LLM02", "ASI06", "ASI03"],
-    needs: &[Need::TwoIdentities],
 };
 
 const MAX_AIMS: usize = 12;
@@ -57,8 +55,12 @@ impl Attack for CrossSessionLeak {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
+    }
+
+    fn needs(&self) -> &[Need] {
+        &[Need::TwoIdentities]
     }
 
     /// What is kept for all is overwritten by whatever else is sent.
@@ -142,13 +144,13 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
+    use quintain_evidence::finding::Confidence;
     use serde_json::{Map, json};
 
     use super::*;
     use crate::attack::Identity;
     use crate::attacks::testing::{Room, answers};
-    use crate::evidence::Evidence;
-    use crate::finding::Confidence;
 
     fn room(reader: &str) -> Room {
         let mut room = Room::of_tools(&[

@@ -1,16 +1,17 @@
 //! Content that leaves through an address of the caller.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::evidence::Observation;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::{deeds, reach};
 use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Need, Nonce, Tried,
+    Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Need, Nonce, Tried,
 };
-use crate::evidence::Observation;
-use crate::finding::{Place, Severity};
 use crate::knowledge::words;
-use crate::probe::Step;
 
 pub(super) struct DataExfil;
 
@@ -42,11 +43,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[201],
     frameworks: &["MCP10", "ASI01", "ASI02", "LLM02", "LLM06", "AML.T0086"],
-    needs: &[Need::SameHost],
 };
 
 /// Text of an answer that is found again must be as long as this.
@@ -57,8 +57,12 @@ impl Attack for DataExfil {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
+    }
+
+    fn needs(&self) -> &[Need] {
+        &[Need::SameHost]
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -203,11 +207,11 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
     use serde_json::json;
 
     use super::*;
     use crate::attacks::testing::{Room, answers, args};
-    use crate::evidence::Evidence;
 
     fn room() -> Room {
         let schema = json!({"type": "object", "properties": {

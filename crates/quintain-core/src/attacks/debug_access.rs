@@ -3,18 +3,18 @@
 use std::sync::LazyLock;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::Tool;
+use quintain_evidence::tool_call::ToolCall;
+use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use super::deeds;
-use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried,
-};
-use crate::finding::{Place, Severity};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
 use crate::knowledge::words;
-use crate::probe::Step;
-use crate::surface::Tool;
-use crate::tool_call::ToolCall;
 
 pub(super) struct DebugAccess;
 
@@ -47,11 +47,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[489, 215, 526],
     frameworks: &["MCP01", "MCP10", "ASI03", "LLM02"],
-    needs: &[],
 };
 
 const SUSPICIOUS: [&str; 27] = [
@@ -115,8 +114,8 @@ impl Attack for DebugAccess {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -162,9 +161,9 @@ impl Attack for DebugAccess {
         steps.into_iter().enumerate().map(attempt).collect()
     }
 
-    fn expects(&self, set: &[Attempt], field: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, set: &[Attempt], field: &Field<'_>) -> Option<(usize, Indicator)> {
         let text = field.powers.env_canary.clone().filter(|text| !text.is_empty())?;
-        (set.len() == 1).then_some((0, Sign::Environment { text }))
+        (set.len() == 1).then_some((0, Indicator::Environment { text }))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
@@ -273,7 +272,7 @@ fn hit(bout: &Bout<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit
     let hit = placed(bout, tried, tool, what);
     match &bout.field.powers.env_canary {
         Some(text) if !text.is_empty() && tried.said().contains(text.as_str()) => {
-            hit.sign(Sign::Environment { text: text.clone() })
+            hit.sign(Indicator::Environment { text: text.clone() })
         }
         _ => hit,
     }
@@ -316,10 +315,11 @@ fn placed(bout: &Bout<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> 
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
+    use quintain_evidence::surface::Resource;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, args};
-    use crate::evidence::Evidence;
-    use crate::surface::Resource;
 
     const CANARY: &str = "quintain-env-abcdef";
 

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use crate::attack::{Aim, Field};
-use crate::finding::Place;
 pub(super) use crate::knowledge::writes;
 use crate::knowledge::{begins, destroys, words};
-use crate::surface::Tool;
+use quintain_evidence::finding::Place;
+use quintain_evidence::surface::Tool;
 
 /// Verbs of tools that may do so on the side.
 const MAKES: [&str; 22] = [
@@ -190,8 +190,9 @@ pub(super) fn may_call(field: &Field<'_>, tool: &Tool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn tool(name: &str, description: &str) -> Tool {
         Tool(json!({"name": name, "description": description}))

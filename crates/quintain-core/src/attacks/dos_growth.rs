@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::evidence::Exchange;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
 use super::{purpose, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
-use crate::evidence::Exchange;
-use crate::finding::{Place, Severity};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
 use crate::knowledge::{classify, put, words};
-use crate::probe::Step;
 
 pub(super) struct DosGrowth;
 
@@ -46,12 +47,8 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::Medium,
-    cwe: &[1333, 400],
-    frameworks: &["LLM10", "ASI08"],
-    needs: &[],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::Medium, cwe: &[1333, 400], frameworks: &["LLM10", "ASI08"] };
 
 const KINDS: [Kind; 6] =
     [Kind::Pattern, Kind::Text, Kind::Filter, Kind::Name, Kind::Url, Kind::Other];
@@ -153,8 +150,8 @@ impl Attack for DosGrowth {
         true
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -288,9 +285,10 @@ fn is_pause(row: &Row, took: &[Duration]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
+
     use super::*;
     use crate::attacks::testing::{Room, answers};
-    use crate::evidence::Evidence;
 
     /// What the attack says of a target that needs so many milliseconds for a text.
     fn judged(argument: &str, cost: impl Fn(&str) -> f64) -> Vec<Hit> {

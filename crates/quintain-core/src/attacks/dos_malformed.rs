@@ -1,15 +1,16 @@
 //! Messages and arguments that end or block a server.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::evidence::{Observation, Outcome};
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::tool_call::ToolCall;
+use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value, json};
 
 use super::deeds;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Tried};
-use crate::evidence::{Observation, Outcome};
-use crate::finding::{Place, Severity};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
 use crate::knowledge::{put, words};
-use crate::probe::Step;
-use crate::tool_call::ToolCall;
 
 pub(super) struct DosMalformed;
 
@@ -42,11 +43,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::Medium,
     cwe: &[20, 248, 674, 400],
     frameworks: &["LLM10", "ASI08"],
-    needs: &[],
 };
 
 /// Deeper than the stacks of careless readers, and still a small message.
@@ -71,8 +71,8 @@ impl Attack for DosMalformed {
         true
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -319,9 +319,10 @@ fn hit(bout: &Bout<'_>, tried: &Tried, harm: &Harm) -> Hit {
 mod tests {
     use std::time::Duration;
 
+    use quintain_evidence::evidence::{Evidence, Exchange};
+
     use super::*;
     use crate::attacks::testing::{Room, answers, comes};
-    use crate::evidence::{Evidence, Exchange};
 
     fn room() -> Room {
         let schema = json!({"type": "object", "properties": {

@@ -5,17 +5,18 @@ use std::path::Path;
 use quintain_content::detect::{self, Family};
 use quintain_content::internals;
 use quintain_content::registry::Meta;
+use quintain_evidence::accepted::accepted;
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
+use quintain_evidence::tool_call::ToolCall;
+use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value, json};
 
 use super::{deeds, leaks};
-use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried,
-};
-use crate::evidence::Outcome;
-use crate::finding::{Place, Severity};
-use crate::knowledge::{accepted, put, words};
-use crate::probe::Step;
-use crate::tool_call::ToolCall;
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use crate::knowledge::{put, words};
 
 pub(super) struct ErrorLeak;
 
@@ -48,8 +49,8 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts =
-    Facts { severity: Severity::Low, cwe: &[209], frameworks: &["MCP10", "LLM02"], needs: &[] };
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::Low, cwe: &[209], frameworks: &["MCP10", "LLM02"] };
 
 /// Arguments of one tool that are tried.
 const MAX_LEAVES: usize = 4;
@@ -79,8 +80,8 @@ impl Attack for ErrorLeak {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -137,9 +138,9 @@ impl Attack for ErrorLeak {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
         let kinds = vec!["trace".to_owned(), "statement".to_owned()];
-        (set.len() == 1).then_some((0, Sign::Tells { kinds }))
+        (set.len() == 1).then_some((0, Indicator::Tells { kinds }))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
@@ -333,20 +334,21 @@ fn hit(bout: &Bout<'_>, tried: &Tried, fault: &'static str, what: String) -> Hit
     if fault == "secret" {
         let kinds =
             leaks::detectors(Family::Secret).into_iter().map(|one| one.meta().id.to_owned());
-        hit.severity(Severity::High).sign(Sign::leaks(kinds.collect()))
+        hit.severity(Severity::High).sign(Indicator::leaks(kinds.collect()))
     } else if fault == "path" && !bout.field.powers.http {
         // Who starts a server knows where it is.
-        hit.severity(Severity::Info).sign(Sign::Tells { kinds: vec![fault.to_owned()] })
+        hit.severity(Severity::Info).sign(Indicator::Tells { kinds: vec![fault.to_owned()] })
     } else {
-        hit.sign(Sign::Tells { kinds: vec![fault.to_owned()] })
+        hit.sign(Indicator::Tells { kinds: vec![fault.to_owned()] })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, comes};
-    use crate::evidence::Evidence;
 
     fn fails(text: &str) -> Evidence {
         comes(Outcome::ToolError(json!({"content": [{"type": "text", "text": text}]})))

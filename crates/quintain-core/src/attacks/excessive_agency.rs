@@ -5,16 +5,17 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::evidence::{Exchange, Observation};
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::Tool;
+use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 use serde_json::Map;
 
 use super::nature;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
-use crate::evidence::{Exchange, Observation};
-use crate::finding::{Place, Severity};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
 use crate::knowledge::{Learned, harvest};
-use crate::probe::Step;
-use crate::surface::Tool;
 
 pub(super) struct ExcessiveAgency;
 
@@ -49,11 +50,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::Medium,
     cwe: &[451],
     frameworks: &["LLM06", "ASI02", "ASI09", "MCP02"],
-    needs: &[],
 };
 
 /// So many tools are tried in one session.
@@ -65,8 +65,8 @@ impl Attack for ExcessiveAgency {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn wants_quiet(&self) -> bool {
@@ -317,11 +317,11 @@ fn idempotent(call: &Seen<'_>, again: &Seen<'_>) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::attacks::testing::{Room, answers};
-    use crate::evidence::Evidence;
 
     fn room(hints: Value) -> Room {
         let mut room = Room::of_tools(&[

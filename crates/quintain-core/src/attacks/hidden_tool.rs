@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::tool_call::ToolCall;
+use quintain_evidence::weakness::Weakness;
 use serde_json::Map;
 
 use super::http::of_role;
 use super::{listed, names, nature, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
-use crate::evidence::Outcome;
-use crate::finding::{Place, Severity};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
 use crate::knowledge::{is_destructive, words};
-use crate::probe::Step;
-use crate::tool_call::ToolCall;
 
 pub(super) struct HiddenTool;
 
@@ -45,11 +46,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[862, 912],
     frameworks: &["MCP09", "MCP07", "API5", "ASI03"],
-    needs: &[],
 };
 
 const MAX_MENTIONED: usize = 12;
@@ -65,8 +65,8 @@ impl Attack for HiddenTool {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -235,12 +235,12 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
+    use quintain_evidence::finding::Confidence;
     use serde_json::json;
 
     use super::*;
     use crate::attacks::testing::{Room, answers, comes};
-    use crate::evidence::Evidence;
-    use crate::finding::Confidence;
 
     fn room() -> Room {
         Room::of_tools(&[

@@ -1,13 +1,13 @@
 //! HTTP requests of attacks on the transport, and what their answers say.
 
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::finding::Place;
+use quintain_evidence::probe::Step;
 use serde_json::{Map, Value, json};
 
 use super::nature;
 use crate::attack::{Action, Aim, Attempt, Brief, Field, HttpRequest, Kind, Tried};
-use crate::evidence::Outcome;
-use crate::finding::Place;
 use crate::knowledge::Baseline;
-use crate::probe::Step;
 
 /// The header of the session.
 pub(super) const SESSION: &str = "Mcp-Session-Id";
@@ -144,9 +144,10 @@ pub(super) fn served(tried: &Tried) -> Option<Value> {
 
 #[cfg(test)]
 pub(super) mod testing {
+    use quintain_evidence::evidence::Evidence;
+
     use super::*;
     use crate::attacks::testing::comes;
-    use crate::evidence::Evidence;
 
     /// An answer of this status, with this JSON-RPC message.
     pub(crate) fn replies(status: u64, body: &Value) -> Evidence {

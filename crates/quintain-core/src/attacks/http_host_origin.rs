@@ -1,12 +1,11 @@
 //! Local servers that answer pages of any site: DNS rebinding.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, Answer, of_role, served};
-use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, HttpRequest, Need, Tried,
-};
-use crate::finding::{Place, Severity};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, HttpRequest, Need, Tried};
 
 pub(super) struct HttpHostOrigin;
 
@@ -41,11 +40,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[346, 350],
     frameworks: &["MCP07", "MCP09", "ASI03"],
-    needs: &[Need::Http, Need::SameHost],
 };
 
 /// Names for `Host`: form and value.
@@ -67,8 +65,12 @@ impl Attack for HttpHostOrigin {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
+    }
+
+    fn needs(&self) -> &[Need] {
+        &[Need::Http, Need::SameHost]
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -189,13 +191,13 @@ fn lets_in(tried: &[&Tried], origin: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::{Evidence, Outcome};
+    use quintain_evidence::finding::Confidence;
     use serde_json::json;
 
     use super::*;
     use crate::attacks::http::testing::{lists, replies, request};
     use crate::attacks::testing::Room;
-    use crate::evidence::{Evidence, Outcome};
-    use crate::finding::Confidence;
 
     fn room() -> Room {
         let mut room = Room::of_tools(&[json!({"name": "a"})]);

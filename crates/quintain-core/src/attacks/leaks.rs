@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use quintain_content::detect::{self, Confidence, Detector, Family};
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::finding::Place;
+use quintain_evidence::probe::Step;
 use serde_json::Value;
 
 use super::nature;
 use super::reach;
 use crate::attack::{Action, Aim, Attempt, Brief, Field, Tried};
-use crate::evidence::Outcome;
-use crate::finding::Place;
-use crate::probe::Step;
 
 /// Longer texts are looked at without their key.
 const WITH_KEY: usize = 4_096;
@@ -102,7 +102,7 @@ impl Known {
 }
 
 /// Tools that show who is asking; stricter than what sounds personal.
-fn is_about_caller(tool: &crate::surface::Tool) -> bool {
+fn is_about_caller(tool: &quintain_evidence::surface::Tool) -> bool {
     let found = crate::knowledge::words(tool.name().unwrap_or_default());
     let is = |word: &str| found.iter().any(|known| known == word);
     tool.required_args().is_empty()

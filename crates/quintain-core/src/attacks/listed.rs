@@ -1,10 +1,10 @@
 //! Every text that a surface shows, with the place where it stands.
 
+use quintain_evidence::finding::Place;
+use quintain_evidence::surface::Surface;
 use serde_json::Value;
 
 use crate::attack::Field;
-use crate::finding::Place;
-use crate::surface::Surface;
 
 /// One text of a surface.
 pub(super) struct Listed<'s> {
@@ -94,9 +94,10 @@ fn exact(place: &Place, field: &str) -> Place {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::Room;
-    use serde_json::json;
 
     #[test]
     fn texts_have_their_places() {

@@ -2,15 +2,15 @@
 
 use std::sync::LazyLock;
 
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::finding::Place;
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::Tool;
 use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::attack::{Aim, Field, Kind};
-use crate::evidence::Outcome;
-use crate::finding::Place;
 use crate::knowledge::{Baseline, claims_to_destroy, words};
-use crate::probe::Step;
-use crate::surface::Tool;
 
 const READING: &str = "\
     get list read show search find fetch view query count describe lookup check status info \
@@ -257,8 +257,9 @@ fn has_start(text: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn tool(name: &str, description: &str) -> Tool {
         Tool(json!({"name": name, "description": description}))

@@ -3,13 +3,15 @@
 use std::sync::LazyLock;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 use serde_json::{Value, json};
 
 use super::pairs::{self, Ordered};
 use super::{purpose, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
-use crate::finding::Severity;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
 
 pub(super) struct NosqlInjection;
 
@@ -42,12 +44,8 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[943],
-    frameworks: &["MCP05", "ASI02", "LLM05"],
-    needs: &[],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[943], frameworks: &["MCP05", "ASI02", "LLM05"] };
 
 const KINDS: [Kind; 5] = [Kind::Filter, Kind::Id, Kind::Name, Kind::Other, Kind::Text];
 
@@ -75,8 +73,8 @@ impl Attack for NosqlInjection {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -113,8 +111,8 @@ impl Attack for NosqlInjection {
         volley.made
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
-        (set.len() > 1).then_some((0, Sign::Differs))
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+        (set.len() > 1).then_some((0, Indicator::Differs))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
@@ -125,9 +123,10 @@ impl Attack for NosqlInjection {
             let title = format!("{place} becomes part of a query ({})", first.attempt.form);
             if let Some(what) = pairs::differ(&set) {
                 let hit = Hit::confirmed(title, what).by(first).fault("query");
-                hits.push(hit.sign(Sign::Differs));
+                hits.push(hit.sign(Indicator::Differs));
             } else if let Some(what) = error_pair(bout, &set) {
-                let hit = Hit::suspected(title, what).by(first).fault("query").sign(Sign::Differs);
+                let hit =
+                    Hit::suspected(title, what).by(first).fault("query").sign(Indicator::Differs);
                 hits.push(hit.severity(Severity::Medium));
             }
         }
@@ -233,9 +232,10 @@ fn error_pair(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::finding::Confidence;
+
     use super::*;
     use crate::attacks::testing::{Room, answers, args};
-    use crate::finding::Confidence;
 
     fn room() -> Room {
         Room::with_argument("login", "filter", "ann")

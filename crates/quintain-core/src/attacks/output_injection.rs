@@ -5,17 +5,16 @@ mod texts;
 use std::sync::LazyLock;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 use serde_json::{Value, json};
 
 use self::texts::{is_data, is_marked, texts};
 use super::{deeds, reach};
-use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Tried,
-};
-use crate::finding::{Place, Severity};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
 use crate::knowledge::words;
-use crate::probe::Step;
 
 pub(super) struct OutputInjection;
 
@@ -49,11 +48,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::Medium,
     cwe: &[1427, 150],
     frameworks: &["MCP10", "MCP06", "ASI01", "ASI06", "LLM01", "AML.T0051.001"],
-    needs: &[],
 };
 
 /// Verbs of tools that keep what they are given.
@@ -87,8 +85,8 @@ impl Attack for OutputInjection {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn inspects(&self) -> bool {
@@ -344,11 +342,11 @@ fn short(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
     use serde_json::Map;
 
     use super::*;
     use crate::attacks::testing::{Room, answers, args};
-    use crate::evidence::Evidence;
 
     fn room() -> Room {
         let schema = json!({"type": "object", "properties": {"comment": {"type": "string"}}});
@@ -439,7 +437,7 @@ mod tests {
         room.works("read_inbox", Map::new(), &answers(text));
         let hits = OutputInjection.inspect(&room.field());
         assert_eq!(hits.len(), 1);
-        assert_eq!(hits[0].confidence, crate::finding::Confidence::Suspected);
+        assert_eq!(hits[0].confidence, quintain_evidence::finding::Confidence::Suspected);
         let mut room = Room::of_tools(&[json!({"name": "read_inbox"})]);
         room.works("read_inbox", Map::new(), &answers("Important: see the instructions above."));
         assert!(OutputInjection.inspect(&room.field()).is_empty());

@@ -1,11 +1,11 @@
 //! Pairs of attempts that differ in nothing but their truth, and what their answers tell.
 
+use quintain_evidence::accepted::accepted;
+use quintain_evidence::echo;
 use serde_json::Value;
 
 use super::reach;
 use crate::attack::{Aim, Attempt, Brief, Tried};
-use crate::echo;
-use crate::knowledge::accepted;
 
 /// Roles of the attempts of a set.
 const TRUE: &str = "true";

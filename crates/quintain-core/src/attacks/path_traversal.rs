@@ -5,14 +5,16 @@ mod prefix;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use quintain_content::registry::Meta;
+use quintain_evidence::accepted::accepted;
+use quintain_evidence::evidence::Exchange;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::paths::{self, Free};
 use super::{deeds, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
-use crate::evidence::Exchange;
-use crate::finding::{Place, Severity};
-use crate::knowledge::accepted;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
 
 #[cfg(test)]
 mod tests;
@@ -58,11 +60,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[22, 59],
     frameworks: &["MCP05", "MCP10", "ASI02", "LLM02"],
-    needs: &[crate::attack::Need::SameHost],
 };
 
 const KINDS: [Kind; 5] = [Kind::Path, Kind::Name, Kind::Url, Kind::Id, Kind::Other];
@@ -72,8 +73,12 @@ impl Attack for PathTraversal {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
+    }
+
+    fn needs(&self) -> &[crate::attack::Need] {
+        &[crate::attack::Need::SameHost]
     }
 
     fn shrinks(&self) -> bool {
@@ -110,7 +115,7 @@ impl Attack for PathTraversal {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
         let at = set.iter().position(|attempt| attempt.role != ABSENT)?;
         set[at].foretells().map(|sign| (at, sign))
     }

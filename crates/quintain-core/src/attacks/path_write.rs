@@ -3,17 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use quintain_content::registry::Meta;
+use quintain_evidence::evidence::Observation;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
 use super::paths::{self, Free, PLAIN};
 use super::{deeds, reach};
 use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Ground, Hit, Kind, Need, Nonce, Tried,
+    Action, Aim, Attack, Attempt, Bout, Brief, Field, Ground, Hit, Kind, Need, Nonce, Tried,
 };
-use crate::evidence::Observation;
-use crate::finding::{Place, Severity};
 use crate::knowledge::words;
-use crate::probe::Step;
 
 pub(super) struct PathWrite;
 
@@ -47,11 +48,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[22, 59, 73],
     frameworks: &["MCP05", "ASI02", "ASI05"],
-    needs: &[Need::SameHost],
 };
 
 const KINDS: [Kind; 4] = [Kind::Path, Kind::Name, Kind::Id, Kind::Other];
@@ -72,8 +72,12 @@ impl Attack for PathWrite {
         "path-traversal"
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
+    }
+
+    fn needs(&self) -> &[Need] {
+        &[Need::SameHost]
     }
 
     fn shrinks(&self) -> bool {
@@ -289,11 +293,11 @@ fn hit(bout: &Bout<'_>, tried: &Tried, path: &Path, free: Option<&Free>) -> Hit 
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
     use serde_json::json;
 
     use super::*;
     use crate::attacks::testing::{Room, answers, args};
-    use crate::evidence::Evidence;
 
     fn room() -> Room {
         let schema = json!({"type": "object", "required": ["path", "content"], "properties": {
@@ -367,7 +371,7 @@ mod tests {
         let schema = json!({"type": "object", "properties": {
             "source": {"type": "string"}, "destination": {"type": "string"}}});
         let tool = json!({"name": "move_file", "inputSchema": schema});
-        room.surfaces[0].1.tools.push(crate::surface::Tool(tool));
+        room.surfaces[0].1.tools.push(quintain_evidence::surface::Tool(tool));
         let innocent = json!({"source": "a.csv", "destination": "b.csv"});
         room.works("move_file", innocent.as_object().unwrap().clone(), &answers("ok"));
         let field = room.field();

@@ -2,11 +2,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::surface::Tool;
+
 use super::deeds;
 use crate::attack::{Aim, Field, Hit};
-use crate::finding::{Place, Severity};
 use crate::knowledge::words;
-use crate::surface::Tool;
 
 /// Deeper folders than this are hardly ever the root of a server; superfluous dots do no harm.
 const DEEP: usize = 14;

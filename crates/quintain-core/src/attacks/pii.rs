@@ -2,10 +2,12 @@
 
 use quintain_content::detect::{Confidence, Family};
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::weakness::Weakness;
 
 use super::leaks::{self, Known, Leak};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Sign};
-use crate::finding::Severity;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit};
 
 pub(super) struct Pii;
 
@@ -39,12 +41,8 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[359],
-    frameworks: &["MCP10", "LLM02", "ASI03"],
-    needs: &[],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[359], frameworks: &["MCP10", "LLM02", "ASI03"] };
 
 /// What is looked for, by what is lost: fault, title, severity, kinds.
 const CLASSES: [(&str, &str, Severity, &[&str]); 3] = [
@@ -80,8 +78,8 @@ impl Attack for Pii {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -92,10 +90,10 @@ impl Attack for Pii {
         leaks::again(aim, brief)
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
         let kinds = CLASSES.iter().flat_map(|(_, _, _, kinds)| kinds.iter());
         let kinds = kinds.map(|kind| (*kind).to_owned()).collect();
-        (set.len() == 1).then(|| (0, Sign::leaks(kinds)))
+        (set.len() == 1).then(|| (0, Indicator::leaks(kinds)))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
@@ -128,7 +126,7 @@ impl Attack for Pii {
                 let mut hit = new(title, told).by(tried).severity(severity);
                 hit.pointer = Some(first.pointer.clone());
                 let kinds = of.iter().map(|leak| leak.kind.to_owned()).collect();
-                hits.push(hit.fault(fault).sign(Sign::leaks(kinds)));
+                hits.push(hit.fault(fault).sign(Indicator::leaks(kinds)));
             }
         }
         hits
@@ -137,11 +135,11 @@ impl Attack for Pii {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::finding;
     use serde_json::{Map, Value, json};
 
     use super::*;
     use crate::attacks::testing::{Room, answers};
-    use crate::finding;
 
     fn room() -> Room {
         Room::with_argument("get_customer", "customer_id", "C-7")

@@ -1,9 +1,10 @@
 //! What a tool exists for, by its own words: to run what it is given may be the contract.
 
+use quintain_evidence::finding::Place;
+use quintain_evidence::surface::Prompt;
+
 use crate::attack::{Aim, Field, Kind};
-use crate::finding::Place;
 use crate::knowledge::words;
-use crate::surface::Prompt;
 
 /// Words with which a tool promises not to run everything.
 const LIMITS: [&str; 20] = [
@@ -153,9 +154,10 @@ impl Told {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::attacks::testing::Room;
-    use serde_json::json;
 
     fn room(tool: &str, description: &str, argument: &str, about: &str) -> Room {
         let property = json!({"type": "string", "description": about});

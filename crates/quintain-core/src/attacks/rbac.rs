@@ -1,16 +1,18 @@
 //! Roles that a server believes from its callers, or does not look at.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::Tool;
+use quintain_evidence::tool_call::ToolCall;
+use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value, json};
 
 use super::http::of_role;
 use super::{nature, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Sign, Tried};
-use crate::finding::{Place, Severity};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
 use crate::knowledge::{Hints, Tries, words};
-use crate::probe::Step;
-use crate::surface::Tool;
-use crate::tool_call::ToolCall;
 
 pub(super) struct Rbac;
 
@@ -45,11 +47,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[863, 269],
     frameworks: &["MCP02", "MCP07", "API5", "ASI03"],
-    needs: &[],
 };
 
 const MAX_AIMS: usize = 24;
@@ -68,8 +69,8 @@ impl Attack for Rbac {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -144,7 +145,7 @@ struct Claim {
 
 fn speaks_of_rights(text: &str) -> bool {
     let reply = json!({"isError": true, "content": [{"type": "text", "text": text}]});
-    nature::refuses(&crate::evidence::Outcome::ToolError(reply))
+    nature::refuses(&quintain_evidence::evidence::Outcome::ToolError(reply))
 }
 
 /// Arguments that the schema should take.
@@ -226,7 +227,7 @@ fn believed(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
     );
     let payload = claim.attempt.payload.as_ref().map(ToString::to_string).unwrap_or_default();
     let what = format!("the plain call was refused, and the same call with {payload} succeeded");
-    Some(Hit::confirmed(title, what).by(claim).fault("claim").sign(Sign::Succeeds))
+    Some(Hit::confirmed(title, what).by(claim).fault("claim").sign(Indicator::Succeeds))
 }
 
 fn not_looked_at(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
@@ -248,17 +249,18 @@ fn not_looked_at(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
             .by(tried)
             .severity(Severity::Medium)
             .fault("role")
-            .sign(Sign::Succeeds),
+            .sign(Indicator::Succeeds),
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::{Evidence, Outcome};
+    use quintain_evidence::finding::Confidence;
+
     use super::*;
     use crate::attack::Identity;
     use crate::attacks::testing::{Room, answers, args, comes};
-    use crate::evidence::{Evidence, Outcome};
-    use crate::finding::Confidence;
 
     fn room(tool: Value) -> Room {
         let name = tool["name"].as_str().unwrap().to_owned();

@@ -1,12 +1,12 @@
 //! How a hostile value gets to its place: the request that carries it.
 
+use quintain_evidence::finding::Place;
+use quintain_evidence::probe::Step;
+use quintain_evidence::tool_call::ToolCall;
 use serde_json::Value;
 
 use crate::attack::{Action, Aim, Attempt, Nonce};
-use crate::finding::Place;
 use crate::knowledge::put;
-use crate::probe::Step;
-use crate::tool_call::ToolCall;
 
 /// The request that carries a value to the place of an aim; none if no request reaches it.
 pub fn step(aim: &Aim, value: Value) -> Option<Step> {

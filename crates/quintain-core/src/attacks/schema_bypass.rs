@@ -2,13 +2,15 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::schema::violations::{Rule, Violation, violations};
+use quintain_evidence::accepted::accepted;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
+use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::deeds;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign};
-use crate::finding::{Place, Severity};
-use crate::knowledge::accepted;
-use crate::probe::Step;
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind};
 
 pub(super) struct SchemaBypass;
 
@@ -39,8 +41,8 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts =
-    Facts { severity: Severity::Info, cwe: &[20], frameworks: &["ASI02"], needs: &[] };
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::Info, cwe: &[20], frameworks: &["ASI02"] };
 
 /// Violations of one tool that are tried.
 const MAX: usize = 8;
@@ -52,8 +54,8 @@ impl Attack for SchemaBypass {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -103,8 +105,8 @@ impl Attack for SchemaBypass {
         chosen.into_iter().enumerate().map(attempt).collect()
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
-        (set.len() == 1).then_some((0, Sign::Succeeds))
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+        (set.len() == 1).then_some((0, Indicator::Succeeds))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
@@ -117,7 +119,7 @@ impl Attack for SchemaBypass {
                 let form = &tried.attempt.form;
                 let title = format!("{} accepts what its schema forbids ({form})", bout.aim.place);
                 let what = "the call succeeded with arguments that the schema forbids";
-                Hit::confirmed(title, what).by(tried).fault("unchecked").sign(Sign::Succeeds)
+                Hit::confirmed(title, what).by(tried).fault("unchecked").sign(Indicator::Succeeds)
             })
             .collect()
     }
@@ -140,11 +142,11 @@ fn form(violation: &Violation) -> String {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Outcome;
     use serde_json::json;
 
     use super::*;
     use crate::attacks::testing::{Room, answers, args, comes};
-    use crate::evidence::Outcome;
 
     fn room() -> Room {
         let schema = json!({"type": "object", "required": ["guests"], "additionalProperties": false,

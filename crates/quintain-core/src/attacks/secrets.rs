@@ -2,14 +2,16 @@
 
 use quintain_content::detect::{Confidence, Family};
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
+use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::leaks::{self, Known, Leak};
 use super::{listed, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Sign};
-use crate::finding::{Place, Severity};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit};
 use crate::knowledge::{put, words};
-use crate::probe::Step;
 
 pub(super) struct Secrets;
 
@@ -43,11 +45,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[798, 200],
     frameworks: &["MCP01", "LLM02", "ASI03"],
-    needs: &[],
 };
 
 /// So many calls with other values are made of a tool.
@@ -58,8 +59,8 @@ impl Attack for Secrets {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn inspects(&self) -> bool {
@@ -116,10 +117,10 @@ impl Attack for Secrets {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
         let kinds = leaks::detectors(Family::Secret).into_iter();
         let kinds = kinds.map(|one| one.meta().id.to_owned()).collect();
-        (set.len() == 1).then(|| (0, Sign::leaks(kinds)))
+        (set.len() == 1).then(|| (0, Indicator::leaks(kinds)))
     }
 
     fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
@@ -152,7 +153,7 @@ impl Attack for Secrets {
             let title = format!("{place} gives away {} ({})", name(&all), tried.attempt.form);
             let mut hit = judged(&all, title, leaks::told(&all)).by(tried).at(place);
             hit.pointer = Some(first.pointer.clone());
-            hit = hit.sign(Sign::leaks(all.iter().map(|leak| leak.kind.to_owned()).collect()));
+            hit = hit.sign(Indicator::leaks(all.iter().map(|leak| leak.kind.to_owned()).collect()));
             if let Some(design) = &bout.aim.by_design {
                 hit = hit.severity(Severity::Info).note(design.clone());
             }
@@ -208,12 +209,12 @@ fn hands_out(tool: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Outcome;
+    use quintain_evidence::finding;
     use serde_json::{Map, json};
 
     use super::*;
     use crate::attacks::testing::{Room, answers, args, comes};
-    use crate::evidence::Outcome;
-    use crate::finding;
 
     const KEY: &str = "ghp_k3Jd82mQpZx71LsVbN4tRw9YcE5uHa0GfTiO";
 

@@ -1,12 +1,11 @@
 //! Sessions that serve others than those who began them.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, Answer, SESSION, of_role, served};
-use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, HttpRequest, Need, Tried,
-};
-use crate::finding::{Place, Severity};
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, HttpRequest, Need, Tried};
 
 pub(super) struct SessionHijack;
 
@@ -42,11 +41,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[384, 340],
     frameworks: &["MCP07", "MCP01", "ASI03", "API2"],
-    needs: &[Need::Http],
 };
 
 /// So many sessions are begun to compare their ids.
@@ -59,8 +57,12 @@ impl Attack for SessionHijack {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
+    }
+
+    fn needs(&self) -> &[Need] {
+        &[Need::Http]
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -205,13 +207,13 @@ fn counts(ids: &[&str]) -> bool {
 mod tests {
     use std::cell::Cell;
 
+    use quintain_evidence::evidence::{Evidence, Outcome};
     use serde_json::json;
 
     use super::*;
     use crate::attack::Identity;
     use crate::attacks::http::testing::{lists, replies, request, unauthorized};
     use crate::attacks::testing::{Room, comes};
-    use crate::evidence::{Evidence, Outcome};
 
     fn room() -> Room {
         let mut room = Room::of_tools(&[json!({"name": "list_rooms"})]);

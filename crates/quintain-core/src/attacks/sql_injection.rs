@@ -6,12 +6,14 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 
 use self::volley::Volley;
 use super::{pairs, purpose, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
-use crate::finding::Severity;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
 
 pub(super) struct SqlInjection;
 
@@ -46,12 +48,8 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[89],
-    frameworks: &["MCP05", "ASI02", "LLM05"],
-    needs: &[],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[89], frameworks: &["MCP05", "ASI02", "LLM05"] };
 
 const KINDS: [Kind; 6] =
     [Kind::Filter, Kind::Id, Kind::Name, Kind::Text, Kind::Number, Kind::Other];
@@ -81,8 +79,8 @@ impl Attack for SqlInjection {
         true
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -125,11 +123,11 @@ impl Attack for SqlInjection {
         volley.made
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
         match set {
             [only] if only.role == WAITS => None,
             [only] => only.foretells().map(|sign| (0, sign)),
-            _ => Some((0, Sign::Differs)),
+            _ => Some((0, Indicator::Differs)),
         }
     }
 
@@ -151,7 +149,7 @@ impl Attack for SqlInjection {
                 match set.as_slice() {
                     [only] if only.attempt.role != WAITS => hit.said(only, &only.attempt.role),
                     [_] => hit,
-                    _ => hit.sign(Sign::Differs),
+                    _ => hit.sign(Indicator::Differs),
                 }
             }));
         }
@@ -200,12 +198,12 @@ fn waited(bout: &Bout<'_>, tried: &Tried) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::{Evidence, Observation};
     use serde_json::json;
 
     use super::volley::tame;
     use super::*;
     use crate::attacks::testing::{Room, answers};
-    use crate::evidence::{Evidence, Observation};
 
     fn room() -> Room {
         Room::with_argument("find_user", "query", "ann")

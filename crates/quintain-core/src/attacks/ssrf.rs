@@ -3,14 +3,15 @@
 mod headers;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::evidence::Observation;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::{deeds, reach};
 use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Listener, Need, Nonce, Tried,
+    Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Listener, Need, Nonce, Tried,
 };
-use crate::evidence::Observation;
-use crate::finding::{Place, Severity};
 use crate::knowledge::words;
 
 pub(super) struct Ssrf;
@@ -45,12 +46,8 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[918],
-    frameworks: &["MCP05", "ASI02", "LLM06"],
-    needs: &[Need::SameHost],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[918], frameworks: &["MCP05", "ASI02", "LLM06"] };
 
 const KINDS: [Kind; 4] = [Kind::Url, Kind::Host, Kind::Path, Kind::Other];
 /// Names of arguments whose text is rendered, so that addresses inside of it are fetched.
@@ -60,8 +57,12 @@ impl Attack for Ssrf {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
+    }
+
+    fn needs(&self) -> &[Need] {
+        &[Need::SameHost]
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -221,12 +222,12 @@ fn hit(bout: &Bout<'_>, tried: &Tried, request: &str) -> Hit {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
     use serde_json::json;
 
     use super::*;
     use crate::attack::Action;
     use crate::attacks::testing::{Room, answers};
-    use crate::evidence::Evidence;
 
     fn connected(request: String, host: &str) -> Evidence {
         let mut evidence = answers("done");

@@ -1,13 +1,13 @@
 //! Text that a template engine fills in.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
+use quintain_evidence::weakness::Weakness;
 
 use super::{purpose, reach};
-use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Nonce, Sign, Tried,
-};
-use crate::finding::Severity;
-use crate::probe::Step;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
 
 pub(super) struct TemplateInjection;
 
@@ -39,11 +39,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[1336, 94],
     frameworks: &["MCP05", "ASI05", "LLM05"],
-    needs: &[],
 };
 
 const KINDS: [Kind; 5] = [Kind::Expression, Kind::Text, Kind::Name, Kind::Filter, Kind::Pattern];
@@ -99,8 +98,8 @@ impl Attack for TemplateInjection {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -149,7 +148,7 @@ impl Attack for TemplateInjection {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         only.foretells().map(|sign| (0, sign))
     }

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::{Surface, Tool};
+use quintain_evidence::tool_call::ToolCall;
 use serde_json::{Map, Value, json};
 
 use crate::attack::{
     Attack, Attempt, Bout, Brief, Field, Ground, Hit, Listener, MarkKey, Powers, Tried,
 };
-use crate::evidence::{Evidence, Exchange, Outcome};
 use crate::knowledge::{Baseline, Knowledge, aims};
-use crate::probe::Step;
-use crate::surface::{Surface, Tool};
-use crate::tool_call::ToolCall;
 
 /// A target and what is known of it.
 pub(crate) struct Room {

@@ -1,14 +1,15 @@
 //! Tokens that a server takes and should not.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, of_role, served};
 use super::nature;
 use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Facts, Field, Given, Hit, HttpRequest, Need, Token, Tried,
+    Aim, Attack, Attempt, Bout, Brief, Field, Given, Hit, HttpRequest, Need, Token, Tried,
 };
-use crate::finding::{Place, Severity};
-use crate::probe::Step;
 
 pub(super) struct TokenHandling;
 
@@ -46,11 +47,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[287, 347, 613, 598],
     frameworks: &["MCP01", "MCP07", "API2", "ASI03"],
-    needs: &[Need::Http, Need::Credentials],
 };
 
 /// What is made of the good token: form, fault, severity.
@@ -85,8 +85,12 @@ impl Attack for TokenHandling {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
+    }
+
+    fn needs(&self) -> &[Need] {
+        &[Need::Http, Need::Credentials]
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -193,13 +197,13 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Evidence;
+    use quintain_evidence::finding::Confidence;
     use serde_json::{Map, json};
 
     use super::*;
     use crate::attacks::http::testing::{lists, replies, request, unauthorized};
     use crate::attacks::testing::{Room, answers};
-    use crate::evidence::Evidence;
-    use crate::finding::Confidence;
 
     fn room() -> Room {
         let mut room = Room::of_tools(&[json!({"name": "whoami"}), json!({"name": "book_room"})]);

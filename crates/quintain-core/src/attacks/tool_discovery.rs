@@ -1,13 +1,14 @@
 //! Tools and parameters that a server gives away without listing them.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::tool_call::ToolCall;
+use quintain_evidence::weakness::Weakness;
 use serde_json::{Value, json};
 
 use super::{listed, names, nature, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Tried};
-use crate::finding::{Place, Severity};
-use crate::probe::Step;
-use crate::tool_call::ToolCall;
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
 
 pub(super) struct ToolDiscovery;
 
@@ -39,11 +40,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::Low,
     cwe: &[200, 209],
     frameworks: &["MCP10", "MCP07", "LLM02"],
-    needs: &[],
 };
 
 /// So many identities ask.
@@ -54,8 +54,8 @@ impl Attack for ToolDiscovery {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn inspects(&self) -> bool {
@@ -182,11 +182,12 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::{Evidence, Outcome};
+    use quintain_evidence::finding::Confidence;
+
     use super::*;
     use crate::attack::Identity;
     use crate::attacks::testing::{Room, comes};
-    use crate::evidence::{Evidence, Outcome};
-    use crate::finding::Confidence;
 
     fn room() -> Room {
         let mut room =

@@ -5,11 +5,12 @@ mod turned;
 mod wording;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 
 use self::hidden::{Class, Hidden};
 use super::listed::{self, Listed};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit};
-use crate::finding::Severity;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit};
 
 pub(super) struct ToolPoisoning;
 
@@ -44,11 +45,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[1427],
     frameworks: &["MCP03", "ASI01", "LLM01", "AML.T0051.001"],
-    needs: &[],
 };
 
 /// Shorter texts say nothing.
@@ -59,8 +59,8 @@ impl Attack for ToolPoisoning {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn inspects(&self) -> bool {
@@ -149,12 +149,12 @@ fn gap_hit(listed: &Listed<'_>) -> Option<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::finding::Confidence;
+    use quintain_evidence::surface::{Prompt, Resource};
     use serde_json::json;
 
     use super::*;
     use crate::attacks::testing::Room;
-    use crate::finding::Confidence;
-    use crate::surface::{Prompt, Resource};
 
     fn hits(tool: serde_json::Value) -> Vec<Hit> {
         ToolPoisoning.inspect(&Room::of_tools(&[tool]).field())

@@ -5,11 +5,12 @@ mod skeleton;
 use std::collections::BTreeMap;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::weakness::Weakness;
 
 use self::skeleton::{mixes_scripts, skeleton};
 use super::listed;
-use crate::attack::{Attack, Facts, Field, Hit};
-use crate::finding::{Place, Severity};
+use crate::attack::{Attack, Field, Hit};
 use crate::knowledge::words;
 
 pub(super) struct ToolShadowing;
@@ -44,11 +45,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[1007],
     frameworks: &["MCP03", "MCP09", "ASI02", "ASI04", "LLM01"],
-    needs: &[],
 };
 
 impl Attack for ToolShadowing {
@@ -56,8 +56,8 @@ impl Attack for ToolShadowing {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn inspects(&self) -> bool {
@@ -183,12 +183,12 @@ fn has_whole(text: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::finding::Confidence;
+    use quintain_evidence::surface::{Surface, Tool};
     use serde_json::{Value, json};
 
     use super::*;
     use crate::attacks::testing::Room;
-    use crate::finding::Confidence;
-    use crate::surface::{Surface, Tool};
 
     fn hits(servers: &[&[Value]]) -> Vec<Hit> {
         let mut room = Room::of_tools(&[]);

@@ -1,13 +1,14 @@
 //! Private data, text of strangers and a way out, all in the hands of one model.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::surface::Tool;
+use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
 use super::nature;
-use crate::attack::{Attack, Facts, Field, Hit, Kind};
-use crate::finding::{Place, Severity};
+use crate::attack::{Attack, Field, Hit, Kind};
 use crate::knowledge::{classify, words};
-use crate::surface::Tool;
 
 pub(super) struct ToxicFlow;
 
@@ -39,11 +40,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::Medium,
     cwe: &[200],
     frameworks: &["MCP06", "MCP10", "ASI01", "ASI02", "LLM01", "LLM06", "AML.T0086"],
-    needs: &[],
 };
 
 /// Data that somebody would miss.
@@ -87,8 +87,8 @@ impl Attack for ToxicFlow {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn inspects(&self) -> bool {

@@ -1,9 +1,9 @@
 //! Traces that an attempt leaves outside of the wire, and which of them are no mere repetition.
 
+use quintain_evidence::evidence::Observation;
 use serde_json::Value;
 
 use crate::attack::{Attempt, Brief, Nonce, Tried};
-use crate::evidence::Observation;
 
 /// Where a marker of this nonce is to appear, if files can be watched.
 pub(super) fn marker(brief: &Brief<'_>, nonce: &Nonce) -> Option<String> {

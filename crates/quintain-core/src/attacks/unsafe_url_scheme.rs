@@ -3,13 +3,15 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use quintain_content::registry::Meta;
+use quintain_evidence::accepted::accepted;
+use quintain_evidence::evidence::Observation;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::{deeds, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Sign, Tried};
-use crate::evidence::Observation;
-use crate::finding::Severity;
-use crate::knowledge::accepted;
+use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
 
 pub(super) struct UnsafeUrlScheme;
 
@@ -43,11 +45,10 @@ redteam:
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[939, 918],
     frameworks: &["MCP05", "ASI02", "LLM05"],
-    needs: &[],
 };
 
 /// The part of an attempt whose scheme does not exist.
@@ -58,8 +59,8 @@ impl Attack for UnsafeUrlScheme {
         META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
@@ -119,7 +120,7 @@ impl Attack for UnsafeUrlScheme {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Sign)> {
+    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         only.foretells().filter(|_| only.form.starts_with("file:")).map(|sign| (0, sign))
     }
@@ -216,11 +217,11 @@ fn is_linked(said: &str, address: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::{Evidence, Outcome};
     use serde_json::json;
 
     use super::*;
     use crate::attacks::testing::{Room, answers, comes};
-    use crate::evidence::{Evidence, Outcome};
 
     fn room() -> Room {
         Room::with_argument("import_feed", "url", "https://example.org/feed")
@@ -298,7 +299,7 @@ mod tests {
             url => refused(&url),
         });
         assert_eq!(picky.iter().map(|hit| hit.fault).collect::<Vec<_>>(), ["accepted"]);
-        assert_eq!(picky[0].confidence, crate::finding::Confidence::Suspected);
+        assert_eq!(picky[0].confidence, quintain_evidence::finding::Confidence::Suspected);
         assert!(room().fight(&UnsafeUrlScheme, |_| answers("stored")).is_empty());
     }
 

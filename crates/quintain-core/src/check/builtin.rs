@@ -1,10 +1,10 @@
 //! The short way to write an assertion: a description and a function that makes the check.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::Verdict;
 
 use super::{Assertion, Check, Scene, Spec};
-use crate::question::Answer;
-use crate::verdict::Verdict;
 
 /// A type of assertion without a type of its own.
 pub struct Builtin {

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use quintain_evidence::verdict::Verdict;
 use quintain_source::{Diagnostic, Span};
 use serde_json::Value;
 
 use super::{Param, Scene, Spec};
-use crate::verdict::Verdict;
 
 /// What makes the form out of a value; none if the suite gives none. The error is for the user.
 type Read<T> = Box<dyn Fn(Option<&Value>) -> Result<T, String> + Send + Sync>;

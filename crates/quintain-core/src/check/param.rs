@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use quintain_evidence::verdict::Verdict;
 use quintain_source::is_template;
 use serde_json::Value;
 
 use super::Scene;
 use super::scene::as_text;
-use crate::verdict::Verdict;
 
 /// A value as the suite gives it.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use quintain_content::text::js;
+use quintain_evidence::evidence::{Evidence, Outcome};
+use quintain_evidence::response::Response;
+use quintain_evidence::surface::Surface;
 use quintain_source::{Nunjucks, RenderError};
 use serde_json::{Map, Value};
 
-use crate::evidence::{Evidence, Outcome};
-use crate::response::Response;
 use crate::suite::{Target, Test};
-use crate::surface::Surface;
 
 /// One answered case.
 #[derive(Clone, Copy)]

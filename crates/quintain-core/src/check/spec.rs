@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use quintain_evidence::code::Code;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, wrong_type};
-
 use serde_json::Value;
 
 use super::Param;
-use crate::code::Code;
 use crate::suite::{FileValue, Files};
 
 /// One entry of `assert`. The common keys (`type`, `weight`, `metric`, `transform`, `view`, ...) are

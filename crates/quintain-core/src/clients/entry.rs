@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use quintain_evidence::connection::{Auth, Launch, Transport};
 use quintain_source::Node;
 use secrecy::SecretString;
 
 use super::{Document, Problem, goose, registry};
-use crate::suite::{Auth, Launch, Transport};
 
 const ENV: [&str; 4] = ["env", "environment", "envs", "environmentVariables"];
 /// Variables that are handed on by name.

@@ -38,8 +38,8 @@ use std::path::{Path, PathBuf};
 
 use quintain_source::{Diagnostics, Node, SourceFile, Sources, Span, read_settings};
 
-use crate::result::Place as Written;
-use crate::suite::Launch;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::result::Place as Written;
 
 pub use disabled::{Rule as DisableRule, apply as apply_disabled};
 pub use entry::words;

@@ -1,10 +1,10 @@
 //! The parts of a configuration that list servers.
 
+use quintain_evidence::connection::Launch;
 use quintain_source::{Node, Span};
 
 use super::entry::Fields;
 use super::{Config, Document, Entry};
-use crate::suite::Launch;
 
 /// A list of servers in a configuration, as a map by name or as a list.
 pub struct Section<'n> {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use quintain_evidence::connection::Transport;
 use secrecy::ExposeSecret;
 
 use super::*;
-use crate::suite::Transport;
 
 fn client(id: &str) -> &'static Client {
     all().iter().find(|client| client.id == id).unwrap()

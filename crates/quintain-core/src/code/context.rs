@@ -1,9 +1,9 @@
 //! `context`, the second argument of the user's code.
 
+use quintain_evidence::evidence::{Evidence, Exchange};
 use serde_json::{Map, Value, json};
 
 use crate::check::Scene;
-use crate::evidence::{Evidence, Exchange};
 
 /// The names that promptfoo gives these things. `trace` and `exchanges`, which may be large, are
 /// only there if the code mentions them.

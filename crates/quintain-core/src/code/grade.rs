@@ -1,9 +1,8 @@
 //! From what the user's code returned to a verdict: true or false, a score, or a whole opinion.
 
 use quintain_content::text::js;
+use quintain_evidence::verdict::{Status, Verdict};
 use serde_json::{Map, Value};
-
-use crate::verdict::{Status, Verdict};
 
 /// What code may return.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use quintain_evidence::connection::McpTarget;
+use quintain_evidence::effects::{Contact, Effects};
 use quintain_source::Scope;
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use super::collect::Collector;
 use super::names::{Defined, bare};
-use super::{Contact, Effects, targets};
+use super::targets;
 use crate::redteam::Orders;
-use crate::suite::{McpTarget, Suite, Target, TargetKind};
+use crate::suite::{Suite, Target, TargetKind};
 
 /// What an attack on this target would do. The suite and its orders are as they are written.
 pub fn of_attack(

@@ -3,19 +3,21 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use quintain_evidence::code::{Code, Language};
+use quintain_evidence::effects::{
+    Contact, Effects, Environment, Run, Start, Tests, Use, Variables, Write,
+};
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::kept_file::KeptFile;
+use quintain_evidence::question::Question;
+use quintain_evidence::response::Response;
 use quintain_source::{Nunjucks, Scope, env_names};
 use serde_json::{Map, Value};
 
 use super::names::{Defined, bare};
 use super::targets::{self, interpreter};
-use super::{Contact, Effects, Environment, Run, Start, Tests, Use, Variables, Write};
 use crate::check::Scene;
-use crate::code::{Code, Language};
-use crate::evidence::Evidence;
-use crate::kept_file::KeptFile;
 use crate::plan::{Plan, Seat};
-use crate::question::Question;
-use crate::response::Response;
 use crate::suite::{Assert, DerivedValue, Prompt, PromptBody, Rule, Suite, Target, Test, VarFile};
 
 /// What is found on the way.

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use quintain_evidence::effects::Variables;
 use quintain_source::{EnvNames, Scope, env_names};
-
-use super::Variables;
 
 /// Variables that are defined by variables.
 const ROUNDS: usize = 8;
@@ -45,18 +44,6 @@ impl Defined<'_> {
             }
         }
         Variables { names: found.names, any: found.any }
-    }
-}
-
-impl Variables {
-    pub(super) fn with(mut self, other: &Self) -> Self {
-        self.names.extend(other.names.iter().cloned());
-        self.any |= other.any;
-        self
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty() && !self.any
     }
 }
 

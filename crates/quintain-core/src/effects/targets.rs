@@ -2,18 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use quintain_evidence::code::Language;
+use quintain_evidence::connection::{Auth, Grant, Launch, McpTarget, OAuth, Server};
+use quintain_evidence::effects::{Contact, Environment, Start, Variables};
 use quintain_source::Scope;
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use super::collect::Collector;
 use super::names::{Defined, bare};
-use super::{Contact, Environment, Start, Variables};
-use crate::code::Language;
-use crate::suite::{
-    Auth, CodeTarget, ExecTarget, Grant, HttpTarget, Launch, McpTarget, OAuth, Server, Target,
-    TargetKind,
-};
+use crate::suite::{CodeTarget, ExecTarget, HttpTarget, Target, TargetKind};
 
 /// `content` are the variables in what targets are asked.
 pub(super) fn collect(target: &Target, content: &Variables, found: &mut Collector<'_>) {

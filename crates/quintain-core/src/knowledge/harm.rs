@@ -1,12 +1,12 @@
 //! What a call may do to what is there: destroy it, or change how the target works. Knows tools and calls, and
 //! nothing of what a run may do.
 
+use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value};
 
 use super::modes::{is_switch, switch};
 use super::verbs::{begins, looks, says_destructive, sounds_destructive, tells, writes_where_told};
 use super::{is_destructive, words};
-use crate::surface::Tool;
 
 /// How a call does harm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,8 +179,9 @@ fn is_setting(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn named(name: &str) -> Option<Harm> {
         harm_of(&Tool(json!({"name": name})))

@@ -1,11 +1,11 @@
 //! Which arguments keep a destructive call harmless: it names objects of this run or objects that cannot exist,
 //! and nothing in it widens what it acts on. Pure; whoever asks says what belongs to the run.
 
+use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value};
 
 use super::modes::is_switch;
 use super::{Harm, words};
-use crate::surface::Tool;
 
 /// Names of arguments that say something and select nothing.
 const PROSE: [&str; 13] = [
@@ -345,8 +345,9 @@ fn is_plain(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     /// What begins with `own` belongs to the run, and so do very high numbers.
     fn owns(_: &Leaf<'_>, value: &Value) -> bool {

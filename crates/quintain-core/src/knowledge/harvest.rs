@@ -1,11 +1,11 @@
 //! Values that a target gives away: ids, names and paths in its answers.
 
+use quintain_evidence::evidence::Exchange;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::literal::python;
 use super::words;
-use crate::evidence::Exchange;
 
 /// Enough of one answer.
 const MAX_VALUES: usize = 200;
@@ -93,10 +93,12 @@ fn looks_like_id(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::evidence::Outcome;
-    use serde_json::json;
     use std::time::Duration;
+
+    use quintain_evidence::evidence::Outcome;
+    use serde_json::json;
+
+    use super::*;
 
     fn answer(result: Value) -> Exchange {
         Exchange {

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use quintain_evidence::surface::Tool;
+
 use super::words;
-use crate::surface::Tool;
 
 /// Values that exist where the target runs.
 #[derive(Debug, Clone, Default)]

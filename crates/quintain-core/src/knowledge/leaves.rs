@@ -1,12 +1,12 @@
 //! The places inside of arguments that a hostile value can be put into.
 
+use quintain_evidence::finding::Place;
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::{Surface, Tool};
 use serde_json::{Map, Value};
 
 use super::{Baseline, Draft, Knowledge, classify};
 use crate::attack::Aim;
-use crate::finding::Place;
-use crate::probe::Step;
-use crate::surface::{Surface, Tool};
 
 /// Deeper arguments are not looked at.
 const MAX_DEPTH: usize = 6;
@@ -297,9 +297,10 @@ pub fn put(args: &mut Map<String, Value>, pointer: &str, value: Value) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::surface::{Prompt, ResourceTemplate, Tool};
+    use quintain_evidence::surface::{Prompt, ResourceTemplate, Tool};
     use serde_json::json;
+
+    use super::*;
 
     fn pointers(schema: Value) -> Vec<String> {
         let tool = Tool(json!({"name": "t", "inputSchema": schema}));

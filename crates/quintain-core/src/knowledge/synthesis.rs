@@ -1,12 +1,12 @@
 //! Arguments that a tool should accept, made from its schema and from what is known already.
 
+use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value, json};
 
 use super::pattern::matching;
 use super::verbs::only_looks;
 use super::{Hints, Learned, classify, words, writes};
 use crate::attack::Kind;
-use crate::surface::Tool;
 
 /// So many values are tried for one argument.
 const MAX_VALUES: usize = 10;

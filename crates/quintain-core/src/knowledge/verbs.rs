@@ -1,10 +1,10 @@
 //! What the name of a tool says that it does to things.
 
+use quintain_evidence::surface::Tool;
 use serde_json::Value;
 
 use super::{classify, words};
 use crate::attack::Kind;
-use crate::surface::Tool;
 
 /// Verbs of tools that change files or records.
 const WRITES: [&str; 25] = [
@@ -275,8 +275,9 @@ pub fn is_destructive(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn claims_of_destruction_and_names_that_sound_like_it_count() {

@@ -1,13 +1,13 @@
 //! One name for different servers.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
 use crate::clients::{Config, Entry, Scope};
-use crate::finding::Severity;
-use crate::suite::Launch;
 
 pub(super) struct ConflictingServers;
 
@@ -37,16 +37,16 @@ The commands or addresses differ; environment and headers do not count.
     since: "0.1.0",
 };
 
-static FACTS: Facts =
-    Facts { severity: Severity::Low, cwe: &[694], frameworks: &["MCP09", "ASI04"], needs: &[] };
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::Low, cwe: &[694], frameworks: &["MCP09", "ASI04"] };
 
 impl LaunchCheck for ConflictingServers {
     fn meta(&self) -> &'static Meta {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     /// Told once, at the later of two.

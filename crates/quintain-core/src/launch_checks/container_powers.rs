@@ -1,11 +1,11 @@
 //! Containers that are let out of their box.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 
 use super::program::{base, container, effective};
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
-use crate::finding::Severity;
 
 pub(super) struct ContainerPowers;
 
@@ -35,12 +35,8 @@ The option stands before the image.
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[250, 269],
-    frameworks: &["MCP02", "ASI05"],
-    needs: &[],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[250, 269], frameworks: &["MCP02", "ASI05"] };
 
 const CAPABILITIES: [&str; 6] =
     ["ALL", "SYS_ADMIN", "SYS_PTRACE", "SYS_MODULE", "DAC_READ_SEARCH", "SYS_RAWIO"];
@@ -54,8 +50,8 @@ impl LaunchCheck for ContainerPowers {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

@@ -2,11 +2,11 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::levenshtein::{Distance, distance};
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 
 use super::program::{Package, Source, packages};
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
-use crate::finding::Severity;
 
 pub(super) struct LookalikePackage;
 
@@ -36,12 +36,8 @@ Nothing here proves bad intent: findings are suspected. That the name is written
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[1357],
-    frameworks: &["MCP04", "ASI04", "LLM03"],
-    needs: &[],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[1357], frameworks: &["MCP04", "ASI04", "LLM03"] };
 
 const NPM: [&str; 32] = [
     "@modelcontextprotocol/server-everything",
@@ -107,8 +103,8 @@ impl LaunchCheck for LookalikePackage {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

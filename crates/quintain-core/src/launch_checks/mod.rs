@@ -22,12 +22,12 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use crate::attack::Facts;
 use crate::clients::{Config, Entry};
-use crate::finding::{Confidence, Finding, Place, Severity};
 use crate::static_finding::{Told, finding};
-use crate::suite::Launch;
 use quintain_content::registry::Meta;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::finding::{Confidence, Finding, Place, Severity};
+use quintain_evidence::weakness::Weakness;
 
 pub use secret_in_config::{Literal, literals, masked};
 
@@ -36,7 +36,7 @@ pub trait LaunchCheck: Sync {
     fn meta(&self) -> &'static Meta;
 
     /// How bad it is, and what the frameworks call it.
-    fn facts(&self) -> Facts<'static>;
+    fn weakness(&self) -> Weakness<'static>;
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern>;
 }
@@ -145,7 +145,7 @@ pub fn look(
                 fault: "",
             };
             let mut finding =
-                finding(check.meta().id, check.facts(), config.client.id, place, told);
+                finding(check.meta().id, check.weakness(), config.client.id, place, told);
             finding.written = Some(entry.written(config));
             findings.push(finding);
         }

@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
-use crate::finding::Severity;
 
 pub(super) struct PipedDownload;
 
@@ -37,11 +37,10 @@ A program that downloads, and one that runs what comes out of it.
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::Critical,
     cwe: &[494, 829],
     frameworks: &["MCP04", "MCP05", "ASI04", "ASI05"],
-    needs: &[],
 };
 
 static FORMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -62,8 +61,8 @@ impl LaunchCheck for PipedDownload {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

@@ -1,12 +1,12 @@
 //! Addresses that are reached without encryption.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 
 use super::program::{Source, effective, packages};
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
-use crate::finding::Severity;
-use crate::suite::Launch;
 
 pub(super) struct PlainHttp;
 
@@ -35,12 +35,8 @@ The scheme of the address, and a host that is not a loopback name or address.
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[319],
-    frameworks: &["MCP07", "MCP01", "ASI03"],
-    needs: &[],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[319], frameworks: &["MCP07", "MCP01", "ASI03"] };
 
 /// Packages that speak stdio on this side and HTTP on the other.
 pub(super) const PROXIES: [&str; 6] = [
@@ -57,8 +53,8 @@ impl LaunchCheck for PlainHttp {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
@@ -128,7 +124,7 @@ mod tests {
 
     fn severity(url: &str) -> Option<Severity> {
         let found = look(&PlainHttp, &format!("{{\"url\": \"{url}\"}}"));
-        found.first().map(|concern| concern.severity.unwrap_or(FACTS.severity))
+        found.first().map(|concern| concern.severity.unwrap_or(WEAKNESS.severity))
     }
 
     #[test]

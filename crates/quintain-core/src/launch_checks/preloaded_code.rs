@@ -1,12 +1,12 @@
 //! Variables that bring code into a program which its command does not name.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 use secrecy::ExposeSecret;
 
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
-use crate::finding::Severity;
-use crate::suite::Launch;
 
 pub(super) struct PreloadedCode;
 
@@ -36,11 +36,10 @@ The variable is set, and its value names code.
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[426, 427],
     frameworks: &["MCP05", "MCP04", "ASI05"],
-    needs: &[],
 };
 
 /// Variables, and what their value must hold to bring code; nothing if any value does.
@@ -65,8 +64,8 @@ impl LaunchCheck for PreloadedCode {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use quintain_evidence::connection::Launch;
+
 use crate::clients::words;
-use crate::suite::Launch;
 
 /// A word of a command line, and the part of the entry that it stands in.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,14 +2,15 @@
 
 use quintain_content::detect::{self, Confidence, Detector, Family, Hit};
 use quintain_content::registry::Meta;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
 use crate::clients::without_references;
-use crate::finding::Severity;
-use crate::suite::{Launch, names_a_secret};
+use quintain_content::secret::names_a_secret;
 
 pub(super) struct SecretInConfig;
 
@@ -40,11 +41,10 @@ A value with the form of a key, or a random text below a name that says so, is c
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::High,
     cwe: &[798, 312],
     frameworks: &["MCP01", "ASI03", "LLM02"],
-    needs: &[],
 };
 
 /// A credential that is written out.
@@ -64,8 +64,8 @@ impl LaunchCheck for SecretInConfig {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

@@ -1,11 +1,11 @@
 //! Shells between the client and the server.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 
 use super::program::{base, shell, written};
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
-use crate::finding::Severity;
 
 pub(super) struct ShellWrapper;
 
@@ -35,16 +35,16 @@ The command is a shell and has an option that takes a script.
     since: "0.1.0",
 };
 
-static FACTS: Facts =
-    Facts { severity: Severity::Low, cwe: &[78], frameworks: &["MCP05"], needs: &[] };
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::Low, cwe: &[78], frameworks: &["MCP05"] };
 
 impl LaunchCheck for ShellWrapper {
     fn meta(&self) -> &'static Meta {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use quintain_evidence::connection::Launch;
+
 use super::{Concern, LaunchCheck, Machine, Scene};
 use crate::clients::{self, Config, Scope};
-use crate::suite::Launch;
 
 /// A machine on which everything below `/open` may be changed by everybody.
 pub(super) struct Nowhere;

@@ -1,12 +1,12 @@
 //! Packages that are fetched in whatever version there is on the day.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 
 use super::program::{Package, Source, packages};
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
 use crate::clients::is_reference;
-use crate::finding::Severity;
 
 pub(super) struct UnpinnedPackage;
 
@@ -37,11 +37,10 @@ The package is written without an exact version, digest or commit.
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
+static WEAKNESS: Weakness = Weakness {
     severity: Severity::Medium,
     cwe: &[1357, 494],
     frameworks: &["MCP04", "ASI04", "LLM03"],
-    needs: &[],
 };
 
 impl LaunchCheck for UnpinnedPackage {
@@ -49,8 +48,8 @@ impl LaunchCheck for UnpinnedPackage {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

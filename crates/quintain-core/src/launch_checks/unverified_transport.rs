@@ -1,14 +1,14 @@
 //! Flags and variables that switch off what protects a connection.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 use secrecy::ExposeSecret;
 
 use super::plain_http::is_proxy;
 use super::program::effective;
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
-use crate::finding::Severity;
-use crate::suite::Launch;
 
 pub(super) struct UnverifiedTransport;
 
@@ -38,12 +38,8 @@ The flag or the variable is there.
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::Medium,
-    cwe: &[295, 319],
-    frameworks: &["MCP07", "ASI04"],
-    needs: &[],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::Medium, cwe: &[295, 319], frameworks: &["MCP07", "ASI04"] };
 
 const FLAGS: [&str; 6] = [
     "--insecure",
@@ -65,8 +61,8 @@ impl LaunchCheck for UnverifiedTransport {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

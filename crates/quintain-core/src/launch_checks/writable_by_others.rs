@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use quintain_content::registry::Meta;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::weakness::Weakness;
 
 use super::program::written;
 use super::{Concern, LaunchCheck, Scene};
-use crate::attack::Facts;
-use crate::finding::Severity;
-use crate::suite::Launch;
 
 pub(super) struct WritableByOthers;
 
@@ -38,16 +38,16 @@ The permission bits of the file or of a folder above it; sticky folders such as 
     since: "0.1.0",
 };
 
-static FACTS: Facts =
-    Facts { severity: Severity::High, cwe: &[732], frameworks: &["MCP04", "ASI04"], needs: &[] };
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[732], frameworks: &["MCP04", "ASI04"] };
 
 impl LaunchCheck for WritableByOthers {
     fn meta(&self) -> &'static Meta {
         &META
     }
 
-    fn facts(&self) -> Facts<'static> {
-        FACTS
+    fn weakness(&self) -> Weakness<'static> {
+        WEAKNESS
     }
 
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use quintain_evidence::run_diff::vars_hash;
 use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::chance::mix;
-use crate::diff::vars_hash;
 use crate::suite::{Prompt, Target, Test, TestList, expand};
 
 /// Filters; all of them have to agree. The default selects everything.

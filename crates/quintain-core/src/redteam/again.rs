@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use quintain_evidence::evidence::Exchange;
+use quintain_evidence::finding::Finding;
+use quintain_evidence::probe::Step;
+use quintain_evidence::tool_call::ToolCall;
 use serde_json::Value;
 
 use super::intent::{PURPOSE, proposed};
 use super::orders::Orders;
 use crate::attack::AnyAttack;
-use crate::evidence::Exchange;
-use crate::finding::Finding;
-use crate::probe::Step;
 use crate::strategies;
-use crate::tool_call::ToolCall;
 
 impl Orders {
     /// Orders what showed these findings, and nothing else; whom to speak as, what may be destroyed

@@ -25,14 +25,13 @@ pub(crate) const PLACEHOLDERS: [(&str, text::Name, &str); 15] = text::Name::ALL;
 pub(crate) const FAULTS: [(&str, proof::Fault); 5] = proof::Fault::WORDS;
 
 use quintain_content::registry::About;
+use quintain_evidence::finding::{Confidence, Place, Severity};
+use quintain_evidence::probe::{self, Step};
+use quintain_evidence::weakness::Weakness;
 
-use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Facts, Field, Hit, Kind, Need, Tried,
-};
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Need, Tried};
 use crate::attacks::leaks;
 use crate::attacks::reach::{attempt, plausible};
-use crate::finding::{Confidence, Place, Severity};
-use crate::probe::{self, Step};
 
 /// An attack of a suite.
 #[derive(Debug)]
@@ -86,13 +85,12 @@ impl Attack for Defined {
         About { id: &self.id, aliases: &[], summary: &self.summary, docs: &self.docs, since: "" }
     }
 
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            severity: self.severity,
-            cwe: &self.cwe,
-            frameworks: &self.frameworks,
-            needs: &self.needs,
-        }
+    fn weakness(&self) -> Weakness<'_> {
+        Weakness { severity: self.severity, cwe: &self.cwe, frameworks: &self.frameworks }
+    }
+
+    fn needs(&self) -> &[Need] {
+        &self.needs
     }
 
     fn may_end_target(&self) -> bool {

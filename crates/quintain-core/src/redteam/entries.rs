@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
+use quintain_evidence::finding::Severity;
+use quintain_evidence::redteam_report::NotRun;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, wrong_type};
 
 use super::defined::{Defined, Reading};
 use super::orders::{Orders, count};
-use super::report::NotRun;
 use super::{intent, policy};
 use crate::attack::{AnyAttack, Attack as _};
-use crate::finding::Severity;
 
 /// What says that a map is a definition and no mere mention.
 const DEFINING: [&str; 2] = ["payloads", "probes"];

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::surface::Surface;
 use serde_json::json;
 
+use crate::attack::missing;
 use crate::attack::{Attack, Field, Powers};
 use crate::attacks;
-use crate::evidence::{Exchange, Outcome};
 use crate::knowledge::{Baseline, Hints, Knowledge, Tries, aims};
-use crate::surface::Surface;
 
 /// How an attack suits a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub fn fitting(surfaces: &[(String, Surface)], powers: &Powers) -> Vec<(&'static
     knowledge.aims = aims(surfaces, &knowledge);
     let field = Field { surfaces, knowledge: &knowledge, powers, purpose: None };
     let fit = |attack: &dyn Attack| {
-        if let Some(lack) = attack.facts().missing(&field) {
+        if let Some(lack) = missing(attack.needs(), &field) {
             Fit::Lacks(lack)
         } else if attack.inspects() || !attack.aims(&field).is_empty() {
             Fit::Suits
@@ -63,8 +64,9 @@ fn likely(surfaces: &[(String, Surface)]) -> Vec<Baseline> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::surface::Tool;
+
     use super::*;
-    use crate::surface::Tool;
 
     #[test]
     fn attacks_suit_what_is_listed() {

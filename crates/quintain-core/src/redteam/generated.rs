@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
 use serde_json::json;
 
 use super::regression::{Regression, anywhere, literal, written};
-use crate::attack::Sign;
-use crate::finding::{Place, Severity};
-use crate::probe::Step;
 
 /// An attempt that could be a test.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct Draft {
     /// The strategy that rewrote it, if one did.
     pub strategy: Option<String>,
     pub steps: Vec<Step>,
-    pub sign: Sign,
+    pub sign: Indicator,
 }
 
 /// Makes tests of drafts: of each attack and strategy as many as `most` says, from as many places as there
@@ -90,9 +90,10 @@ fn test(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::tool_call::ToolCall;
+    use quintain_evidence::tool_call::ToolCall;
     use serde_json::Map;
+
+    use super::*;
 
     fn draft(tool: &str, form: &str) -> Draft {
         let step = Step::Call(ToolCall { tool: tool.into(), args: Map::new(), server: None });
@@ -103,7 +104,7 @@ mod tests {
             form: form.into(),
             strategy: None,
             steps: vec![step],
-            sign: Sign::says("42"),
+            sign: Indicator::says("42"),
         }
     }
 

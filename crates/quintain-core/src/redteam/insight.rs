@@ -1,10 +1,10 @@
 //! What the learn phase found out, short enough for a report.
 
-use serde::{Deserialize, Serialize};
+use quintain_evidence::probe::Step;
+use quintain_evidence::redteam_report::{Chain, Gift, Insight};
 use serde_json::Value;
 
 use crate::knowledge::{Knowledge, Learned};
-use crate::probe::Step;
 
 /// More groups of values than this say nothing to anybody.
 const MAX_VALUES: usize = 200;
@@ -14,88 +14,57 @@ const MAX_EXAMPLE: usize = 60;
 /// A shorter text, or a number below, is in two answers by chance.
 const MIN_TELLING: usize = 3;
 
-/// What the learn phase found out.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Insight {
-    /// Tools with a call that works.
-    pub answered: Vec<String>,
-    /// Folders that the target says it is confined to.
-    pub roots: Vec<String>,
-    /// What answers gave away: ids, names, paths.
-    pub values: Vec<Gift>,
-    /// Values of one tool that made a call of another one work.
-    pub chains: Vec<Chain>,
-}
-
-/// Values of one name in the answers of one tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gift {
-    pub tool: String,
-    pub name: String,
-    pub count: usize,
-    pub examples: Vec<String>,
-}
-
-/// `from` gave away what `to` takes as `argument`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chain {
-    pub from: String,
-    pub to: String,
-    pub argument: String,
-}
-
-impl Insight {
-    pub fn of(knowledge: &Knowledge) -> Self {
-        let mut insight = Self {
-            roots: knowledge.roots.iter().map(|root| root.display().to_string()).collect(),
-            ..Self::default()
-        };
-        for learned in &knowledge.values {
-            insight.give(learned);
-        }
-        for baseline in &knowledge.baselines {
-            let Step::Call(call) = &baseline.step else { continue };
-            if !insight.answered.contains(&call.tool) {
-                insight.answered.push(call.tool.clone());
-            }
-            for (argument, value) in &call.args {
-                insight.link(knowledge, &call.tool, argument, value);
-            }
-        }
-        insight
+/// What is worth telling of what was learned.
+pub fn insight(knowledge: &Knowledge) -> Insight {
+    let mut insight = Insight {
+        roots: knowledge.roots.iter().map(|root| root.display().to_string()).collect(),
+        ..Insight::default()
+    };
+    for learned in &knowledge.values {
+        give(&mut insight, learned);
     }
-
-    fn give(&mut self, learned: &Learned) {
-        let Learned { name, value, tool, .. } = learned;
-        let known = self.values.iter().position(|one| one.tool == *tool && one.name == *name);
-        let at = known.unwrap_or_else(|| {
-            let (tool, name) = (tool.clone(), name.clone());
-            self.values.push(Gift { tool, name, count: 0, examples: Vec::new() });
-            self.values.len() - 1
-        });
-        if at >= MAX_VALUES {
-            self.values.truncate(MAX_VALUES);
-            return;
+    for baseline in &knowledge.baselines {
+        let Step::Call(call) = &baseline.step else { continue };
+        if !insight.answered.contains(&call.tool) {
+            insight.answered.push(call.tool.clone());
         }
-        let gift = &mut self.values[at];
-        gift.count += 1;
-        let example: String = plain(value).chars().take(MAX_EXAMPLE).collect();
-        if gift.examples.len() < MAX_EXAMPLES && !gift.examples.contains(&example) {
-            gift.examples.push(example);
+        for (argument, value) in &call.args {
+            link(&mut insight, knowledge, &call.tool, argument, value);
         }
     }
+    insight
+}
 
-    fn link(&mut self, knowledge: &Knowledge, to: &str, argument: &str, value: &Value) {
-        let wanted = plain(value);
-        if wanted.len() < MIN_TELLING || self.chains.len() >= MAX_CHAINS {
-            return;
-        }
-        let gave = |one: &&Learned| one.tool != to && plain(&one.value) == wanted;
-        let Some(from) = knowledge.values.iter().find(gave) else { return };
-        let chain = Chain { from: from.tool.clone(), to: to.into(), argument: argument.into() };
-        if !self.chains.contains(&chain) {
-            self.chains.push(chain);
-        }
+fn give(insight: &mut Insight, learned: &Learned) {
+    let Learned { name, value, tool, .. } = learned;
+    let known = insight.values.iter().position(|one| one.tool == *tool && one.name == *name);
+    let at = known.unwrap_or_else(|| {
+        let (tool, name) = (tool.clone(), name.clone());
+        insight.values.push(Gift { tool, name, count: 0, examples: Vec::new() });
+        insight.values.len() - 1
+    });
+    if at >= MAX_VALUES {
+        insight.values.truncate(MAX_VALUES);
+        return;
+    }
+    let gift = &mut insight.values[at];
+    gift.count += 1;
+    let example: String = plain(value).chars().take(MAX_EXAMPLE).collect();
+    if gift.examples.len() < MAX_EXAMPLES && !gift.examples.contains(&example) {
+        gift.examples.push(example);
+    }
+}
+
+fn link(insight: &mut Insight, knowledge: &Knowledge, to: &str, argument: &str, value: &Value) {
+    let wanted = plain(value);
+    if wanted.len() < MIN_TELLING || insight.chains.len() >= MAX_CHAINS {
+        return;
+    }
+    let gave = |one: &&Learned| one.tool != to && plain(&one.value) == wanted;
+    let Some(from) = knowledge.values.iter().find(gave) else { return };
+    let chain = Chain { from: from.tool.clone(), to: to.into(), argument: argument.into() };
+    if !insight.chains.contains(&chain) {
+        insight.chains.push(chain);
     }
 }
 
@@ -107,10 +76,10 @@ fn plain(value: &Value) -> String {
 mod tests {
     use std::time::Duration;
 
+    use quintain_evidence::evidence::{Exchange, Outcome};
     use serde_json::json;
 
     use super::*;
-    use crate::evidence::{Exchange, Outcome};
     use crate::knowledge::Baseline;
 
     fn learned(tool: &str, name: &str, value: Value) -> Learned {
@@ -145,7 +114,7 @@ mod tests {
             roots: vec!["/srv/data".into()],
             ..Knowledge::default()
         };
-        let insight = Insight::of(&knowledge);
+        let insight = insight(&knowledge);
         assert_eq!(insight.answered, ["list", "get"]);
         assert_eq!(insight.roots, ["/srv/data"]);
         assert_eq!((insight.values[0].count, insight.values[0].examples.len()), (2, 2));
@@ -156,7 +125,7 @@ mod tests {
     #[test]
     fn what_was_learned_stays_short() {
         let many = (0..5_000).map(|n| learned("list", &format!("k{n}"), json!("v".repeat(500))));
-        let insight = Insight::of(&Knowledge { values: many.collect(), ..Knowledge::default() });
+        let insight = insight(&Knowledge { values: many.collect(), ..Knowledge::default() });
         assert_eq!(insight.values.len(), MAX_VALUES);
         assert_eq!(insight.values[0].examples[0].len(), MAX_EXAMPLE);
     }

@@ -1,15 +1,15 @@
 //! `intent`: what somebody hostile wants. An intent that is a call is made as it stands; one in words
 //! needs a model that turns it into calls.
 
+use quintain_evidence::finding::Severity;
+use quintain_evidence::probe::Step;
+use quintain_evidence::redteam_report::NotRun;
+use quintain_evidence::tool_call::ToolCall;
 use quintain_source::{Diagnostics, Fields, Node};
 
 use super::defined::{Defined, Probes, Proof, Reading, Shape, Shots, Sign, Volley, demands};
 use super::policy::{self, short};
-use super::report::NotRun;
 use crate::attacks;
-use crate::finding::Severity;
-use crate::probe::Step;
-use crate::tool_call::ToolCall;
 
 /// Who looks at answers of which nothing particular is demanded.
 const DETECTORS: [&str; 3] = ["pii", "secrets", "error-leak"];

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quintain_content::secret::{Secret, of_value};
+use quintain_evidence::finding::Severity;
+use quintain_evidence::redteam_report::NotRun;
+use quintain_evidence::result::Place as Written;
 use quintain_source::{Diagnostics, Fields, Node, Severity as Weight, closest, wrong_type};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -14,12 +17,9 @@ use super::groups;
 use super::identities::{self, IdentityOrder};
 use super::plugins::{collections, known_names, unavailable};
 use super::provider::{self, ModelOrder};
-use super::report::NotRun;
 use super::suppress::Suppression;
 use crate::attack::{AnyAttack, Attack, Given};
 use crate::attacks;
-use crate::finding::Severity;
-use crate::result::Place as Written;
 use crate::strategies::{self, Tactic};
 
 /// Understood, and of no use here: promptfoo asks its service or a model for words.

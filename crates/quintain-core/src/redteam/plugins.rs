@@ -241,7 +241,7 @@ fn builtin(name: &str) -> Option<Vec<&'static dyn Attack>> {
         let belongs = |attack: &&'static dyn Attack| match members {
             Members::All => true,
             Members::Framework(prefix) => {
-                attack.facts().frameworks.iter().any(|id| id.starts_with(prefix))
+                attack.weakness().frameworks.iter().any(|id| id.starts_with(prefix))
             }
             Members::Named(names) => names.contains(&attack.meta().id),
         };
@@ -262,7 +262,7 @@ fn builtin(name: &str) -> Option<Vec<&'static dyn Attack>> {
         let digits = digits.and_then(|mut parts| parts.next()).and_then(|text| text.parse().ok());
         digits == Some(number)
     };
-    let belongs = |attack: &&'static dyn Attack| attack.facts().frameworks.iter().any(is);
+    let belongs = |attack: &&'static dyn Attack| attack.weakness().frameworks.iter().any(is);
     Some(attacks::all().iter().copied().filter(belongs).collect())
 }
 

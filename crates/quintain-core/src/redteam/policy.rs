@@ -1,12 +1,12 @@
 //! `policy`: a rule of the user in words. Words alone need a judge; calls, patterns and assertions
 //! beside them make it decidable.
 
+use quintain_evidence::finding::Severity;
+use quintain_evidence::redteam_report::NotRun;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity as Weight};
 use regex::Regex;
 
 use super::defined::{Defined, Probes, Proof, Reading, Shots, Sign, demands, pattern};
-use super::report::NotRun;
-use crate::finding::Severity;
 
 /// Of promptfoo, for whoever writes prompts and judges answers.
 pub(super) const IGNORED: [&str; 8] = [

@@ -1,10 +1,10 @@
 //! `redteam.provider`: a model that may propose calls. It writes, it never judges.
 
+use quintain_evidence::redteam_report::NotRun;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, wrong_type};
 use secrecy::SecretString;
 
 use super::identities::pairs;
-use super::report::NotRun;
 
 const OPENAI: &str = "https://api.openai.com/v1";
 const OLLAMA: &str = "http://127.0.0.1:11434/v1";
@@ -130,8 +130,9 @@ fn foreign(id: &str) -> NotRun {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use quintain_source::{SourceFile, Sources};
+
+    use super::*;
 
     fn order(text: &str) -> (Result<ModelOrder, Option<NotRun>>, usize) {
         let (mut sources, mut dx) = (Sources::new(), Diagnostics::new());

@@ -2,12 +2,11 @@
 //! is mended. A proof that is not in an answer makes no test; it is named instead.
 
 use quintain_content::detect::{self, Family};
+use quintain_evidence::finding::{Confidence, Finding, Proof, Severity};
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
+use quintain_evidence::tool_call::ToolCall;
 use serde_json::{Map, Value, json};
-
-use crate::attack::Sign;
-use crate::finding::{Confidence, Finding, Proof, Severity};
-use crate::probe::Step;
-use crate::tool_call::ToolCall;
 
 /// Enough to leave any folder.
 const LEVELS: usize = 16;
@@ -129,13 +128,13 @@ pub(super) struct Written {
 /// The part of a test that follows from its sign. `of` is the attack, and the finding if it is about one;
 /// `canary` how planted files begin, and why there can be none.
 pub(super) fn written(
-    sign: &Sign,
+    sign: &Indicator,
     of: (&str, Option<&str>),
     mut steps: Vec<Step>,
     (canary, no_canary): (&str, Option<&str>),
     made: &mut Regression,
 ) -> Result<Written, String> {
-    if let Sign::Reads { path, text } = sign {
+    if let Indicator::Reads { path, text } = sign {
         if let Some(why) = no_canary {
             return Err(why.to_owned());
         }
@@ -150,16 +149,21 @@ pub(super) fn written(
         }
     }
     let asserts = asserts(sign, of, &steps, canary)?;
-    if let Sign::Environment { text } = sign {
+    if let Indicator::Environment { text } = sign {
         made.environment = Some(text.clone());
     }
-    let sent = if *sign == Sign::Differs { &steps[..1] } else { &steps[..] };
+    let sent = if *sign == Indicator::Differs { &steps[..1] } else { &steps[..] };
     Ok(Written { prompt: prompt(sent), asserts })
 }
 
 /// The requests that show it again.
-fn steps(finding: &Finding, proof: &Proof, first: bool, sign: &Sign) -> Result<Vec<Step>, String> {
-    if *sign == Sign::Listed {
+fn steps(
+    finding: &Finding,
+    proof: &Proof,
+    first: bool,
+    sign: &Indicator,
+) -> Result<Vec<Step>, String> {
+    if *sign == Indicator::Listed {
         let params = Map::new();
         return Ok(vec![Step::Request { method: "tools/list".into(), params, server: None }]);
     }
@@ -169,7 +173,7 @@ fn steps(finding: &Finding, proof: &Proof, first: bool, sign: &Sign) -> Result<V
         return Err("what was sent is no request of a session".to_owned());
     }
     let sent = exchanges.iter().map(|exchange| plain(exchange.step()));
-    if *sign == Sign::Differs {
+    if *sign == Indicator::Differs {
         return Ok(sent.take(2).collect());
     }
     if first && !finding.steps.is_empty() {
@@ -198,19 +202,19 @@ fn plain(mut step: Step) -> Step {
 }
 
 fn asserts(
-    sign: &Sign,
+    sign: &Indicator,
     (attack, only): (&str, Option<&str>),
     steps: &[Step],
     canary: &str,
 ) -> Result<Value, String> {
     Ok(match sign {
-        Sign::Says { text } | Sign::Environment { text } => {
+        Indicator::Says { text } | Indicator::Environment { text } => {
             json!([{"type": "not-says", "value": literal(text)?}])
         }
-        Sign::Reads { .. } => {
+        Indicator::Reads { .. } => {
             json!([{"type": "not-says", "value": format!("file://{canary}.txt")}])
         }
-        Sign::Leaks { kinds } => {
+        Indicator::Leaks { kinds } => {
             let of = |family: Family| -> Vec<&String> {
                 let is = |kind: &&String| detect::find(kind).is_some_and(|d| d.family() == family);
                 kinds.iter().filter(is).collect()
@@ -223,13 +227,13 @@ fn asserts(
             }
             asserts.into()
         }
-        Sign::Tells { kinds } => json!([{"type": "no-internals", "types": kinds}]),
-        Sign::Succeeds => json!([{"type": "is-error", "kind": "refusal"}]),
-        Sign::Differs => {
+        Indicator::Tells { kinds } => json!([{"type": "no-internals", "types": kinds}]),
+        Indicator::Succeeds => json!([{"type": "is-error", "kind": "refusal"}]),
+        Indicator::Differs => {
             let other = steps.get(1).ok_or("there is no second answer to compare with")?;
             json!([{"type": "same-answer", "as": prompt(std::slice::from_ref(other))}])
         }
-        Sign::Listed => match only {
+        Indicator::Listed => match only {
             Some(only) => json!([{"type": "surface-clean", "attacks": [attack], "only": [only]}]),
             None => json!([{"type": "surface-clean", "attacks": [attack]}]),
         },
@@ -342,9 +346,10 @@ pub(super) fn literal(text: &str) -> Result<String, String> {
 mod tests {
     use std::time::Duration;
 
+    use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
+    use quintain_evidence::finding::Place;
+
     use super::*;
-    use crate::evidence::{Evidence, Exchange, Outcome};
-    use crate::finding::Place;
 
     fn exchange(query: &str) -> Exchange {
         Exchange {
@@ -357,7 +362,7 @@ mod tests {
         }
     }
 
-    fn finding(sign: Option<Sign>, queries: &[&str]) -> Finding {
+    fn finding(sign: Option<Indicator>, queries: &[&str]) -> Finding {
         let exchanges: Vec<Exchange> = queries.iter().map(|query| exchange(query)).collect();
         let steps = exchanges.last().map(Exchange::step).into_iter().collect();
         Finding {
@@ -411,7 +416,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_one_call_and_another_to_compare_with() {
-        let made = made(finding(Some(Sign::Differs), &["a<b", "b<a", "c<d"]));
+        let made = made(finding(Some(Indicator::Differs), &["a<b", "b<a", "c<d"]));
         let [test] = &made.tests[..] else { panic!("{made:?}") };
         assert_eq!(test["vars"]["prompt"], json!({"tool": "find", "args": {"q": "a<b"}}));
         let expected =
@@ -421,7 +426,7 @@ mod tests {
 
     #[test]
     fn templates_are_kept_from_being_filled_in() {
-        let made = made(finding(Some(Sign::says("49")), &["{{7*7}}"]));
+        let made = made(finding(Some(Indicator::says("49")), &["{{7*7}}"]));
         let sent = &made.tests[0]["vars"]["prompt"]["args"]["q"];
         assert_eq!(sent, "{% raw %}{{7*7}}{% endraw %}");
         assert_eq!(made.tests[0]["assert"][0], json!({"type": "not-says", "value": "49"}));
@@ -429,7 +434,7 @@ mod tests {
 
     #[test]
     fn what_succeeds_has_to_be_refused() {
-        let made = made(finding(Some(Sign::Succeeds), &["nonsense"]));
+        let made = made(finding(Some(Indicator::Succeeds), &["nonsense"]));
         assert_eq!(made.tests[0]["vars"]["prompt"]["args"]["q"], "nonsense");
         assert_eq!(made.tests[0]["assert"][0], json!({"type": "is-error", "kind": "refusal"}));
     }
@@ -437,7 +442,7 @@ mod tests {
     #[test]
     fn planted_files_move_beside_the_suite() {
         let path = "/tmp/quintain-x/canary.md".to_owned();
-        let sign = Sign::Reads { path, text: "secret".into() };
+        let sign = Indicator::Reads { path, text: "secret".into() };
         let made = made(finding(Some(sign), &["../../tmp/quintain-x/canary.md"]));
         let sent = made.tests[0]["vars"]["prompt"]["args"]["q"].as_str().unwrap();
         assert!(sent.starts_with("../../../../"), "{sent}");
@@ -451,14 +456,14 @@ mod tests {
     fn what_makes_no_test_is_named() {
         let why = |finding: Finding| made(finding).left.remove(0).why;
         assert_eq!(why(finding(None, &["x"])), "the proof is not in an answer");
-        let mut unlisted = finding(Some(Sign::says("x")), &["x"]);
+        let mut unlisted = finding(Some(Indicator::says("x")), &["x"]);
         unlisted.steps =
             vec![Step::Call(ToolCall { tool: "hidden".into(), args: Map::new(), server: None })];
         assert!(why(unlisted).contains("`hidden` is not listed"));
-        let mut unsure = finding(Some(Sign::says("x")), &["x"]);
+        let mut unsure = finding(Some(Indicator::says("x")), &["x"]);
         unsure.confidence = Confidence::Suspected;
         assert!(why(unsure).contains("--suspected"));
-        let mut raw = finding(Some(Sign::says("x")), &["x"]);
+        let mut raw = finding(Some(Indicator::says("x")), &["x"]);
         raw.proofs[0].attempt.exchanges[0].method = "HTTP".into();
         assert!(why(raw).contains("no request of a session"));
     }

@@ -1,36 +1,14 @@
 //! Numbers for people who compare runs: attack success with its uncertainty, and a risk score.
 
-use serde::{Deserialize, Serialize};
+use quintain_evidence::finding::{Confidence, Finding, Severity};
+use quintain_evidence::redteam_report::{AttackReport, Level, Risk};
 
-use super::report::AttackReport;
-use crate::finding::{Confidence, Finding, Severity};
-
-/// How risky a target is, from 0 to 10.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Risk {
-    pub score: f64,
-    pub level: Level,
-    /// For each attack that worked, the worst first.
-    pub attacks: Vec<(String, f64)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    Low,
-    Medium,
-    High,
-    Critical,
-}
-
-impl Level {
-    fn of(score: f64) -> Self {
-        match score {
-            score if score >= 9.0 => Self::Critical,
-            score if score >= 7.0 => Self::High,
-            score if score >= 4.0 => Self::Medium,
-            _ => Self::Low,
-        }
+fn level(score: f64) -> Level {
+    match score {
+        score if score >= 9.0 => Level::Critical,
+        score if score >= 7.0 => Level::High,
+        score if score >= 4.0 => Level::Medium,
+        _ => Level::Low,
     }
 }
 
@@ -48,7 +26,7 @@ pub fn interval(hits: usize, of: usize) -> (f64, f64) {
 
 /// The risk of all confirmed findings: the impact of the worst, how often its attack worked, and a
 /// little for every further one.
-pub fn risk(findings: &[Finding], attacks: &[AttackReport]) -> Risk {
+pub(super) fn risk(findings: &[Finding], attacks: &[AttackReport]) -> Risk {
     let mut scores: Vec<(String, f64)> = Vec::new();
     for report in attacks {
         let worst = findings
@@ -68,7 +46,7 @@ pub fn risk(findings: &[Finding], attacks: &[AttackReport]) -> Risk {
     let worst = scores.first().map_or(0.0, |(_, score)| *score);
     let total = worst + more(count(9.0, 11.0), 0.5) + more(count(7.0, 9.0), 0.25);
     let score = total.min(10.0);
-    Risk { score, level: Level::of(score), attacks: scores }
+    Risk { score, level: level(score), attacks: scores }
 }
 
 /// Tools carry these attacks out without any skill, so ease is always full.

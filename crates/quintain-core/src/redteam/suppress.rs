@@ -1,11 +1,9 @@
 //! Findings that are accepted: a file of fingerprints, each with a reason and an end.
 
-use std::fmt;
-
+use quintain_evidence::finding::{Accepted, Finding};
+use quintain_evidence::redteam_report::Unused;
+use quintain_evidence::redteam_report::Why;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, wrong_type};
-use serde::{Deserialize, Serialize};
-
-use crate::finding::{Accepted, Finding};
 
 /// Fewer digits of a fingerprint name too many.
 const MIN_DIGITS: usize = 8;
@@ -93,37 +91,6 @@ pub fn part(
     (open, accepted)
 }
 
-/// An entry that accepts nothing: what it was written for is mended, written wrongly, or counts again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unused {
-    pub fingerprint: String,
-    #[serde(flatten)]
-    pub accepted: Accepted,
-    pub why: Why,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Why {
-    /// There is such a finding, and its time is over.
-    Expired,
-    MatchesNothing,
-}
-
-impl fmt::Display for Unused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fingerprint, accepted: Accepted { reason, expires }, why } = self;
-        write!(f, "the baseline entry `{fingerprint}` ({reason}) ")?;
-        match (why, expires) {
-            (Why::Expired, end) => {
-                let end = end.as_deref().unwrap_or_default();
-                write!(f, "expired on {end}; the finding counts again")
-            }
-            (Why::MatchesNothing, _) => write!(f, "matches no finding of this run"),
-        }
-    }
-}
-
 /// Entries that accept none of these findings on this day.
 pub fn unused<'f>(
     suppressions: &[Suppression],
@@ -145,8 +112,9 @@ pub fn unused<'f>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use quintain_source::{SourceFile, Sources};
+
+    use super::*;
 
     fn list(text: &str) -> (Vec<Suppression>, Vec<&'static str>) {
         let mut sources = Sources::new();
@@ -176,14 +144,14 @@ mod tests {
              - {fingerprint: F-00000000, reason: elsewhere, expires: 2020-01-01}\n\
              - {fingerprint: abcd, reason: too short}\n",
         );
-        let facts = crate::attacks::find("pii").unwrap().facts();
-        let place = crate::finding::Place::Server { server: String::new() };
+        let facts = crate::attacks::find("pii").unwrap().weakness();
+        let place = quintain_evidence::finding::Place::Server { server: String::new() };
         let told = crate::static_finding::Told {
             title: String::new(),
             what: String::new(),
             help: None,
             severity: None,
-            confidence: crate::finding::Confidence::Confirmed,
+            confidence: quintain_evidence::finding::Confidence::Confirmed,
             note: None,
             fault: "",
         };

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use quintain_evidence::connection::{
+    ApiKeyPlacement, Auth, Grant, Launch, McpTarget, ProtocolChoice, Server, Transport,
+};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 
 use super::identities::IdentityOrder;
-use crate::suite::{
-    ApiKeyPlacement, Auth, Grant, Launch, McpTarget, ProtocolChoice, Server, Transport,
-    names_a_secret,
-};
+use quintain_content::secret::names_a_secret;
 
 /// Tells whether a text holds a secret.
 type IsSecret<'a> = &'a dyn Fn(&str) -> bool;
@@ -245,9 +245,10 @@ fn variable(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::suite::{Needed, NoFiles, Purpose, SuiteFile, load};
-    use std::sync::Arc;
 
     const SUITE: &str = "\
 targets:

@@ -131,12 +131,12 @@ impl Script for Layered {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::probe::Probe;
     use serde_json::json;
 
     use super::super::strategy::Receiver;
     use super::super::talk::testing::{answered, entry, nobody, play};
     use super::*;
-    use crate::probe::Probe;
     use crate::strategies::{Reach, parse};
 
     fn layer(steps: Value) -> Value {

@@ -1,13 +1,13 @@
 //! From texts to probes: which texts of a probe are rewritten, and what stays as it is. Keys, tool
 //! names and the shape of the JSON are never touched.
 
+use quintain_evidence::probe::{PlannedStep, Probe, Step};
 use quintain_source::is_template;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::rewrite::MAX_TEXT;
 use super::strategy::Missing;
-use crate::probe::{PlannedStep, Probe, Step};
 
 /// The texts of all versions of a probe together, in bytes.
 const MAX_TOTAL: usize = 4 * 1024 * 1024;
@@ -198,10 +198,10 @@ fn leaves(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::probe::steps;
     use serde_json::json;
 
     use super::*;
-    use crate::probe::steps;
 
     fn probe(payload: Value) -> Probe {
         Probe::Steps(steps(&payload).unwrap())

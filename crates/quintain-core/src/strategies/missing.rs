@@ -98,9 +98,9 @@ pub(super) static INDIRECT_WEB_PWN: Missing = missing!(
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::probe::Probe;
     use serde_json::json;
 
-    use crate::probe::Probe;
     use crate::strategies::{Reach, find, parse};
 
     #[test]

@@ -1,10 +1,10 @@
 //! What earlier runs found, once more. Only the choice is made here; the store knows the runs.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::probe::Probe;
 
 use super::options::Options;
 use super::strategy::{Strategy, Suits, Way};
-use crate::probe::Probe;
 
 pub(super) static RETRY: RetryStrategy = RetryStrategy;
 

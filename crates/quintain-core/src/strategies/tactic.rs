@@ -1,5 +1,6 @@
 //! The entries of `strategies:` in a suite, read: a name, or a map with `id` and `config`.
 
+use quintain_evidence::probe::Probe;
 use quintain_source::closest;
 use serde_json::{Map, Value};
 
@@ -9,7 +10,6 @@ use super::options::{Options, describe};
 use super::strategy::{Receiver, Strategy, Suits, Way};
 use super::talk::{History, Next};
 use super::{all, find};
-use crate::probe::Probe;
 
 /// Names that stand for several strategies.
 const COLLECTIONS: [(&str, &[&str]); 2] = [

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use quintain_evidence::question::{Answer, JudgeQuestion, Question};
 use serde_json::{Value, json};
 
 use super::options::Options;
 use super::rewrite::MAX_TEXT;
-use crate::question::{Answer, JudgeQuestion, Question};
 
 /// How a target took what it was sent, by the word of an oracle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

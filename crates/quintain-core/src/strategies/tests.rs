@@ -7,11 +7,11 @@ use proptest::prelude::{
     Just, ProptestConfig, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
 use proptest::strategy::Strategy as _;
+use quintain_evidence::probe::{Probe, Step, steps};
 use serde_json::{Map, Value, json};
 
 use super::testing::{SAMPLES, yaml};
 use super::*;
-use crate::probe::{Probe, Step, steps};
 
 /// The entries of the example of a strategy.
 fn example(strategy: &dyn Strategy) -> Vec<Value> {

@@ -1,15 +1,15 @@
 //! `assert:` of a test: types, sets, weights, metrics; each entry compiled by its type.
 
+use quintain_evidence::code::Code;
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::Verdict;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span, closest};
 use serde_json::Value;
 
 use super::files::Files;
 use crate::assertions;
 use crate::check::{Assertion, Check, Scene, Spec, View};
-use crate::code::Code;
 use crate::compare::Comparison;
-use crate::question::Answer;
-use crate::verdict::Verdict;
 
 const SET: &str = "assert-set";
 

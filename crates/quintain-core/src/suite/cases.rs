@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use quintain_evidence::code::{Code, Language};
 use quintain_script::Host;
 use quintain_source::{
     Diagnostic, Fields, FileId, Long, Node, NodeKind, SourceFile, Span, lines, read as read_source,
@@ -16,7 +17,7 @@ use super::list::{Entry, numbered};
 use super::loader::{Loader, Place, suffix_of};
 use super::purpose::{Consent, NotCalled};
 use super::row::Rows;
-use crate::code::{Code, Language};
+use crate::code::RunCode as _;
 
 /// Who gets the tests, one by one.
 type Take<'t> = &'t mut dyn FnMut(Entry<'_>);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quintain_evidence::kept_file::KeptFile;
 use quintain_source::{Node, NodeKind, Nunjucks, Span, Templates, wrong_type};
 use serde_json::{Map, Value};
 
@@ -9,7 +10,6 @@ use super::case::Role;
 use super::load::Document;
 use super::loader::{Loader, Place};
 use super::{Files, Output, Prompt, PromptBody, Test, TestList, Tests};
-use crate::kept_file::KeptFile;
 
 pub(super) const KEYS: [&str; 18] = [
     "$schema",

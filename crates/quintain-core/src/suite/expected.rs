@@ -37,9 +37,9 @@ pub(super) fn assertion(cell: &str, span: Span) -> Vec<(Key, Node)> {
         return text("javascript", value.trim());
     }
     match script.flatten() {
-        Some(crate::code::Language::JavaScript) => return text("javascript", cell),
-        Some(crate::code::Language::Python) => return text("python", cell),
-        Some(crate::code::Language::Ruby) => return text("ruby", cell),
+        Some(quintain_evidence::code::Language::JavaScript) => return text("javascript", cell),
+        Some(quintain_evidence::code::Language::Python) => return text("python", cell),
+        Some(quintain_evidence::code::Language::Ruby) => return text("ruby", cell),
         None => {}
     }
     if let Some(value) = stripped(cell, &RUBRIC) {
@@ -156,8 +156,9 @@ fn unquoted(text: &str) -> Option<(String, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::{Value, json};
+
+    use super::*;
 
     fn read(cell: &str) -> Value {
         Node::map(assertion(cell, Span::default()), Span::default()).to_json()

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use quintain_evidence::code::{Code, Language};
 use quintain_source::{
     Diagnostic, Diagnostics, Node, SourceFile, Sources, read as read_source, wrong_type,
 };
 use serde_json::Value;
 
 use super::purpose::Consent;
-use crate::code::{Code, Language};
 
 /// The files that a suite may refer to.
 pub trait Files: Send + Sync {

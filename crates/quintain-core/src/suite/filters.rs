@@ -1,5 +1,6 @@
 //! `nunjucksFilters`: filters of the user, each a JavaScript file that exports a function.
 
+use quintain_evidence::code::{Code, Language};
 use quintain_script::Host;
 use quintain_source::{Node, Nunjucks, wrong_type};
 use serde_json::Value;
@@ -7,7 +8,7 @@ use serde_json::Value;
 use super::Suite;
 use super::files::FileValue;
 use super::loader::{Loader, Place};
-use crate::code::{Code, Language};
+use crate::code::RunCode as _;
 
 impl Loader<'_> {
     pub(super) fn filters(&mut self, node: &Node, place: &Place<'_>) -> Vec<(String, Code)> {

@@ -1,15 +1,16 @@
 //! A target that is asked over HTTP, as promptfoo's `http` provider is configured.
 
+use quintain_evidence::code::Code;
+use quintain_evidence::connection::Auth;
 use quintain_source::{
     Diagnostic, Diagnostics, Fields, Node, NodeKind, Scope, Severity, Span, wrong_type,
 };
 use secrecy::SecretString;
 use serde_json::Value;
 
-use super::auth::{self, Auth};
+use super::auth;
 use super::files::{FileValue, code};
 use super::reader::Reader;
-use crate::code::Code;
 
 /// How to ask. All texts are templates; those of the environment are filled in already.
 #[derive(Debug, Clone)]

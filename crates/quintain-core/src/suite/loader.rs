@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use quintain_evidence::code::Code;
 use quintain_source::{
     Diagnostic, Diagnostics, Fields, FileId, Long, Node, Severity, SourceFile, Sources, Span,
     Templates, read_long,
@@ -12,7 +13,6 @@ use super::VarFile;
 use super::files::Files;
 use super::mention::Mention;
 use super::purpose::{Consent, NotCalled};
-use crate::code::Code;
 
 pub(super) struct Loader<'a> {
     pub(super) files: &'a dyn Files,

@@ -37,19 +37,15 @@ mod test;
 mod vars;
 
 pub use assertion::{Assert, AssertReader, Rule};
-pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
 pub use files::{FileValue, Files, NoFiles, language_of};
 pub use http::HttpTarget;
 pub use list::TestList;
 pub use load::{Loaded, SuiteFile, load};
 pub use program::{CodeTarget, ExecTarget};
 pub use purpose::{Consent, Needed, NotCalled, Purpose};
-pub use quintain_content::secret::names_a_secret;
-pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
 pub use schema::schema;
 pub use secrets::{of_launch, of_pairs};
-pub use server::{Launch, Runtime, Server, Transport};
-pub use target::{McpTarget, ProtocolChoice, Target, TargetKind, Timeouts, ToolFilter};
+pub use target::{Target, TargetKind};
 pub use test::{
     DerivedMetric, DerivedValue, EvaluateOptions, Output, Prompt, PromptBody, Test, TestOptions,
     Tests, VarFile,

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use quintain_evidence::code::{Code, Language};
 use quintain_source::{Diagnostic, Diagnostics, Node, Span};
 use serde_json::{Map, Value};
 
 use super::files::FileValue;
 use super::reader::Reader;
 use super::referred;
-use crate::code::{Code, Language};
 
 /// `exec:command`: started anew for every prompt, which it gets as an argument.
 #[derive(Debug, Clone)]

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use quintain_evidence::code::Code;
+use quintain_evidence::connection::McpTarget;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Key, Node, Span, Templates, wrong_type};
 
 use super::files::code;
 use super::kinds::{Kind, kind, meant};
 use super::purpose::{Needed, Purpose};
 use super::reader::Reader;
-use super::{McpTarget, Target, TargetKind, http, program, referred};
-use crate::code::Code;
+use super::target::read_mcp;
+use super::{Target, TargetKind, http, program, referred};
 
 /// The environment on which the templates of a target are filled in.
 pub(super) type Env = BTreeMap<String, String>;
@@ -234,7 +236,7 @@ fn mcp(
         );
         return None;
     };
-    McpTarget::read(config, reader, dx)
+    read_mcp(config, reader, dx)
 }
 
 fn unknown(id: &str, span: Span) -> Diagnostic {

@@ -51,5 +51,5 @@ impl Purpose<'_> {
 pub struct NotCalled {
     /// What it would have made: `tests`, `settings`.
     pub makes: &'static str,
-    pub code: crate::code::Code,
+    pub code: quintain_evidence::code::Code,
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use quintain_evidence::code::{Code, Language};
 use quintain_script::Host;
 use quintain_source::{Diagnostic, Diagnostics, Node, NodeKind, Scope};
 use serde_json::{Map, Value};
@@ -10,7 +11,7 @@ use super::files::{FileValue, language_of, split_function};
 use super::loader::suffix_of;
 use super::purpose::NotCalled;
 use super::reader::Reader;
-use crate::code::{Code, Language};
+use crate::code::RunCode as _;
 
 /// Reads a map with everything that its values refer to, at any depth. What such a file says is not
 /// looked through again.

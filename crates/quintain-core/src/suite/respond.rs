@@ -1,56 +1,15 @@
 //! What to answer when a server asks back. Nothing is answered unless the suite declares it.
 
+use quintain_evidence::connection::Elicitation;
+use quintain_evidence::connection::ElicitationAction;
+use quintain_evidence::connection::ElicitationReply;
+use quintain_evidence::connection::Responders;
+use quintain_evidence::connection::Root;
+use quintain_evidence::connection::Sampling;
 use quintain_source::{Diagnostics, Fields, Node, unknown_word};
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::reader::Reader;
-
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Responders {
-    pub roots: Option<Vec<Root>>,
-    pub sampling: Option<Sampling>,
-    pub elicitation: Option<Elicitation>,
-}
-
-impl Responders {
-    pub fn is_empty(&self) -> bool {
-        self.roots.is_none() && self.sampling.is_none() && self.elicitation.is_none()
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Root {
-    pub uri: String,
-    pub name: Option<String>,
-}
-
-/// Texts in the order of the requests; the last one is repeated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sampling {
-    pub replies: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Elicitation {
-    /// Accepts with the defaults of the requested schema.
-    Defaults,
-    /// Replies in the order of the requests; the last one is repeated.
-    Script(Vec<ElicitationReply>),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct ElicitationReply {
-    pub action: ElicitationAction,
-    /// Sent with `accept` only.
-    pub content: Map<String, Value>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ElicitationAction {
-    Accept,
-    Decline,
-    Cancel,
-}
 
 pub(super) const ACTIONS: [(&str, ElicitationAction); 3] = [
     ("accept", ElicitationAction::Accept),

@@ -6,11 +6,12 @@ use aho_corasick::AhoCorasick;
 use quintain_content::secret::{
     Secret, is_credential, looks_random, names_a_secret, of_named, of_url, of_value,
 };
+use quintain_evidence::connection::{Auth, Grant, Launch};
 use quintain_source::{MAX_BYTES, Node, is_template};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::provider::Env;
-use super::{Auth, Grant, Launch, Suite, TargetKind};
+use super::{Suite, TargetKind};
 
 /// Maps of values that are named after what they hold.
 const NAMED: [&str; 5] = ["env", "headers", "auth", "query", "queryParams"];

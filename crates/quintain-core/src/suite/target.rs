@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use quintain_evidence::code::Code;
+use quintain_evidence::connection::McpTarget;
+use quintain_evidence::connection::ProtocolChoice;
+use quintain_evidence::connection::Server;
+use quintain_evidence::connection::Timeouts;
+use quintain_evidence::connection::ToolFilter;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span};
 use serde_json::{Map, Value};
 
 use super::files::code;
 use super::reader::Reader;
-use super::{CodeTarget, ExecTarget, HttpTarget, Responders, Server, respond, server};
-use crate::code::Code;
+use super::{CodeTarget, ExecTarget, HttpTarget, respond, server};
 
 #[derive(Debug, Clone)]
 pub struct Target {
@@ -53,101 +58,49 @@ pub enum TargetKind {
     Other,
 }
 
-/// One or several MCP servers that are tested as one.
-#[derive(Debug, Clone)]
-pub struct McpTarget {
-    pub enabled: bool,
-    pub servers: Vec<Server>,
-    pub filter: ToolFilter,
-    /// Merged under the arguments of every call; the call wins.
-    pub default_args: Map<String, Value>,
-    pub timeouts: Timeouts,
-    pub ping_on_connect: bool,
-    pub debug: Option<bool>,
-    pub verbose: Option<bool>,
-    pub protocol: ProtocolChoice,
-    pub respond: Responders,
-    /// Makes the answer of a tool call out of its result.
-    pub transform_response: Option<Code>,
-}
-
-/// Which tools a target is known to have.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ToolFilter {
-    pub only: Option<Vec<String>>,
-    pub exclude: Vec<String>,
-}
-
-impl ToolFilter {
-    /// Exclusion wins over inclusion.
-    pub fn allows(&self, tool: &str) -> bool {
-        let listed = self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == tool));
-        listed && !self.exclude.iter().any(|name| name == tool)
-    }
-}
-
-/// `None` leaves it to the environment or to the default.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Timeouts {
-    pub request: Option<Duration>,
-    pub reset_on_progress: bool,
-    pub max_total: Option<Duration>,
-}
-
-/// Which generation of the protocol to speak.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum ProtocolChoice {
-    #[default]
-    Auto,
-    /// The newest version that starts with `initialize`.
-    Legacy,
-    /// The stateless protocol.
-    Modern,
-    /// This version and no other.
-    Exact(String),
-}
-
 pub(super) const VERSIONS: [&str; 5] =
     ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
-impl McpTarget {
-    /// Reads `config` of an MCP target.
-    pub(super) fn read(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Self> {
-        let mut fields = Fields::of(node, "`config` of an MCP target", dx)?;
-        let enabled = fields.bool("enabled", dx).unwrap_or(true);
-        let servers = servers(&mut fields, enabled, reader, dx);
-        let transforms = ["transformResponse", "responseParser"];
-        let transform = fields.one_of(&transforms, Severity::Warning, dx);
-        let target = Self {
-            enabled,
-            servers,
-            filter: ToolFilter {
-                only: reader.texts(&mut fields, "tools", dx),
-                exclude: reader.texts(&mut fields, "exclude_tools", dx).unwrap_or_default(),
-            },
-            default_args: fields
-                .map("defaultArgs", dx)
-                .map(|node| reader.payload_map(node, dx))
-                .unwrap_or_default(),
-            timeouts: Timeouts {
-                request: limit(&mut fields, "timeout", dx),
-                reset_on_progress: fields.bool("resetTimeoutOnProgress", dx).unwrap_or(false),
-                max_total: limit(&mut fields, "maxTotalTimeout", dx),
-            },
-            ping_on_connect: fields.bool("pingOnConnect", dx).unwrap_or(false),
-            debug: fields.bool("debug", dx),
-            verbose: fields.bool("verbose", dx),
-            protocol: protocol(&mut fields, dx),
-            respond: fields
-                .get("respond")
-                .map(|node| respond::read(node, reader, dx))
-                .unwrap_or_default(),
-            transform_response: transform
-                .and_then(|(name, node)| code(name, node, reader.base_dir, reader.files, dx)),
-        };
-        fields.finish(reader.strictness, dx);
-        Some(target)
-    }
+/// Reads `config` of an MCP target.
+pub(super) fn read_mcp(
+    node: &Node,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<McpTarget> {
+    let mut fields = Fields::of(node, "`config` of an MCP target", dx)?;
+    let enabled = fields.bool("enabled", dx).unwrap_or(true);
+    let servers = servers(&mut fields, enabled, reader, dx);
+    let transforms = ["transformResponse", "responseParser"];
+    let transform = fields.one_of(&transforms, Severity::Warning, dx);
+    let target = McpTarget {
+        enabled,
+        servers,
+        filter: ToolFilter {
+            only: reader.texts(&mut fields, "tools", dx),
+            exclude: reader.texts(&mut fields, "exclude_tools", dx).unwrap_or_default(),
+        },
+        default_args: fields
+            .map("defaultArgs", dx)
+            .map(|node| reader.payload_map(node, dx))
+            .unwrap_or_default(),
+        timeouts: Timeouts {
+            request: limit(&mut fields, "timeout", dx),
+            reset_on_progress: fields.bool("resetTimeoutOnProgress", dx).unwrap_or(false),
+            max_total: limit(&mut fields, "maxTotalTimeout", dx),
+        },
+        ping_on_connect: fields.bool("pingOnConnect", dx).unwrap_or(false),
+        debug: fields.bool("debug", dx),
+        verbose: fields.bool("verbose", dx),
+        protocol: protocol(&mut fields, dx),
+        respond: fields
+            .get("respond")
+            .map(|node| respond::read(node, reader, dx))
+            .unwrap_or_default(),
+        transform_response: transform
+            .and_then(|(name, node)| code(name, node, reader.base_dir, reader.files, dx)),
+    };
+    fields.finish(reader.strictness, dx);
+    Some(target)
 }
 
 fn servers(

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quintain_evidence::code::Code;
+use quintain_evidence::kept_file::KeptFile;
 use quintain_source::{Node, Span};
 use serde_json::{Map, Value};
 
 use super::{Assert, TestList};
 use crate::check::View;
-use crate::code::Code;
-use crate::kept_file::KeptFile;
 
 /// One entry of `prompts`.
 #[derive(Debug, Clone)]

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use base64::Engine as _;
+use quintain_evidence::code::Code;
 use quintain_source::{Diagnostic, Node, Nunjucks, RenderError, Span};
 use serde_json::{Map, Value};
 
 use super::VarFile;
 use super::files::{language_of, split_function};
 use super::loader::{Loader, Place, is_pattern, suffix_of};
-use crate::code::Code;
 
 /// How often variables may mention variables.
 const ROUNDS: usize = 5;
@@ -284,8 +284,9 @@ fn image_type(suffix: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn map(value: Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()

@@ -4,11 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, Sign, Tried};
-use quintain_core::evidence::{Exchange, Observation, Outcome};
-use quintain_core::finding::Confidence;
+use quintain_core::attack::lasting;
+use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, Tried};
 use quintain_core::knowledge::destroys;
 use quintain_core::redteam::{Orders, PluginOrder};
+use quintain_evidence::evidence::{Exchange, Observation, Outcome};
+use quintain_evidence::finding::Confidence;
+use quintain_evidence::indicator::Indicator;
 
 use super::budget::Budget;
 use super::clock::Meter;
@@ -139,8 +141,8 @@ impl Arena<'_> {
     /// A hit with what a later test of it needs to know.
     fn struck(&self, mut hit: Hit, mut tried: Vec<Tried>) -> Struck {
         // What shows it comes last: others of the set are there to compare with.
-        let shows = |sign: &Sign| tried.iter().rposition(|one| sign.is_in(&one.evidence));
-        let shown = hit.sign.as_ref().filter(|sign| **sign != Sign::Differs).and_then(shows);
+        let shows = |sign: &Indicator| tried.iter().rposition(|one| sign.is_in(&one.evidence));
+        let shown = hit.sign.as_ref().filter(|sign| **sign != Indicator::Differs).and_then(shows);
         if let Some(at) = shown {
             let one = tried.remove(at);
             tried.push(one);
@@ -148,7 +150,8 @@ impl Arena<'_> {
         let seen = findings::join(tried.iter().map(|one| &one.evidence));
         let sent: Vec<String> = seen.exchanges.iter().map(|one| one.sent.to_string()).collect();
         let sign = hit.sign.take().filter(|sign| sign.is_in(&seen));
-        hit.sign = sign.and_then(|sign| sign.lasting(self.drill.ground.as_ref(), &sent.join("\n")));
+        hit.sign =
+            sign.and_then(|sign| lasting(sign, self.drill.ground.as_ref(), &sent.join("\n")));
         let who = match tried.last().map(|one| &one.attempt.action) {
             Some(
                 Action::Steps { identity, .. }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use quintain_core::redteam::PhaseTime;
+use quintain_evidence::redteam_report::PhaseTime;
 
 /// Phases one after the other.
 pub(super) struct Clock {

@@ -1,16 +1,18 @@
 //! The attempts at one place: as the attack writes them, and rewritten by the strategies.
 
-use quintain_core::attack::{
-    Action, Aim, AnyAttack, Attempt, Brief, Field, Ground, Listener, MarkKey, Nonce,
-};
-use quintain_core::finding::Place;
-use quintain_core::probe::{PlannedStep, Probe, Step};
-use quintain_core::redteam::{NotRun, Orders, PluginOrder};
-use quintain_core::strategies::{Reach, Receiver, Tactic, Way};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use quintain_core::attack::{
+    Action, Aim, AnyAttack, Attempt, Brief, Field, Ground, Listener, MarkKey, Nonce,
+};
+use quintain_core::redteam::{Orders, PluginOrder};
+use quintain_core::strategies::{Reach, Receiver, Tactic, Way};
+use quintain_evidence::finding::Place;
+use quintain_evidence::probe::{PlannedStep, Probe, Step};
+use quintain_evidence::redteam_report::NotRun;
 
 use super::plan::Planned;
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use quintain_core::attack::{Attempt, Hit, Tried};
-use quintain_core::evidence::Evidence;
-use quintain_core::finding::{ATTACK_SUMMARY, Finding, Place, Proof, Severity, fingerprint};
-use quintain_core::probe::Step;
-use quintain_core::redteam::{BoutKey, BoutRecord, PluginOrder};
+use quintain_core::redteam::PluginOrder;
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::finding::{ATTACK_SUMMARY, Finding, Place, Proof, Severity, fingerprint};
+use quintain_evidence::probe::Step;
+use quintain_evidence::trial_record::{TrialKey, TrialRecord};
 
 use super::Campaign;
 use super::arena::{Fought, Struck};
@@ -67,7 +68,7 @@ impl<'a> Clerk<'a> {
     }
 
     /// A bout as it is kept, without secrets.
-    pub(super) fn record(&self, key: BoutKey, fought: Fought) -> BoutRecord {
+    pub(super) fn record(&self, key: TrialKey, fought: Fought) -> TrialRecord {
         let plugins = &self.campaign.orders.plugins;
         let plugin = &plugins[fought.plugin];
         let place = &fought.aim.place;
@@ -91,13 +92,13 @@ impl<'a> Clerk<'a> {
             let usual = key.attack == finding.rule && key.place == finding.place.key();
             finding.bout = (!usual).then(|| key.clone());
         }
-        BoutRecord { key, place: place.clone(), attempts: fought.attempts, hit, findings }
+        TrialRecord { key, place: place.clone(), attempts: fought.attempts, hit, findings }
     }
 
     /// A bout that was made again since its traces came late.
-    pub(super) fn late(&self, fought: Fought) -> BoutRecord {
+    pub(super) fn late(&self, fought: Fought) -> TrialRecord {
         let attack = self.campaign.orders.plugins[fought.plugin].attack.meta().id.to_owned();
-        let key = BoutKey { attack, place: fought.aim.place.key(), nth: 0 };
+        let key = TrialKey { attack, place: fought.aim.place.key(), nth: 0 };
         self.record(key, fought)
     }
 
@@ -122,7 +123,7 @@ impl<'a> Clerk<'a> {
     ) -> Finding {
         let Struck { hit, tried, identity } = struck;
         let place = hit.place.clone().unwrap_or_else(|| place.clone());
-        let (rule, facts) = (plugin.attack.rule(), plugin.attack.facts());
+        let (rule, facts) = (plugin.attack.rule(), plugin.attack.weakness());
         let last = tried.last();
         let steps: Vec<Step> =
             last.map(|one| one.attempt.action.steps().to_vec()).unwrap_or_default();

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use quintain_core::attack::{Action, Attempt};
 use quintain_core::knowledge::{Hints, Leaf, Learned, destroys, harm_of_call, harmless, objection};
-use quintain_core::probe::Step;
-use quintain_core::redteam::{Destructive, NotRun};
-use quintain_core::surface::{Surface, Tool};
+use quintain_core::redteam::Destructive;
+use quintain_evidence::probe::Step;
+use quintain_evidence::redteam_report::NotRun;
+use quintain_evidence::surface::{Surface, Tool};
 use serde_json::{Map, Value};
 
 use super::own::Own;
@@ -251,9 +252,10 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use quintain_core::tool_call::ToolCall;
+    use quintain_evidence::tool_call::ToolCall;
     use serde_json::json;
+
+    use super::*;
 
     fn gate(policy: Destructive) -> Gate {
         let gate = Gate::new(policy, Some(Duration::from_secs(1)));

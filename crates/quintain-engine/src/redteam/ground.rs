@@ -12,16 +12,16 @@ use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use lodging::Lodging;
 use quintain_core::attack::{Ground, MarkKey, Nonce};
-use quintain_core::evidence::Observation;
 use quintain_core::knowledge::Hints;
+use quintain_evidence::evidence::Observation;
+use random::Random;
 use serde_json::Value;
 use walkdir::WalkDir;
 
 use crate::confined::{ConfinedError, Folder};
 use crate::planted::{Journal, Removal, create_private_folder};
-use lodging::Lodging;
-use random::Random;
 
 /// Endings of the canary and its copies; the first is that of the canary itself.
 const ENDINGS: [&str; 12] =

@@ -7,10 +7,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use hunt::{Failure, Hunt};
 use quintain_content::internals::paths_in;
-use quintain_core::knowledge::{Baseline, Hints, Knowledge, Silent, destroys, words};
-use quintain_core::probe::Step;
-use quintain_core::surface::{Surface, Tool};
+use quintain_core::knowledge::{Baseline, Hints, Knowledge, destroys, words};
+use quintain_evidence::probe::Step;
+use quintain_evidence::redteam_report::Silent;
+use quintain_evidence::surface::{Surface, Tool};
 use serde_json::Value;
 
 use super::budget::Budget;
@@ -18,7 +20,6 @@ use super::gate::{Gate, LEFT_ALONE};
 use super::party::{CALL_TIME, LEAST_TIME, Party};
 use super::roots;
 use super::witness::Witness;
-use hunt::{Failure, Hunt};
 
 /// After so many tools that do not answer, further ones get less and less time.
 const MAX_MUTE: usize = 2;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use quintain_core::attack::{Action, Attempt, HttpRequest};
-use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
-use quintain_core::probe::Step;
+use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
+use quintain_evidence::probe::Step;
 use serde_json::{Value, json};
 
 use super::arena::Arena;

@@ -30,6 +30,8 @@ mod shrink;
 mod siege;
 mod witness;
 
+use quintain_core::redteam::insight;
+use quintain_core::redteam::summed_up;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -38,15 +40,15 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
 use quintain_core::attack::{Field, Powers};
-use quintain_core::event::{Event, RunInfo};
 use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::{
-    BoutKey, FileChange, Insight, NotRun, Orders, RedteamReport, part_suppressed, unused,
-};
-use quintain_core::result::CaseResult;
-use quintain_core::suite::McpTarget;
-use quintain_core::surface::Surface;
-use quintain_core::tally::{Summary, Tally};
+use quintain_core::redteam::{Orders, part_suppressed, unused};
+use quintain_evidence::connection::McpTarget;
+use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::redteam_report::{FileChange, NotRun, RedteamReport};
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::surface::Surface;
+use quintain_evidence::tally::{Summary, Tally};
+use quintain_evidence::trial_record::TrialKey;
 
 use crate::run::{Stop, mask};
 use crate::sessions::OpenError;
@@ -346,7 +348,7 @@ impl Battle<'_> {
         self.interrupted = arena.budget.is_stopped();
     }
 
-    async fn settle(&mut self, key: BoutKey, fought: Fought, whole: bool) {
+    async fn settle(&mut self, key: TrialKey, fought: Fought, whole: bool) {
         self.fought.insert((key.attack.clone(), key.place.clone()));
         let plugin = &self.campaign.orders.plugins[fought.plugin];
         let row = self.rows.of_bout(plugin, &fought);
@@ -400,10 +402,10 @@ impl Battle<'_> {
             seed: orders.seed,
             cut_short,
             changes,
-            learned: Insight::of(knowledge),
+            learned: insight(knowledge),
             ..RedteamReport::default()
         };
-        summary.redteam = Some(Box::new(report.summed_up()));
+        summary.redteam = Some(Box::new(summed_up(report)));
         let unsaved = match self.writer {
             Some(writer) => writer.finish(&summary).await.err().map(|error| error.to_string()),
             None => None,

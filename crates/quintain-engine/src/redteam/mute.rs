@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use quintain_core::attack::{Action, Attempt};
-use quintain_core::evidence::Outcome;
 use quintain_core::knowledge::Knowledge;
-use quintain_core::probe::Step;
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::probe::Step;
 
 use super::party::{CALL_TIME, LEAST_TIME};
 
@@ -72,11 +72,12 @@ fn tool(attempt: &Attempt) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use quintain_core::attack::MarkKey;
-    use quintain_core::knowledge::Silent;
-    use quintain_core::tool_call::ToolCall;
+    use quintain_evidence::redteam_report::Silent;
+    use quintain_evidence::tool_call::ToolCall;
     use serde_json::{Map, json};
+
+    use super::*;
 
     fn step(tool: &str) -> Step {
         Step::Call(ToolCall { tool: tool.to_owned(), args: Map::new(), server: None })

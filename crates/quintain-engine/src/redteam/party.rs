@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quintain_core::attack::{Attempt, Identity};
-use quintain_core::evidence::{Exchange, Outcome};
-use quintain_core::probe::Step;
 use quintain_core::redteam::IdentityOrder;
-use quintain_core::suite::{Launch, McpTarget};
-use quintain_core::surface::Surface;
+use quintain_evidence::connection::{Launch, McpTarget};
+use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::Surface;
 use quintain_wire::session::Session;
 use secrecy::SecretString;
 use serde_json::{Map, Value};

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use futures_util::TryStreamExt as _;
-use quintain_core::event::Event;
 use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::{BoutKey, BoutRecord};
-use quintain_core::tally::Tally;
-use quintain_core::tool_call::ToolCall;
+use quintain_evidence::event::Event;
+use quintain_evidence::tally::Tally;
+use quintain_evidence::tool_call::ToolCall;
+use quintain_evidence::trial_record::{TrialKey, TrialRecord};
 use serde::{Deserialize, Serialize};
 
 use super::ground::Planted;
@@ -47,7 +47,7 @@ pub struct Past {
     store: Store,
     run: Run,
     pub(super) lesson: Option<Lesson>,
-    pub(super) bouts: Vec<BoutRecord>,
+    pub(super) bouts: Vec<TrialRecord>,
 }
 
 impl Past {
@@ -61,7 +61,7 @@ impl Past {
         Ok(Self { store, run, lesson, bouts })
     }
 
-    pub(super) fn done(&self) -> HashSet<BoutKey> {
+    pub(super) fn done(&self) -> HashSet<TrialKey> {
         self.bouts.iter().map(|bout| bout.key.clone()).collect()
     }
 

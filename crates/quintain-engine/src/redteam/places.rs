@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quintain_core::suite::{Launch, McpTarget, Server};
+use quintain_evidence::connection::{Launch, McpTarget, Server};
 use secrecy::ExposeSecret as _;
 
 use super::roots;

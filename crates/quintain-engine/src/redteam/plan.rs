@@ -3,8 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use quintain_core::attack::missing;
 use quintain_core::attack::{Aim, Field, Hit, listed};
-use quintain_core::redteam::{BoutKey, NotRun, Orders, PluginOrder};
+use quintain_core::redteam::{Orders, PluginOrder};
+use quintain_evidence::redteam_report::NotRun;
+use quintain_evidence::trial_record::TrialKey;
 
 /// One attack at one place.
 pub(super) struct Planned {
@@ -12,7 +15,7 @@ pub(super) struct Planned {
     rank: usize,
     pub(super) plugin: usize,
     pub(super) aim: Arc<Aim>,
-    pub(super) key: BoutKey,
+    pub(super) key: TrialKey,
 }
 
 /// Bouts that may be fought at the same time, but for those that want quiet: they come one by one.
@@ -37,7 +40,7 @@ impl Plan {
         let mut plan = Self::default();
         for (at, plugin) in orders.plugins.iter().enumerate() {
             let what = plugin.attack.meta().id.to_owned();
-            if let Some(why) = plugin.attack.facts().missing(field) {
+            if let Some(why) = missing(plugin.attack.needs(), field) {
                 plan.not_run.push(NotRun { what, why });
                 continue;
             }
@@ -60,7 +63,7 @@ impl Plan {
                 let place = aim.place.key();
                 let nth = seen.entry(place.clone()).or_default();
                 *nth += 1;
-                let key = BoutKey { attack: what.clone(), place, nth: *nth - 1 };
+                let key = TrialKey { attack: what.clone(), place, nth: *nth - 1 };
                 Planned { rank, plugin: at, aim: Arc::new(aim), key }
             }));
         }
@@ -77,7 +80,7 @@ impl Plan {
     }
 
     /// Takes out what was done before.
-    pub(super) fn without(&mut self, done: &HashSet<BoutKey>) {
+    pub(super) fn without(&mut self, done: &HashSet<TrialKey>) {
         for wave in &mut self.waves {
             wave.bouts.retain(|planned| !done.contains(&planned.key));
         }
@@ -86,5 +89,5 @@ impl Plan {
 
 /// Whether everything that an attack needs is there.
 pub(super) fn is_able(plugin: &PluginOrder, field: &Field<'_>) -> bool {
-    plugin.attack.facts().missing(field).is_none()
+    missing(plugin.attack.needs(), field).is_none()
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use quintain_content::secret::names_a_secret;
 use quintain_core::attack::{Given, HttpRequest, Token};
-use quintain_core::evidence::Outcome;
-use quintain_core::suite::{ApiKeyPlacement, Auth, Launch, McpTarget, Transport, names_a_secret};
+use quintain_evidence::connection::{ApiKeyPlacement, Auth, Launch, McpTarget, Transport};
+use quintain_evidence::evidence::Outcome;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use url::Url;

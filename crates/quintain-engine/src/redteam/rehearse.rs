@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::{Action, Attempt, Field, MarkKey, PLANTED, Sign};
-use quintain_core::event::Event;
-use quintain_core::probe::Step;
-use quintain_core::redteam::{NotRun, PluginOrder, TestDraft};
+use quintain_core::attack::lasting;
+use quintain_core::attack::missing;
+use quintain_core::attack::{Action, Attempt, Field, MarkKey, PLANTED};
+use quintain_core::redteam::{PluginOrder, TestDraft};
+use quintain_evidence::event::Event;
+use quintain_evidence::indicator::Indicator;
+use quintain_evidence::probe::Step;
+use quintain_evidence::redteam_report::NotRun;
 use serde_json::Map;
 
 use super::clock::Clock;
@@ -54,7 +58,7 @@ pub async fn rehearse(
     not_run.extend(plan.not_run);
     for plugin in &campaign.orders.plugins {
         let of_lists_alone = plugin.attack.inspects() && !plugin.attack.inspects_answers();
-        if of_lists_alone && plugin.attack.facts().missing(&field).is_none() {
+        if of_lists_alone && missing(plugin.attack.needs(), &field).is_none() {
             drafts.push(of_lists(plugin));
         }
     }
@@ -70,14 +74,14 @@ pub async fn rehearse(
                 let Some((form, steps, sign)) = rehearsed.draft(&attempts) else {
                     continue;
                 };
-                if matches!(sign, Sign::Reads { .. }) != planted {
+                if matches!(sign, Indicator::Reads { .. }) != planted {
                     continue;
                 }
                 let strategy = (set / SETS).checked_sub(1);
                 let strategy = strategy.and_then(|at| campaign.orders.strategies.get(at));
                 drafts.push(TestDraft {
                     attack: plugin.attack.meta().id.to_owned(),
-                    severity: plugin.severity.unwrap_or(plugin.attack.facts().severity),
+                    severity: plugin.severity.unwrap_or(plugin.attack.weakness().severity),
                     place: Some(planned.aim.place.clone()),
                     form,
                     strategy: strategy.map(|tactic| tactic.id().to_owned()),
@@ -95,12 +99,12 @@ fn of_lists(plugin: &PluginOrder) -> TestDraft {
     let step = Step::Request { method: "tools/list".into(), params: Map::new(), server: None };
     TestDraft {
         attack: plugin.attack.meta().id.to_owned(),
-        severity: plugin.severity.unwrap_or(plugin.attack.facts().severity),
+        severity: plugin.severity.unwrap_or(plugin.attack.weakness().severity),
         place: None,
         form: "as listed".to_owned(),
         strategy: None,
         steps: vec![step],
-        sign: Sign::Listed,
+        sign: Indicator::Listed,
     }
 }
 
@@ -114,11 +118,11 @@ struct Rehearsed<'a> {
 
 impl Rehearsed<'_> {
     /// The form, the requests and the sign; none if an answer alone would not tell.
-    fn draft(&self, set: &[Attempt]) -> Option<(String, Vec<Step>, Sign)> {
+    fn draft(&self, set: &[Attempt]) -> Option<(String, Vec<Step>, Indicator)> {
         let (at, sign) = self.plugin.attack.expects(set, self.field)?;
         let shown = set.get(at)?;
         let involved =
-            if sign == Sign::Differs { set.get(..2)? } else { std::slice::from_ref(shown) };
+            if sign == Indicator::Differs { set.get(..2)? } else { std::slice::from_ref(shown) };
         let mut steps = Vec::new();
         for attempt in involved {
             if !self.gate.lets_pass(attempt, &Map::new()) {
@@ -136,13 +140,13 @@ impl Rehearsed<'_> {
             }
             Step::Request { .. } => true,
         };
-        let fits = sign != Sign::Differs || steps.len() == 2;
+        let fits = sign != Indicator::Differs || steps.len() == 2;
         if !fits || !steps.iter().all(callable) {
             return None;
         }
         let sent = serde_json::to_string(&steps).unwrap_or_default();
-        let sign = sign.lasting(self.drill.ground.as_ref(), &sent)?;
-        if !matches!(sign, Sign::Reads { .. }) && sent.contains(PLANTED) {
+        let sign = lasting(sign, self.drill.ground.as_ref(), &sent)?;
+        if !matches!(sign, Indicator::Reads { .. }) && sent.contains(PLANTED) {
             return None;
         }
         Some((shown.form.clone(), steps, sign))

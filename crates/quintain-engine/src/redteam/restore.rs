@@ -7,8 +7,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use quintain_core::redteam::{Change, FileChange};
-use quintain_core::suite::{Launch, McpTarget};
+use quintain_evidence::connection::{Launch, McpTarget};
+use quintain_evidence::redteam_report::{Change, FileChange};
 
 use super::places::{Place, places};
 use crate::world::World;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use quintain_core::suite::{Launch, McpTarget};
+use quintain_evidence::connection::{Launch, McpTarget};
 use secrecy::ExposeSecret as _;
 use url::{Host, Url};
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use quintain_core::attack::Hit;
-use quintain_core::evidence::Evidence;
-use quintain_core::finding::Confidence;
 use quintain_core::redteam::PluginOrder;
-use quintain_core::response::Response;
-use quintain_core::result::{CaseResult, CaseStatus, Component, Grade, PromptText, TargetName};
-use quintain_core::verdict::Verdict;
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::finding::Confidence;
+use quintain_evidence::response::Response;
+use quintain_evidence::result::{CaseResult, CaseStatus, Component, Grade, PromptText, TargetName};
+use quintain_evidence::verdict::Verdict;
 use serde_json::{Map, Value, json};
 
 use super::arena::Fought;
@@ -62,7 +62,7 @@ impl Rows {
         let reason = hit.map_or_else(|| format!("no {id} at {place}"), |hit| hit.title.clone());
         let verdict = if bad.is_some() { Verdict::fail(&reason) } else { Verdict::pass(&reason) };
         let score = if bad.is_some() { 0.0 } else { 1.0 };
-        let severity = plugin.severity.unwrap_or(plugin.attack.facts().severity).word();
+        let severity = plugin.severity.unwrap_or(plugin.attack.weakness().severity).word();
         let metadata = json!({"pluginId": id, "severity": severity, "strategyId": "basic"});
         let named: BTreeMap<String, f64> = BTreeMap::from([(id.to_owned(), score)]);
         let response = if evidence.exchanges.is_empty() {

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use quintain_core::attack::Field;
-use quintain_core::finding::Finding;
 use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::{
-    AttackReport, BoutRecord, DefinedAttack, Orders, ToolCoverage, interval,
-};
-use quintain_core::surface::Surface;
+use quintain_core::redteam::described;
+use quintain_core::redteam::{Orders, interval};
+use quintain_evidence::finding::Finding;
+use quintain_evidence::redteam_report::{AttackReport, ToolCoverage};
+use quintain_evidence::surface::Surface;
+use quintain_evidence::trial_record::TrialRecord;
 
 use super::findings::Findings;
 use super::plan::is_able;
@@ -36,7 +37,7 @@ impl Score {
         score
     }
 
-    pub(super) fn bout(&mut self, record: BoutRecord) {
+    pub(super) fn bout(&mut self, record: TrialRecord) {
         let attack = self.attack(&record.key.attack);
         attack.bouts += 1;
         attack.attempts += record.attempts;
@@ -53,7 +54,7 @@ impl Score {
     }
 
     /// Traces of bouts that are counted already, and came too late for them.
-    pub(super) fn late(&mut self, record: BoutRecord) {
+    pub(super) fn late(&mut self, record: TrialRecord) {
         let attack = self.attack(&record.key.attack);
         attack.attempts += record.attempts;
         attack.hits = (attack.hits + usize::from(record.hit)).min(attack.bouts);
@@ -85,7 +86,7 @@ impl Score {
             report.rate =
                 if report.bouts == 0 { 0.0 } else { report.hits as f64 / report.bouts as f64 };
             report.interval = interval(report.hits, report.bouts);
-            report.about = DefinedAttack::of(&plugin.attack);
+            report.about = described(&plugin.attack);
             attacks.push(report);
         }
         (self.findings.sorted(), attacks, tools(surfaces, knowledge, self.coverage))

@@ -5,8 +5,8 @@ use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use quintain_core::evidence::Observation;
 use quintain_core::knowledge::missing_programs;
+use quintain_evidence::evidence::Observation;
 
 use crate::confined::Folder;
 
@@ -197,8 +197,9 @@ impl Shims {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::*;
     use std::process::Command;
+
+    use super::*;
 
     #[test]
     fn arguments_are_written_down_one_by_one() {

@@ -1,8 +1,9 @@
 //! Makes payloads that hit as small as they can be.
 
-use quintain_core::attack::{Action, Aim, Attempt, Bout, Hit, Sign, Tried};
+use quintain_core::attack::{Action, Aim, Attempt, Bout, Hit, Tried};
 use quintain_core::attacks::reach;
 use quintain_core::redteam::PluginOrder;
+use quintain_evidence::indicator::Indicator;
 use serde_json::Value;
 
 use super::arena::{Arena, SETTLE};
@@ -77,7 +78,7 @@ impl Arena<'_> {
         hit: &Hit,
         attempt: &Attempt,
         payload: &str,
-    ) -> Option<(Tried, String, Option<Sign>)> {
+    ) -> Option<(Tried, String, Option<Indicator>)> {
         let step = reach::step(aim, payload.into())?;
         self.witness.with_ground(|planted| planted.forget(attempt.nonce.as_str()));
         let action = match &attempt.action {

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use quintain_core::attack::Nonce;
-use quintain_core::evidence::Observation;
+use quintain_evidence::evidence::Observation;
 
 use super::ground::Planted;
 use super::listener::Listener;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quintain_core::compare;
-use quintain_core::result::CaseResult;
 use quintain_core::suite::Test;
+use quintain_evidence::result::CaseResult;
 
 use super::case::place;
 use super::mask::mask;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use quintain_core::event::Event;
-use quintain_core::result::CaseResult;
-use quintain_core::tally::{Summary, Tally};
+use quintain_evidence::event::Event;
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::tally::{Summary, Tally};
 
 use super::Job;
 use super::order::{InOrder, Ready};

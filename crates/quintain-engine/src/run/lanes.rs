@@ -1,12 +1,12 @@
 //! The open targets of a run, one lane each.
 
 use futures_util::future::join_all;
-use quintain_core::code::Code;
-use quintain_core::evidence::{Exchange, Outcome};
-use quintain_core::probe::Step;
-use quintain_core::response::Response;
 use quintain_core::suite::{Target, TargetKind};
-use quintain_core::surface::Surface;
+use quintain_evidence::code::Code;
+use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::probe::Step;
+use quintain_evidence::response::Response;
+use quintain_evidence::surface::Surface;
 use serde_json::{Map, Value};
 
 use super::{Job, within};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use quintain_content::secret::is_credential;
 use quintain_core::plan::Sameness;
-use quintain_core::result::CaseResult;
+use quintain_evidence::result::CaseResult;
 use quintain_wire::redact::{MASK, Redactor};
 use serde_json::{Map, Value};
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use quintain_core::plan::{Case, Seat};
-use quintain_core::response::Response;
 use quintain_core::suite::{PromptBody, Suite};
+use quintain_evidence::response::Response;
 use serde_json::{Map, Value, json};
 
 /// Values that cases carry over.

@@ -19,11 +19,12 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt};
-use quintain_core::event::{Event, RunInfo};
+use quintain_core::derived_metrics::derive;
 use quintain_core::plan::{Plan, Seat};
-use quintain_core::result::CaseStatus;
 use quintain_core::suite::{Consent, Suite};
-use quintain_core::tally::{Summary, Tally, derive};
+use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::result::CaseStatus;
+use quintain_evidence::tally::{Summary, Tally};
 use quintain_source::{Nunjucks, Sources, switched_on};
 use tokio::sync::watch;
 

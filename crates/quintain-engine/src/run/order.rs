@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use quintain_core::result::CaseResult;
+use quintain_evidence::result::CaseResult;
 
 /// Holds back what came too early.
 pub(super) struct InOrder<'a> {

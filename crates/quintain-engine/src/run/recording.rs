@@ -4,9 +4,9 @@ use std::collections::{HashMap, VecDeque};
 
 use futures_util::TryStreamExt as _;
 use quintain_core::plan::{Plan, Sameness, Seat};
-use quintain_core::result::CaseResult;
 use quintain_core::suite::Suite;
-use quintain_core::surface::Surface;
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::surface::Surface;
 use quintain_wire::redact::Redactor;
 use serde_json::Value;
 

@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use quintain_core::kept_file::KeptFile;
-use quintain_core::question::Answer;
-use quintain_core::verdict::{Proposal, Verdict};
+use quintain_evidence::kept_file::KeptFile;
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::{Proposal, Verdict};
 use quintain_wire::redact::{MASK, Redactor};
 use serde_json::Value;
 
@@ -108,7 +108,7 @@ fn opened(kept: &KeptFile) -> confined::Result<Folder> {
 
 #[cfg(test)]
 mod tests {
-    use quintain_core::verdict::Status;
+    use quintain_evidence::verdict::Status;
     use secrecy::SecretString;
 
     use super::*;

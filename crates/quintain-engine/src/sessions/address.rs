@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use quintain_content::secret::is_secret;
-use quintain_core::suite::{Launch, Server, Transport};
+use quintain_evidence::connection::{Launch, Server, Transport};
 use quintain_wire::connect::{Address, HttpKind};
 use quintain_wire::rpc::Deadline;
 use quintain_wire::transport::courier::HttpConfig;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quintain_core::suite::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
+use quintain_evidence::connection::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
 use quintain_wire::auth::oauth::client::ClientAuthMethod;
 use quintain_wire::auth::{
     AuthConfig, AuthContext, AuthError, Authorizer, GrantConfig, OAuthConfig, Placement,

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use quintain_core::suite::ToolFilter;
-use quintain_core::surface::Surface;
+use quintain_evidence::connection::ToolFilter;
+use quintain_evidence::surface::Surface;
 use quintain_source::visible;
 use quintain_wire::connect::{Address, ConnectError, Options, connect};
 use quintain_wire::redact::Redactor;

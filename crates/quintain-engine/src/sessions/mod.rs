@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use quintain_core::evidence::{Exchange, Outcome};
-use quintain_core::suite::{McpTarget, ProtocolChoice, Server, ToolFilter};
-use quintain_core::surface::Surface;
-use quintain_core::tool_call::ToolCall;
+use quintain_evidence::connection::{McpTarget, ProtocolChoice, Server, ToolFilter};
+use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::surface::Surface;
+use quintain_evidence::tool_call::ToolCall;
 use quintain_source::visible;
 use quintain_wire::auth::AuthError;
 use quintain_wire::connect::{ConnectError, Options};

@@ -1,6 +1,6 @@
 //! The suite's `respond:` as the script that answers a server.
 
-use quintain_core::suite::{Elicitation, ElicitationAction, Responders};
+use quintain_evidence::connection::{Elicitation, ElicitationAction, Responders};
 use quintain_wire::rpc::Script;
 use quintain_wire::rpc::responder::Elicited;
 use serde_json::{Value, json};

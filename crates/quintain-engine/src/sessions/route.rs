@@ -1,6 +1,6 @@
 //! Which server a tool call goes to, and what to say when that is not clear.
 
-use quintain_core::suite::ToolFilter;
+use quintain_evidence::connection::ToolFilter;
 
 use super::Link;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use quintain_core::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
+use quintain_evidence::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
 use quintain_wire::rpc::CallError;
 use quintain_wire::session::{Listable, Listing, Session};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! What a red-team run left behind: what it learned and the bouts it fought.
 
-use quintain_core::redteam::BoutRecord;
+use quintain_evidence::trial_record::TrialRecord;
 
 use super::{Run, Store, StoreError, pack};
 use crate::redteam::Lesson;
@@ -24,7 +24,7 @@ impl Store {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub async fn bouts(&self, run: &Run) -> Result<Vec<BoutRecord>, StoreError> {
+    pub async fn bouts(&self, run: &Run) -> Result<Vec<TrialRecord>, StoreError> {
         let sql = "SELECT content FROM bout WHERE run = $1 ORDER BY attack, place, nth";
         let found: Vec<Vec<u8>> = sqlx::query_scalar(sql)
             .bind(run.number)

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use quintain_core::diff;
-use quintain_core::event::Event;
-use quintain_core::result::{CaseResult, CaseStatus};
-use quintain_core::tally::Tally;
+use quintain_evidence::event::Event;
+use quintain_evidence::result::{CaseResult, CaseStatus};
+use quintain_evidence::run_diff;
+use quintain_evidence::tally::Tally;
 
 use super::row::{self, number};
 use super::{Run, Store, StoreError};
@@ -96,7 +96,7 @@ impl Store {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub async fn diff_rows(&self, run: &Run) -> Result<Vec<diff::Row>, StoreError> {
+    pub async fn diff_rows(&self, run: &Run) -> Result<Vec<run_diff::Row>, StoreError> {
         const SQL: &str = "SELECT description, vars_hash, prompt, target, test_idx, repeat, status,
                 score, latency_ms
             FROM case_result WHERE run = $1 ORDER BY ordinal";

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::diff::{self, vars_hash};
-use quintain_core::evidence::Evidence;
-use quintain_core::response::Response;
-use quintain_core::result::{CaseResult, CaseStatus, Grade, Place, PromptText, TargetName};
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::response::Response;
+use quintain_evidence::result::{CaseResult, CaseStatus, Grade, Place, PromptText, TargetName};
+use quintain_evidence::run_diff;
+use quintain_evidence::run_diff::vars_hash;
 use quintain_wire::redact::Masked;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -227,10 +228,10 @@ pub(super) fn finished(row: &SqliteRow) -> Result<Finished, StoreError> {
     Ok(Finished { status: status(row)?, ..finished })
 }
 
-pub(super) fn slim(row: &SqliteRow) -> Result<diff::Row, StoreError> {
+pub(super) fn slim(row: &SqliteRow) -> Result<run_diff::Row, StoreError> {
     let read = || -> sqlx::Result<_> {
-        Ok(diff::Row {
-            key: diff::Key {
+        Ok(run_diff::Row {
+            key: run_diff::Key {
                 description: row.try_get("description")?,
                 vars: row.try_get::<i64, _>("vars_hash")?.cast_unsigned(),
                 prompt: row.try_get("prompt")?,
@@ -244,7 +245,7 @@ pub(super) fn slim(row: &SqliteRow) -> Result<diff::Row, StoreError> {
         })
     };
     let slim = read().map_err(|error| StoreError::unreadable("case", error))?;
-    Ok(diff::Row { status: status(row)?, ..slim })
+    Ok(run_diff::Row { status: status(row)?, ..slim })
 }
 
 fn status(row: &SqliteRow) -> Result<CaseStatus, StoreError> {

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use quintain_core::event::RunInfo;
-use quintain_core::surface::Surface;
-use quintain_core::tally::Summary;
+use quintain_evidence::event::RunInfo;
+use quintain_evidence::surface::Surface;
+use quintain_evidence::tally::Summary;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 

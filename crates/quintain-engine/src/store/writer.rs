@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use quintain_core::event::RunInfo;
-use quintain_core::redteam::{BoutKey, BoutRecord};
-use quintain_core::result::CaseResult;
-use quintain_core::surface::Surface;
-use quintain_core::tally::Summary;
+use quintain_evidence::event::RunInfo;
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::surface::Surface;
+use quintain_evidence::tally::Summary;
+use quintain_evidence::trial_record::{TrialKey, TrialRecord};
 use quintain_wire::redact::Redactor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -43,7 +43,7 @@ enum Job {
     Surface { target: String, surfaces: Packed },
     Case(Box<CaseRow>),
     Lesson(Packed),
-    Bout(BoutKey, Packed),
+    Bout(TrialKey, Packed),
     Finish { state: &'static str, summary: Packed },
 }
 
@@ -135,7 +135,7 @@ impl Writer {
     }
 
     /// Stores what came of a bout, so that it need not be fought again.
-    pub async fn bout(&self, record: &BoutRecord) {
+    pub async fn bout(&self, record: &TrialRecord) {
         let packed = self.packed(record).and_then(|packed| {
             let key = self.redactor.masked(&record.key)?;
             Ok(Job::Bout(key.into_owned(), packed))

@@ -7,9 +7,9 @@ mod raw;
 
 use std::time::{Duration, Instant};
 
-use quintain_core::evidence::{Exchange, Outcome};
-use quintain_core::response::Response;
 use quintain_core::suite::{Target, TargetKind};
+use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::response::Response;
 use quintain_source::Nunjucks;
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use quintain_core::evidence::Outcome;
+use quintain_evidence::evidence::Outcome;
 use serde_json::json;
 
 use crate::support::{Hostile, Stage, call, open, text};

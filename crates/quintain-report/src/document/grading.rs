@@ -1,7 +1,7 @@
 //! `gradingResult`: the grade of a case with the verdicts behind it, sets nested and flattened.
 
-use quintain_core::result::{CaseResult, Component, Place};
-use quintain_core::verdict::{Status, Verdict};
+use quintain_evidence::result::{CaseResult, Component, Place};
+use quintain_evidence::verdict::{Status, Verdict};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};

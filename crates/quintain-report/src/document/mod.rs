@@ -7,8 +7,8 @@ mod totals;
 
 use std::collections::HashSet;
 
-use quintain_core::event::RunInfo;
-use quintain_core::result::CaseResult;
+use quintain_evidence::event::RunInfo;
+use quintain_evidence::result::CaseResult;
 use sha2::{Digest, Sha256};
 
 pub(crate) use row::Row;

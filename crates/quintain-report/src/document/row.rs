@@ -1,8 +1,8 @@
 //! One entry of `results.results`.
 
-use quintain_core::evidence::Evidence;
-use quintain_core::response::Response;
-use quintain_core::result::{CaseResult, CaseStatus, Place};
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::response::Response;
+use quintain_evidence::result::{CaseResult, CaseStatus, Place};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;

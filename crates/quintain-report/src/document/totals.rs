@@ -1,13 +1,13 @@
 //! What comes after the rows: columns with their sums, statistics, the suite, and our own part.
 
-use quintain_core::event::Column;
-use quintain_core::finding::Finding;
-use quintain_core::frameworks::Coverage as Framework;
-use quintain_core::knowledge::Silent;
-use quintain_core::redteam::{
+use quintain_evidence::event::Column;
+use quintain_evidence::finding::Finding;
+use quintain_evidence::redteam_report::Coverage as Framework;
+use quintain_evidence::redteam_report::Silent;
+use quintain_evidence::redteam_report::{
     AttackReport, FileChange, Insight, NotRun, PhaseTime, RedteamReport, Risk, ToolCoverage, Unused,
 };
-use quintain_core::tally::{ColumnTally, Latency, Summary, Tokens, Unsteady};
+use quintain_evidence::tally::{ColumnTally, Latency, Summary, Tokens, Unsteady};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};

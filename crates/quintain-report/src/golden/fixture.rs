@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quintain_core::event::{Column, RunInfo};
-use quintain_core::evidence::{Evidence, Exchange, Outcome};
-use quintain_core::response::Response;
-use quintain_core::result::{
+use quintain_evidence::event::{Column, RunInfo};
+use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
+use quintain_evidence::response::Response;
+use quintain_evidence::result::{
     CaseResult, CaseStatus, Component, Grade, Place, PromptText, TargetName,
 };
-use quintain_core::verdict::Verdict;
+use quintain_evidence::verdict::Verdict;
 use serde_json::{Map, Value, json};
 
 pub(super) const HOSTILE: &str = "</script><script>alert(1)</script> | `x` <b>&amp; \

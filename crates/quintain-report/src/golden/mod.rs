@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use quintain_core::event::{Event, RunInfo};
-use quintain_core::result::CaseResult;
-use quintain_core::tally::{Summary, Tally};
+use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::tally::{Summary, Tally};
 
 use crate::{Options, Reporter, all, find};
 

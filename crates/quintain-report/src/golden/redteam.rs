@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
-use quintain_core::event::{Column, RunInfo};
-use quintain_core::evidence::{Evidence, Exchange, Observation, Outcome};
-use quintain_core::finding::{Accepted, Confidence, Finding, Place, Proof, Severity};
-use quintain_core::frameworks::{Coverage, Covered, State};
-use quintain_core::knowledge::Silent;
-use quintain_core::redteam::{
+use quintain_core::redteam::{interval, risk};
+use quintain_evidence::event::{Column, RunInfo};
+use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
+use quintain_evidence::finding::{Accepted, Confidence, Finding, Place, Proof, Severity};
+use quintain_evidence::redteam_report::Silent;
+use quintain_evidence::redteam_report::{
     AttackReport, Chain, Change, FileChange, Gift, Insight, NotRun, PhaseTime, RedteamReport,
-    ToolCoverage, interval, risk,
+    ToolCoverage,
 };
-use quintain_core::result::{CaseResult, Place as Written};
-use quintain_core::tally::Summary;
-use quintain_core::verdict::Verdict;
+use quintain_evidence::redteam_report::{Coverage, Covered, State};
+use quintain_evidence::result::{CaseResult, Place as Written};
+use quintain_evidence::tally::Summary;
+use quintain_evidence::verdict::Verdict;
 use serde_json::{Map, Value, json};
 
 use super::fixture::{self, Case, HOSTILE};
@@ -359,7 +360,7 @@ pub(super) fn bouts(report: &RedteamReport) -> Vec<CaseResult> {
         let reason = title.map_or_else(|| format!("no {attack} at {place}"), str::to_owned);
         let verdict = Verdict::of(title.is_none(), reason);
         let component =
-            quintain_core::result::Component { assertion, place: None, verdict, set: None };
+            quintain_evidence::result::Component { assertion, place: None, verdict, set: None };
         let case = Case::new(at, at)
             .named(&format!("{attack} at {place}"))
             .prompt("[{\"tool\":\"ping\"}]")

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 
 use quintain_content::registry::Meta;
-use quintain_core::event::{Event, RunInfo};
-use quintain_core::result::{CaseResult, CaseStatus};
-use quintain_core::tally::{Summary, Unsteady};
+use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::result::{CaseResult, CaseStatus};
+use quintain_evidence::tally::{Summary, Unsteady};
 
 use crate::text::{cell, count, duration, excerpt, fit, line, wrap};
 use crate::{Options, Report, Reporter, exchanges, findings, gist};

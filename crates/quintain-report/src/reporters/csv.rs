@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
 
 use quintain_content::registry::Meta;
-use quintain_core::event::{Event, RunInfo};
-use quintain_core::result::CaseResult;
+use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::result::CaseResult;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

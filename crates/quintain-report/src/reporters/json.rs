@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use quintain_content::registry::Meta;
-use quintain_core::event::Event;
+use quintain_evidence::event::Event;
 use quintain_source::visible_json;
 use serde::Serialize;
 use serde_json::ser::Formatter;

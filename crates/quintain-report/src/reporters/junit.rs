@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
 use quintain_content::registry::Meta;
-use quintain_core::event::{Event, RunInfo};
-use quintain_core::redteam::RedteamReport;
-use quintain_core::result::{CaseResult, CaseStatus};
-use quintain_core::tally::{ColumnTally, Summary};
+use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::redteam_report::RedteamReport;
+use quintain_evidence::result::{CaseResult, CaseStatus};
+use quintain_evidence::tally::{ColumnTally, Summary};
 use quintain_source::visible;
 use serde_json::Value;
 

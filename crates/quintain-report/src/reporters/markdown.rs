@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 
 use quintain_content::registry::Meta;
-use quintain_core::event::{Event, RunInfo};
-use quintain_core::result::CaseResult;
-use quintain_core::tally::Summary;
+use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::tally::Summary;
 use quintain_source::visible;
 use serde_json::Value;
 

@@ -8,11 +8,11 @@ mod taxonomies;
 use std::io::{self, BufWriter, Write};
 
 use quintain_content::registry::Meta;
-use quintain_core::event::{Event, RunInfo};
-use quintain_core::finding::Finding;
-use quintain_core::redteam::RedteamReport;
-use quintain_core::result::CaseResult;
-use quintain_core::tally::Summary;
+use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::finding::Finding;
+use quintain_evidence::redteam_report::RedteamReport;
+use quintain_evidence::result::CaseResult;
+use quintain_evidence::tally::Summary;
 use rules::Rules;
 use serde_json::{Value, json};
 

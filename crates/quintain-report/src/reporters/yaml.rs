@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use quintain_content::registry::Meta;
-use quintain_core::event::Event;
+use quintain_evidence::event::Event;
 use serde_json::{Value, json};
 
 use crate::document::{Layout, Prompts, Rest, Stats};

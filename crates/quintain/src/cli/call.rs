@@ -4,9 +4,9 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use quintain_content::schema::{self, Fault};
-use quintain_core::evidence::{Exchange, Outcome};
-use quintain_core::tool_call::{self, ToolCall};
 use quintain_engine::Sessions;
+use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::tool_call::{self, ToolCall};
 use quintain_source::visible;
 use quintain_wire::frame::Tape;
 use serde_json::{Map, Value, json};
@@ -273,7 +273,7 @@ fn error_text(exchange: &Exchange) -> Option<String> {
         Outcome::ToolError(_) => {
             Some("MCP tool error: the tool reports a failure (isError)".to_owned())
         }
-        _ => quintain_core::response::error_text(exchange),
+        _ => quintain_evidence::response::error_text(exchange),
     }
 }
 

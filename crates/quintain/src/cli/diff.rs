@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use quintain_core::diff::{Change, Diff, Key, LatencyShift, Shift, Standing, diff};
 use quintain_engine::store::{Run, StoreError};
+use quintain_evidence::run_diff::{Change, Diff, Key, LatencyShift, Shift, Standing, diff};
 use quintain_source::visible;
 use serde_json::json;
 

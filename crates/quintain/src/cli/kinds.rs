@@ -45,7 +45,7 @@ impl Kind {
             }
             Self::LaunchChecks => {
                 let checks = quintain_core::launch_checks::all().iter().map(|entry| *entry.meta());
-                checks.chain([quintain_core::surface::rug_pull::META]).collect()
+                checks.chain([quintain_core::rug_pull::META]).collect()
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use quintain_core::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
+use quintain_evidence::surface::{Prompt, Resource, ResourceTemplate, Surface, Tool};
 use quintain_source::visible;
 use quintain_wire::frame::{Direction, Frame, Tape};
 use serde_json::{Value, json};

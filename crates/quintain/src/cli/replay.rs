@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use quintain_core::finding::{Confidence, Finding, Standing};
 use quintain_core::redteam::bout_of;
 use quintain_core::suite::Consent;
 use quintain_engine::redteam::Outcome;
 use quintain_engine::store::{Run, RunFilter, Store, StoreError};
+use quintain_evidence::finding::{Confidence, Finding, Standing};
 use quintain_source::visible;
 use serde_json::{Value, json};
 

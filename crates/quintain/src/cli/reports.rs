@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use quintain_core::event::Event;
-use quintain_core::kept_file::OUTSIDE;
 use quintain_core::suite::Output;
 use quintain_engine::confined::{ConfinedError, Folder};
 use quintain_engine::masked;
+use quintain_evidence::event::Event;
+use quintain_evidence::kept_file::OUTSIDE;
 use quintain_report::{Options, Report, Reporter, find, for_path};
 use quintain_source::{Diagnostic, Diagnostics};
 use quintain_wire::redact::Redactor;

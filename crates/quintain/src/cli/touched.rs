@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use quintain_core::code::Code;
 use quintain_core::suite::{Consent, Files};
 use quintain_engine::Disk;
+use quintain_evidence::code::Code;
 use serde_json::Value;
 
 /// The file system, which remembers what was asked of it.

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::finding::Severity;
+use quintain_evidence::indicator::Indicator;
+
 use super::marks::{ID, about, marks, names};
 use super::told::{only_told, text_of, told_to};
-use crate::attack::{Action, Bout, Field, Hit, Sign, Tried};
+use crate::attack::{Action, Bout, Field, Hit, Tried};
 use crate::attacks::http::of_role;
 use crate::attacks::nature;
-use crate::evidence::Outcome;
-use crate::finding::Severity;
 
 fn outcome(tried: &Tried) -> Option<&Outcome> {
     tried.last().map(|exchange| &exchange.outcome)
@@ -95,7 +97,7 @@ fn judge_read(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
     // A word that was left in this run is not there in the next one; of a line without its id nobody
     // can say how it reads.
     let lasts = |mark: &String| !mark.contains(ID) && !left.is_some_and(|word| mark.contains(word));
-    let sign = proof.iter().chain(&shared).find(|mark| lasts(mark)).map(Sign::says);
+    let sign = proof.iter().chain(&shared).find(|mark| lasts(mark)).map(Indicator::says);
     let (from, to) = (name_of(field, of), name_of(field, to));
     let title = format!(
         "{} gives objects of others to whoever knows their id ({})",
@@ -152,7 +154,7 @@ fn judge_change(
     } else {
         return None;
     };
-    Some(hit.by(other).fault("change").sign(Sign::Succeeds))
+    Some(hit.by(other).fault("change").sign(Indicator::Succeeds))
 }
 
 fn judge_in_turn(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use quintain_evidence::evidence::Outcome;
 use serde_json::Value;
 
 use crate::attack::Tried;
-use crate::evidence::Outcome;
 
 /// Shorter pieces say nothing, longer ones are never the same twice.
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=400;
@@ -111,8 +111,9 @@ pub(super) fn names(text: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn ids_are_the_same_whatever_they_are() {

@@ -1,9 +1,10 @@
+use quintain_evidence::evidence::{Evidence, Outcome};
+use quintain_evidence::finding::Confidence;
+use serde_json::{Map, json};
+
 use super::*;
 use crate::attack::{Action, Identity};
 use crate::attacks::testing::{Room, answers, args, comes};
-use crate::evidence::{Evidence, Outcome};
-use crate::finding::Confidence;
-use serde_json::{Map, json};
 
 fn learned(identity: usize, name: &str, value: &str, tool: &str) -> Learned {
     Learned { name: name.into(), value: json!(value), tool: tool.into(), identity }

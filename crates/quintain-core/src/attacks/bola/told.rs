@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use quintain_evidence::surface::Tool;
 use serde_json::Value;
 
 use crate::attack::Field;
 use crate::attacks::nature;
 use crate::knowledge::{Learned, words};
-use crate::surface::Tool;
 
 /// Arguments that choose how much is shown, not what.
 const PAGING: [&str; 8] = ["limit", "offset", "page", "count", "size", "max", "cursor", "per"];

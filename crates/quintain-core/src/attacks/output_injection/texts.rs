@@ -1,8 +1,7 @@
 //! What a model reads of an answer, and whether it is marked as somebody else's.
 
+use quintain_evidence::evidence::Outcome;
 use serde_json::Value;
-
-use crate::evidence::Outcome;
 
 /// What is read of one answer.
 const MAX_TEXT: usize = 65_536;

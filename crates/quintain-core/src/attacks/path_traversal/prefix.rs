@@ -5,12 +5,12 @@
 //! begins with that of the root, one in a folder beside it whose name ends so. A guard that compares
 //! names part by part answers the last two alike; one that compares texts takes the second for the first.
 
-use crate::attack::{Aim, Attempt, Bout, Brief, Hit, Kind, Tried};
-use crate::attacks::{deeds, reach};
-use crate::finding::Place;
-use crate::knowledge::words;
+use quintain_evidence::finding::Place;
 
 use super::ABSENT;
+use crate::attack::{Aim, Attempt, Bout, Brief, Hit, Kind, Tried};
+use crate::attacks::{deeds, reach};
+use crate::knowledge::words;
 
 const FORM: &str = "sibling with the prefix of the folder";
 /// So many names of the folder are guessed.
@@ -105,12 +105,13 @@ fn without_paths(said: &str, mark: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::{Evidence, Outcome};
+    use quintain_evidence::finding::Confidence;
+    use serde_json::{Map, json};
+
     use super::super::PathTraversal;
     use crate::attack::Attempt;
     use crate::attacks::testing::{Room, answers, comes};
-    use crate::evidence::{Evidence, Outcome};
-    use crate::finding::Confidence;
-    use serde_json::{Map, json};
 
     fn room() -> Room {
         let mut room = Room::of_tools(&[json!({"name": "read_statement",

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use quintain_evidence::finding::Place;
+
+use super::takes_file_uris;
 use crate::attack::{Aim, Brief, Field, Ground, Kind};
 use crate::attacks::paths::{self, PLAIN};
 use crate::attacks::{deeds, reach};
-use crate::finding::Place;
 use crate::knowledge::words;
-
-use super::takes_file_uris;
 
 const FOLDERS: [&str; 7] = ["dir", "directory", "folder", "cwd", "workspace", "root", "repo"];
 /// Schemes of listed resources that are tried.

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
+use quintain_evidence::finding::Place;
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::Tool;
+use quintain_evidence::tool_call::ToolCall;
 use serde_json::Value;
 
 use crate::attack::{Action, Aim, Attempt, Brief, Ground, Kind};
 use crate::attacks::paths::{self, PLAIN};
 use crate::attacks::{deeds, nature, reach};
-use crate::finding::Place;
 use crate::knowledge::words;
-use crate::probe::Step;
-use crate::surface::Tool;
-use crate::tool_call::ToolCall;
 
 /// Verbs of tools that take in a file that is there.
 const TAKES: [&str; 14] = [

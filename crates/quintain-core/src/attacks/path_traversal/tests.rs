@@ -1,9 +1,10 @@
 //! What is proof, what is none, and what almost is.
 
+use quintain_evidence::evidence::{Evidence, Outcome};
+use serde_json::json;
+
 use super::*;
 use crate::attacks::testing::{Room, answers, args, comes};
-use crate::evidence::{Evidence, Outcome};
-use serde_json::json;
 
 const ROOT: &str = "/srv/data";
 
@@ -138,7 +139,7 @@ fn an_answer_that_tells_existence_is_suspected() {
         if path.ends_with("/ground/canary.txt") { answers("size 12") } else { refused(path) }
     });
     assert!(!hits.is_empty());
-    let suspected = crate::finding::Confidence::Suspected;
+    let suspected = quintain_evidence::finding::Confidence::Suspected;
     assert!(hits.iter().all(|hit| hit.confidence == suspected), "{hits:?}");
 }
 
@@ -210,7 +211,12 @@ fn a_copy_is_read_where_it_went() {
     let aim = aims.iter().find(|aim| aim.place.to_string() == "copy_file.source_path").unwrap();
     let attempts = PathTraversal.attempts(aim, &room.brief().on(&field));
     let crate::attack::Action::Steps { steps, .. } = &attempts[0].action else { panic!() };
-    let [crate::probe::Step::Call(copy), crate::probe::Step::Call(read), ..] = &steps[..] else {
+    let [
+        quintain_evidence::probe::Step::Call(copy),
+        quintain_evidence::probe::Step::Call(read),
+        ..,
+    ] = &steps[..]
+    else {
         panic!("{steps:?}")
     };
     assert!(copy.args["source_path"].as_str().unwrap().ends_with("/ground/bait.txt"));

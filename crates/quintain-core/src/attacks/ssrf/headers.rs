@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use quintain_evidence::evidence::Observation;
+use quintain_evidence::finding::Place;
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::Surface;
 use serde_json::{Map, Value, json};
 
 use super::super::deeds;
 use crate::attack::{Action, Attempt, Bout, Brief, Field, Hit, HttpRequest, Listener, Tried};
-use crate::evidence::Observation;
-use crate::finding::Place;
 use crate::knowledge::words;
-use crate::probe::Step;
-use crate::surface::Surface;
 
 /// Headers that servers make addresses from.
 pub(super) const COMMON: [&str; 5] =
@@ -169,8 +169,9 @@ pub(super) fn hits(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::surface::Tool;
+
     use super::*;
-    use crate::surface::Tool;
 
     #[test]
     fn headers_carry_the_names_of_what_a_server_connects_to() {

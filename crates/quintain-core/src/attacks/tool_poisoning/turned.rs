@@ -1,14 +1,14 @@
 //! Surfaces that are another one once somebody has used the server: a listing that was looked at and
 //! approved says nothing about the next one.
 
+use quintain_evidence::finding::{Place, Severity};
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value};
 
 use super::wording;
 use crate::attack::{Aim, Attempt, Bout, Brief, Field, Hit, Tried};
 use crate::attacks::{nature, reach};
-use crate::finding::{Place, Severity};
-use crate::probe::Step;
-use crate::surface::Tool;
 
 /// Each server, once its tools have been called.
 pub(super) fn aims(field: &Field<'_>) -> Vec<Aim> {
@@ -60,10 +60,11 @@ fn told(tool: &Tool) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::evidence::Outcome;
+    use serde_json::{Map, json};
+
     use super::super::ToolPoisoning;
     use crate::attacks::testing::{Room, answers, comes};
-    use crate::evidence::Outcome;
-    use serde_json::{Map, json};
 
     #[test]
     fn a_description_that_changes_is_told() {

@@ -1,14 +1,14 @@
 //! Assertions as proofs: what must hold for every answer, and does not.
 
+use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
+use quintain_evidence::response::Response;
+use quintain_evidence::surface::Surface;
+use quintain_evidence::verdict::{Status, Verdict};
 use quintain_source::Nunjucks;
 use serde_json::{Map, Value, json};
 
 use crate::check::{Check, Scene, View};
-use crate::evidence::{Evidence, Exchange, Outcome};
-use crate::response::Response;
 use crate::suite::{Assert, Rule, Test};
-use crate::surface::Surface;
-use crate::verdict::{Status, Verdict};
 
 /// Assertions that are decided by the evidence alone.
 #[derive(Debug, Default)]

@@ -1,15 +1,15 @@
 //! `proof` of a defined attack: what shows that it worked, and how sure that is.
 
 use quintain_content::glob;
+use quintain_evidence::accepted::accepted;
+use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
+use quintain_evidence::finding::Confidence;
 use regex::Regex;
 use serde_json::Value;
 
 use super::demands::{Around, Demands, answered};
 use super::text::{Name, Text, Values};
 use crate::attack::{Attack, Bout, Tried};
-use crate::evidence::{Evidence, Exchange, Observation, Outcome};
-use crate::finding::Confidence;
-use crate::knowledge::accepted;
 
 /// Signs that must be seen together.
 pub(crate) struct Proof {

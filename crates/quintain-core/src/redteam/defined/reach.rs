@@ -1,9 +1,9 @@
 //! `aim` of a defined attack: which places it is tried on.
 
 use quintain_content::glob;
+use quintain_evidence::finding::Place;
 
 use crate::attack::{Aim, Field, Kind};
-use crate::finding::Place;
 
 /// Kinds of values by the words that suites use.
 pub(crate) const KINDS: [(&str, Kind); 13] = [

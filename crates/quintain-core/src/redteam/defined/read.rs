@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use quintain_evidence::finding::Severity;
+use quintain_evidence::frameworks::FRAMEWORKS;
+use quintain_evidence::probe::{self, PlannedStep};
+use quintain_evidence::tool_call;
 use quintain_source::{
     Diagnostic, Diagnostics, Fields, Node, Severity as Weight, closest, wrong_type,
 };
@@ -15,11 +19,7 @@ use super::text::Name;
 use super::{Defined, Demands, Payload, Shots, Volley};
 use crate::attack::{Attack, Kind, Need};
 use crate::attacks;
-use crate::finding::Severity;
-use crate::frameworks::FRAMEWORKS;
-use crate::probe::{self, PlannedStep};
 use crate::suite::{AssertReader, Files};
-use crate::tool_call;
 
 /// Proofs that need no more than a word.
 pub(crate) const WORDS: [&str; 5] = ["listener", "file", "exit", "accepted", "differs"];

@@ -1,11 +1,11 @@
 use std::path::Path;
 
+use quintain_evidence::evidence::{Evidence, Observation, Outcome};
 use quintain_source::{Diagnostics, Severity as Weight, SourceFile, Sources};
 use serde_json::json;
 
 use super::*;
 use crate::attacks::testing::{Room, answers, args, comes};
-use crate::evidence::{Evidence, Observation, Outcome};
 use crate::suite::NoFiles;
 
 fn read(text: &str) -> (Option<Defined>, Vec<&'static str>) {
@@ -82,7 +82,7 @@ fn traces_outside_of_the_wire_are_proof() {
     let with =
         |observation: Observation| Evidence { observations: vec![observation], ..answers("ok") };
     let marker = attack("{id: x, payloads: ['$(touch {{marker}})'], proof: {file: '{{marker}}'}}");
-    assert_eq!(marker.facts().needs, [Need::SameHost]);
+    assert_eq!(marker.needs(), [Need::SameHost]);
     let file = |path: String| with(Observation::File { path: path.into(), content: String::new() });
     let made = |attempt: &Attempt| file(format!("/ground/drop/{}", attempt.nonce));
     assert_eq!(confidences(&marker, made), [Confidence::Confirmed]);

@@ -98,10 +98,10 @@ impl Script for Crescendo {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::question::{Answer, Question};
     use serde_json::json;
 
     use super::*;
-    use crate::question::{Answer, Question};
     use crate::strategies::talk::testing::{answered, entry, nobody, play, refused};
 
     #[test]

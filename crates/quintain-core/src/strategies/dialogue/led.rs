@@ -65,9 +65,9 @@ impl Script for Led {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::question::{Answer, Question};
     use serde_json::json;
 
-    use crate::question::{Answer, Question};
     use crate::strategies::talk::Done;
     use crate::strategies::talk::testing::{answered, entry, nobody, play};
     use crate::strategies::testing::mistakes;

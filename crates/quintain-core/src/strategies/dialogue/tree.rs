@@ -151,10 +151,10 @@ fn reworded(history: &History) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use quintain_evidence::question::{Answer, Question};
     use serde_json::json;
 
     use super::*;
-    use crate::question::{Answer, Question};
     use crate::strategies::talk::testing::{answered, entry, nobody, play, refused};
 
     #[test]

@@ -1,5 +1,6 @@
 //! `redteam`: what to attack, how, and as whom.
 
+use quintain_evidence::finding::Severity;
 use serde_json::{Value, json};
 
 use super::build::{
@@ -8,7 +9,6 @@ use super::build::{
 };
 use crate::attack::Given;
 use crate::attacks;
-use crate::finding::Severity;
 use crate::redteam::defined::{FAULTS, KINDS, PLACEHOLDERS, WORDS, framework_ids};
 use crate::redteam::{Destructive, IGNORED, known_names, provider_options};
 use crate::strategies;

@@ -1,5 +1,6 @@
 //! Files that are not: every mistake is reported, in one pass.
 
+use quintain_evidence::connection::Launch;
 use quintain_source::Severity;
 
 use super::*;

@@ -3,6 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use quintain_evidence::connection::ApiKeyPlacement;
+use quintain_evidence::connection::Auth;
+use quintain_evidence::connection::ClientAuth;
+use quintain_evidence::connection::Elicitation;
+use quintain_evidence::connection::Grant;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::connection::ProtocolChoice;
+use quintain_evidence::connection::Sampling;
+use quintain_evidence::connection::Transport;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
@@ -116,7 +125,7 @@ fn filters_timeouts_and_default_arguments_load() {
     assert_eq!(Value::Object(target.default_args), args);
     assert_eq!(target.protocol, ProtocolChoice::Exact("2025-06-18".into()));
     assert_eq!(
-        target.transform_response.as_ref().map(crate::code::Code::text),
+        target.transform_response.as_ref().map(quintain_evidence::code::Code::text),
         Some("content[0].text")
     );
 }

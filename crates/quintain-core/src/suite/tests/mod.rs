@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use quintain_evidence::connection::Auth;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::connection::McpTarget;
 use quintain_source::Renderer;
 
 use super::*;

@@ -1,5 +1,6 @@
 //! What a suite that is only read leaves alone.
 
+use quintain_evidence::connection::Launch;
 use secrecy::ExposeSecret;
 
 use super::*;

@@ -3,14 +3,14 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use quintain_core::evidence::{Exchange, Outcome};
 use quintain_core::knowledge::{
-    Baseline, Draft, Hints, Knowledge, Learned, Tries, accepted, amend, complaints, harvest,
-    is_unreachable,
+    Baseline, Draft, Hints, Knowledge, Learned, Tries, amend, complaints, harvest,
 };
-use quintain_core::probe::Step;
-use quintain_core::surface::Tool;
-use quintain_core::tool_call::ToolCall;
+use quintain_evidence::accepted::{accepted, is_unreachable};
+use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::probe::Step;
+use quintain_evidence::surface::Tool;
+use quintain_evidence::tool_call::ToolCall;
 use serde_json::{Map, Value};
 
 use super::ping;
@@ -255,8 +255,9 @@ fn first_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn what_nothing_is_said_against_comes_closest() {

@@ -215,7 +215,7 @@ async fn how_long_it_takes() {
     println!("replay one case: {:?}", start.elapsed() / 20_000);
     let start = std::time::Instant::now();
     let rows = store.diff_rows(&run).await.unwrap();
-    quintain_core::diff::diff(&rows, &rows);
+    quintain_evidence::run_diff::diff(&rows, &rows);
     println!("diff of {} cases: {:?}", rows.len(), start.elapsed());
     println!("bytes per case: {}", std::fs::metadata(store.path()).unwrap().len() / 20_000);
 }

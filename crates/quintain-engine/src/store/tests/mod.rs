@@ -7,11 +7,11 @@ mod secrets;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quintain_core::event::{Column, RunInfo};
-use quintain_core::evidence::{Evidence, Exchange, Outcome};
-use quintain_core::response::Response;
-use quintain_core::result::{CaseResult, CaseStatus, Place, PromptText, TargetName};
-use quintain_core::tally::{Summary, Tally};
+use quintain_evidence::event::{Column, RunInfo};
+use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
+use quintain_evidence::response::Response;
+use quintain_evidence::result::{CaseResult, CaseStatus, Place, PromptText, TargetName};
+use quintain_evidence::tally::{Summary, Tally};
 use quintain_wire::redact::Redactor;
 use serde_json::{Map, json};
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 use futures_util::TryStreamExt as _;
-use quintain_core::event::Event;
-use quintain_core::surface::Surface;
+use quintain_evidence::event::Event;
+use quintain_evidence::surface::Surface;
 
 use super::*;
 
@@ -40,7 +40,7 @@ async fn a_run_comes_back_as_it_was_told() {
     assert_eq!(store.cases(&run).try_collect::<Vec<_>>().await.unwrap(), cases);
     assert_eq!(store.case(&run, 1).await.unwrap().as_ref(), Some(&cases[1]));
     assert_eq!(store.case(&run, 9).await.unwrap(), None);
-    let rows: Vec<_> = cases.iter().map(quintain_core::diff::Row::of).collect();
+    let rows: Vec<_> = cases.iter().map(quintain_evidence::run_diff::Row::of).collect();
     assert_eq!(store.diff_rows(&run).await.unwrap(), rows);
 }
 

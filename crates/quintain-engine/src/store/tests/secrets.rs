@@ -1,12 +1,12 @@
 //! Whatever is given to the store, no column of any table contains a secret.
 
-use quintain_core::evidence::Observation;
-use quintain_core::finding::Place;
 use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::{BoutKey, BoutRecord};
-use quintain_core::surface::Surface;
-use quintain_core::tally::ColumnTally;
-use quintain_core::tool_call::ToolCall;
+use quintain_evidence::evidence::Observation;
+use quintain_evidence::finding::Place;
+use quintain_evidence::surface::Surface;
+use quintain_evidence::tally::ColumnTally;
+use quintain_evidence::tool_call::ToolCall;
+use quintain_evidence::trial_record::{TrialKey, TrialRecord};
 use quintain_wire::redact::MASK;
 use secrecy::SecretString;
 use serde_json::Value;
@@ -41,9 +41,9 @@ async fn no_column_of_any_table_contains_a_secret() {
     let mark = Some(CANARY.to_owned());
     let lesson = Lesson { ground, mark, knowledge, proposed: vec![call] };
     writer.lesson(&lesson).await;
-    let key = BoutKey { attack: CANARY.into(), place: CANARY.into(), nth: 0 };
+    let key = TrialKey { attack: CANARY.into(), place: CANARY.into(), nth: 0 };
     let place = Place::Tool { server: CANARY.into(), tool: CANARY.into() };
-    writer.bout(&BoutRecord { key, place, attempts: 1, hit: true, findings: Vec::new() }).await;
+    writer.bout(&TrialRecord { key, place, attempts: 1, hit: true, findings: Vec::new() }).await;
     let mut summary = summary();
     summary.columns.push(ColumnTally::default());
     summary.columns[0].named_scores.insert(CANARY.to_owned(), 1.0);

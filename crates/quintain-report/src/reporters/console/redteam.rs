@@ -3,9 +3,9 @@
 
 use std::io::{self, Write as _};
 
-use quintain_core::finding::{Finding, Proof, Severity};
-use quintain_core::redteam::RedteamReport;
-use quintain_core::tally::Summary;
+use quintain_evidence::finding::{Finding, Proof, Severity};
+use quintain_evidence::redteam_report::RedteamReport;
+use quintain_evidence::tally::Summary;
 
 use super::{Screen, Tone};
 use crate::exchanges;

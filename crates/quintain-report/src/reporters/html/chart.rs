@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use quintain_core::event::RunInfo;
-use quintain_core::tally::{Latency, Summary};
+use quintain_evidence::event::RunInfo;
+use quintain_evidence::tally::{Latency, Summary};
 
 use super::escape;
 use crate::text::{duration, fit, line};

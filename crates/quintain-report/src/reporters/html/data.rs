@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
-use quintain_core::event::RunInfo;
-use quintain_core::result::{CaseResult, CaseStatus};
+use quintain_evidence::event::RunInfo;
+use quintain_evidence::result::{CaseResult, CaseStatus};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 

@@ -6,9 +6,9 @@ mod reach;
 
 use std::io::{self, Write};
 
-use quintain_core::finding::{Finding, Severity};
-use quintain_core::redteam::{Level, RedteamReport};
-use quintain_core::tally::Summary;
+use quintain_evidence::finding::{Finding, Severity};
+use quintain_evidence::redteam_report::{Level, RedteamReport};
+use quintain_evidence::tally::Summary;
 
 use super::escape;
 use crate::findings::{self, Counts, WORST_FIRST};

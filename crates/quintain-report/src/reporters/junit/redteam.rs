@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use quintain_core::finding::Finding;
-use quintain_core::redteam::RedteamReport;
+use quintain_evidence::finding::Finding;
+use quintain_evidence::redteam_report::RedteamReport;
 use serde::{Deserialize, Serialize};
 
 use super::{attribute, content};

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use quintain_core::event::RunInfo;
-use quintain_core::finding::Finding;
-use quintain_core::redteam::RedteamReport;
-use quintain_core::tally::Summary;
+use quintain_evidence::event::RunInfo;
+use quintain_evidence::finding::Finding;
+use quintain_evidence::redteam_report::RedteamReport;
+use quintain_evidence::tally::Summary;
 
 use super::{code, fenced, inline};
 use crate::exchanges;

@@ -1,7 +1,7 @@
 //! Results: findings, and failed cases.
 
-use quintain_core::finding::{Finding, Place, Proof};
-use quintain_core::result::{CaseResult, Place as Written};
+use quintain_evidence::finding::{Finding, Place, Proof};
+use quintain_evidence::result::{CaseResult, Place as Written};
 use serde_json::{Map, Value, json};
 
 use super::rules::{Named, level};

@@ -3,10 +3,10 @@
 use quintain_content::registry::Meta;
 use quintain_core::attack::Attack;
 use quintain_core::check::Assertion;
-use quintain_core::finding::{Finding, Severity};
-use quintain_core::result::{CaseResult, CaseStatus};
-use quintain_core::surface::rug_pull;
+use quintain_core::rug_pull;
 use quintain_core::{assertions, attacks, launch_checks};
+use quintain_evidence::finding::{Finding, Severity};
+use quintain_evidence::result::{CaseResult, CaseStatus};
 use serde_json::{Map, Value, json};
 
 use super::taxonomies;

@@ -1,6 +1,6 @@
 //! Frameworks as taxonomies: what others call the weaknesses that rules look for.
 
-use quintain_core::frameworks::{self, Entry, Framework};
+use quintain_evidence::frameworks::{self, Entry, Framework};
 use serde_json::{Value, json};
 
 /// The frameworks of these ids, each with the entries that occur.

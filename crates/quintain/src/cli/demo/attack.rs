@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use futures_util::future::join;
-use quintain_core::finding::{Finding, Severity};
 use quintain_demo::Twin;
+use quintain_evidence::finding::{Finding, Severity};
 use quintain_source::visible;
 use serde_json::{Value, json};
 

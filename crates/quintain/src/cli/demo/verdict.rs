@@ -1,7 +1,7 @@
 //! Which of the planted weaknesses were found, and what was found that nobody planted.
 
-use quintain_core::finding::{Confidence, Finding, Place as Found};
 use quintain_demo::{Place, Twin, Weakness, weaknesses};
+use quintain_evidence::finding::{Confidence, Finding, Place as Found};
 
 use super::raids::{Raid, Raided};
 

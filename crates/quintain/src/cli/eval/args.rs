@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use quintain_core::plan::{SelectError, Selection};
-use quintain_core::result::CaseStatus;
 use quintain_core::suite::EvaluateOptions;
 use quintain_engine::run::Settings;
+use quintain_evidence::result::CaseStatus;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::reports::Show;

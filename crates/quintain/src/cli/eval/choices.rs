@@ -5,8 +5,8 @@ use std::path::Path;
 
 use futures_util::TryStreamExt as _;
 use quintain_core::plan::Sameness;
-use quintain_core::result::CaseStatus;
 use quintain_engine::store::Store;
+use quintain_evidence::result::CaseStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

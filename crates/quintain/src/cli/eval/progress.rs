@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
-use quintain_core::event::Event;
-use quintain_core::result::CaseStatus;
+use quintain_evidence::event::Event;
+use quintain_evidence::result::CaseStatus;
 
 use crate::console::Console;
 

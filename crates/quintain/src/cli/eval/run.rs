@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quintain_content::secret::of_named;
-use quintain_core::event::RunInfo;
 use quintain_core::plan::{Among, Plan, plan};
 use quintain_core::suite::{Consent, Purpose};
 use quintain_engine::run::{Earlier, Job, Settings, execute, stored_sameness};
 use quintain_engine::secrets::learn;
 use quintain_engine::store::{Store, StoreError};
 use quintain_engine::{World, masked};
+use quintain_evidence::event::RunInfo;
 use serde_json::{Value, json};
 
 use super::args::Args;
@@ -108,7 +108,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         redactor: desk.redactor.clone(),
         ..World::default()
     };
-    let debug = |pick: fn(&quintain_core::suite::McpTarget) -> Option<bool>| {
+    let debug = |pick: fn(&quintain_evidence::connection::McpTarget) -> Option<bool>| {
         let targets = opened.suite.targets.iter().filter_map(|target| target.as_mcp());
         targets.filter_map(pick).any(|wanted| wanted)
     };

@@ -1,7 +1,7 @@
 //! Commands that show a finding again.
 
-use quintain_core::probe::Step;
-use quintain_core::suite::{Launch, McpTarget};
+use quintain_evidence::connection::{Launch, McpTarget};
+use quintain_evidence::probe::Step;
 use serde_json::{Value, json};
 
 use crate::cli::suite::Opened;

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use quintain_core::event::Event;
-use quintain_core::redteam::{NotRun, Orders, Regression, generated};
+use quintain_core::redteam::{Orders, Regression, generated};
 use quintain_core::strategies;
 use quintain_engine::redteam::{Campaign, rehearse};
+use quintain_evidence::event::Event;
+use quintain_evidence::redteam_report::NotRun;
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
 

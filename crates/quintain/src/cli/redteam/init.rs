@@ -7,8 +7,8 @@ use quintain_core::attack::{Attack, Powers};
 use quintain_core::attacks;
 use quintain_core::clients::words;
 use quintain_core::redteam::{Fit, Orders, fitting};
-use quintain_core::suite::{Launch, McpTarget};
 use quintain_engine::World;
+use quintain_evidence::connection::{Launch, McpTarget};
 use quintain_report::{yaml_block, yaml_string};
 
 use super::{orders, writing};

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
     }
     let width = all.iter().map(|attack| attack.meta().id.len()).max().unwrap_or(0);
     for attack in &all {
-        let (meta, facts) = (attack.meta(), attack.facts());
+        let (meta, facts) = (attack.meta(), attack.weakness());
         let severity = facts.severity.word();
         desk.console.out(&format!("{:width$}  {severity:8}  {}", meta.id, meta.summary));
     }
@@ -91,8 +91,8 @@ fn defined(args: &Args, desk: &Desk) -> Result<Vec<AnyAttack>, Exit> {
 }
 
 fn as_json(attack: &AnyAttack) -> Value {
-    let (meta, facts) = (attack.meta(), attack.facts());
-    let needs: Vec<&str> = facts.needs.iter().map(|need| need.words()).collect();
+    let (meta, facts) = (attack.meta(), attack.weakness());
+    let needs: Vec<&str> = attack.needs().iter().map(|need| need.words()).collect();
     let mut entry = json!({
         "id": meta.id, "aliases": meta.aliases, "summary": meta.summary,
         "severity": facts.severity.word(), "cwe": facts.cwe,

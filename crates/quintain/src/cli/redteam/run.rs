@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use quintain_core::effects::of_attack;
-use quintain_core::event::{Column, Event, RunInfo};
-use quintain_core::finding::{Confidence, Severity};
 use quintain_core::redteam::Orders;
-use quintain_core::result::{Place, TargetName};
-use quintain_core::suite::{Consent, McpTarget, Server, Suite, Target};
+use quintain_core::suite::{Consent, Suite, Target};
 use quintain_engine::redteam::{Past, RedteamError};
 use quintain_engine::store::{Run, RunState};
+use quintain_evidence::connection::{McpTarget, Server};
+use quintain_evidence::event::{Column, Event, RunInfo};
+use quintain_evidence::finding::{Confidence, Severity};
+use quintain_evidence::result::{Place, TargetName};
 use quintain_source::visible;
 use quintain_wire::transport::stdio::INHERITED;
 use serde_json::Value;
@@ -209,7 +210,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     }
     let limit = args.fail_on.as_deref().and_then(Severity::find);
     let limit = limit.or(orders.fail_on).unwrap_or(Severity::Low);
-    let counts = |finding: &&quintain_core::finding::Finding| {
+    let counts = |finding: &&quintain_evidence::finding::Finding| {
         finding.confidence == Confidence::Confirmed
             && finding.severity >= limit
             && finding.note.is_none()

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use quintain_core::finding::{Finding, Severity};
 use quintain_core::redteam::{Regression, RegressionGround, regression};
 use quintain_engine::redteam::ENV_CANARY;
 use quintain_engine::store::StoreError;
+use quintain_evidence::finding::{Finding, Severity};
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use quintain_core::redteam::{Orders, Regression, written_identity, written_target};
-use quintain_core::suite::McpTarget;
 use quintain_engine::redteam::ENV_CANARY;
+use quintain_evidence::connection::McpTarget;
 use quintain_source::visible;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! `quintain runs show`
 
-use quintain_core::event::Event;
-use quintain_core::result::CaseStatus;
 use quintain_engine::store::{Store, StoreError};
+use quintain_evidence::event::Event;
+use quintain_evidence::result::CaseStatus;
 use serde_json::Value;
 
 use crate::cli::Desk;

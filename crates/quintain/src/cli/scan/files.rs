@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use quintain_content::glob;
 use quintain_core::clients::archive::{self, ARCHIVE, MANIFEST};
 use quintain_core::clients::{self, Candidate, Config, Dirs, Problem};
-use quintain_core::surface::{Surface, saved};
+use quintain_evidence::surface::{Surface, saved};
 
 use crate::cli::Desk;
 use crate::context::Context;

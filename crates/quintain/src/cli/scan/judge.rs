@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use quintain_core::attack::{Field, Powers};
 use quintain_core::attacks;
 use quintain_core::clients::{Config, Scope};
-use quintain_core::finding::Finding;
 use quintain_core::knowledge::Knowledge;
 use quintain_core::launch_checks::{self, Machine};
 use quintain_core::static_finding::inspect;
-use quintain_core::suite::Launch;
-use quintain_core::surface::Surface;
 use quintain_engine::secrets::{learn_literals, learn_url};
+use quintain_evidence::connection::Launch;
+use quintain_evidence::finding::Finding;
+use quintain_evidence::surface::Surface;
 use quintain_wire::redact::Redactor;
 
 use super::sheet::Scan;

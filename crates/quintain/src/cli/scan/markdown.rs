@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use quintain_core::finding::Finding;
+use quintain_evidence::finding::Finding;
 use quintain_report::markdown_inline as inline;
 
 use super::sheet::{Line, Scan};

@@ -12,12 +12,12 @@ mod table;
 
 use std::path::PathBuf;
 
-use quintain_core::finding::Severity;
+use output::Outputs;
+use quintain_evidence::finding::Severity;
+use sheet::{Line, Scan};
 
 use super::{Desk, baseline};
 use crate::exit::Exit;
-use output::Outputs;
-use sheet::{Line, Scan};
 
 /// Check the MCP servers that clients are configured with, without starting them
 ///

@@ -5,9 +5,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use quintain_core::clients::{Entry, Problem};
-use quintain_core::finding::{Finding, Severity};
 use quintain_core::launch_checks;
-use quintain_core::suite::{Launch, Transport};
+use quintain_evidence::connection::{Launch, Transport};
+use quintain_evidence::finding::{Finding, Severity};
 use quintain_report::{Told, sarif_log};
 use quintain_source::visible_json;
 use serde_json::{Map, Value, json};

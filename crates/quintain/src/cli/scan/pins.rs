@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use quintain_core::clients::{Config, Entry, Scope as Reach};
-use quintain_core::finding::Finding;
-use quintain_core::surface::Surface;
-use quintain_core::surface::lock::{Scope, lock};
-use quintain_core::surface::rug_pull;
+use quintain_core::rug_pull;
+use quintain_evidence::finding::Finding;
+use quintain_evidence::surface::Surface;
+use quintain_evidence::surface::lock::{Scope, lock};
 use quintain_wire::redact::Redactor;
 use serde_json::{Value, json};
 

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use quintain_core::clients::{Config, Entry};
-use quintain_core::finding::{Finding, Severity};
-use quintain_core::redteam::{Suppression, Unused, part_suppressed, unused};
-use quintain_core::result::Place as Written;
-use quintain_core::surface::Surface;
+use quintain_core::redteam::{Suppression, part_suppressed, unused};
+use quintain_evidence::finding::{Finding, Severity};
+use quintain_evidence::redteam_report::Unused;
+use quintain_evidence::result::Place as Written;
+use quintain_evidence::surface::Surface;
 
 use super::files::{Found, Saved};
 

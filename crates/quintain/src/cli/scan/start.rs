@@ -7,9 +7,9 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use quintain_core::clients::{Lookup, resolve};
-use quintain_core::suite::Launch;
-use quintain_core::surface::Surface;
 use quintain_engine::{Sessions, World};
+use quintain_evidence::connection::Launch;
+use quintain_evidence::surface::Surface;
 use quintain_source::visible;
 use secrecy::{ExposeSecret, SecretString};
 

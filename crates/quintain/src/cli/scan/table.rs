@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use quintain_core::clients::Problem;
-use quintain_core::finding::{Confidence, Finding, Severity};
 use quintain_core::launch_checks;
-use quintain_core::suite::Launch;
-use quintain_core::surface::Surface;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::finding::{Confidence, Finding, Severity};
+use quintain_evidence::surface::Surface;
 use quintain_source::visible;
 
 use super::sheet::{Line, Scan, State};

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use quintain_core::attacks;
-use quintain_core::evidence::Evidence;
-use quintain_core::finding::{Finding, Proof};
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::finding::{Finding, Proof};
 
 use super::super::escape;
 use crate::findings::{Standing, acceptance, seen, tags};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use quintain_core::redteam::RedteamReport;
+use quintain_evidence::redteam_report::RedteamReport;
 
 use super::super::escape;
 use crate::findings::{self, worked};

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use quintain_core::finding::Finding;
-use quintain_core::frameworks::State;
-use quintain_core::redteam::{RedteamReport, ToolCoverage};
-use quintain_core::tally::Summary;
+use quintain_evidence::finding::Finding;
+use quintain_evidence::redteam_report::State;
+use quintain_evidence::redteam_report::{RedteamReport, ToolCoverage};
+use quintain_evidence::tally::Summary;
 
 use super::super::escape;
 use crate::findings::{Standing, pace, per_second, percents};

@@ -1,141 +1,39 @@
-//! What frameworks call weaknesses, and how far a run has covered them. What was not attacked is not
-//! clean.
+//! How far a run has covered the frameworks. What was not attacked is not clean.
 
-mod tables;
+use quintain_evidence::finding::{Finding, Standing};
+use quintain_evidence::frameworks::{FRAMEWORKS, find, ids};
+use quintain_evidence::redteam_report::{
+    Coverage, Covered, DefinedAttack, NotRun, RedteamReport, State,
+};
 
-use serde::{Deserialize, Serialize};
-
-use crate::attack::Attack;
+use super::risk::risk;
+use crate::attack::{AnyAttack, Attack};
 use crate::attacks;
-use crate::finding::{Finding, Standing};
-use crate::redteam::{NotRun, RedteamReport};
 
-pub use tables::FRAMEWORKS;
-
-/// A list of weaknesses that others keep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Framework {
-    pub id: &'static str,
-    /// Short, for a line of a report.
-    pub name: &'static str,
-    /// With its edition.
-    pub title: &'static str,
-    pub organization: &'static str,
-    /// What ids begin with: `MCP`.
-    pub prefix: &'static str,
-    pub entries: &'static [Entry],
+/// A report with what follows from the rest of it: the risk, and how far frameworks were covered.
+#[must_use]
+pub fn summed_up(mut report: RedteamReport) -> RedteamReport {
+    report.risk = Some(risk(&report.findings, &report.attacks));
+    report.frameworks = coverage(&report);
+    report
 }
 
-/// One weakness of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    pub id: &'static str,
-    pub title: &'static str,
-}
-
-/// The framework and the entry that an id stands for.
-pub fn find(id: &str) -> Option<(&'static Framework, &'static Entry)> {
-    FRAMEWORKS.iter().find_map(|framework| {
-        let entry = framework.entries.iter().find(|entry| entry.id == id)?;
-        Some((framework, entry))
+/// What an attack says about itself, unless everybody knows it.
+pub fn described(attack: &AnyAttack) -> Option<Box<DefinedAttack>> {
+    let (meta, weakness) = (attack.meta(), attack.weakness());
+    attack.is_defined().then(|| {
+        Box::new(DefinedAttack {
+            summary: meta.summary.to_owned(),
+            docs: meta.docs.to_owned(),
+            severity: weakness.severity,
+            cwe: weakness.cwe.to_vec(),
+            frameworks: weakness.frameworks.iter().map(|id| (*id).to_owned()).collect(),
+        })
     })
 }
 
-/// The ids that a finding bears: `CWE-78`, `MCP05`.
-pub fn ids(finding: &Finding) -> Vec<String> {
-    let cwe = finding.cwe.iter().map(|number| format!("CWE-{number}"));
-    cwe.chain(finding.owasp.iter().cloned()).collect()
-}
-
-/// How far a run covered a framework.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Coverage {
-    pub id: String,
-    pub name: String,
-    pub title: String,
-    pub entries: Vec<Covered>,
-}
-
-impl Coverage {
-    /// The entries of which this can be said.
-    pub fn of(&self, state: State) -> impl Iterator<Item = &Covered> {
-        self.entries.iter().filter(move |entry| entry.state == state)
-    }
-}
-
-/// How far a run covered one entry.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Covered {
-    pub id: String,
-    pub title: String,
-    pub state: State,
-    /// Findings by their standing.
-    pub confirmed: usize,
-    pub suspected: usize,
-    pub by_design: usize,
-    /// Attacks that looked.
-    pub attacks: Vec<String>,
-    /// Attacks that would have looked, and why they did not. What they look for is not covered.
-    pub not_run: Vec<NotRun>,
-}
-
-impl Covered {
-    /// What can be said of it, in one or two words. What was not attacked is never told as clean.
-    pub fn word(&self) -> String {
-        match self.state {
-            State::Confirmed => format!("{} confirmed", self.confirmed),
-            State::Suspected => format!("{} suspected", self.suspected),
-            State::ByDesign => format!("{} by design", self.by_design),
-            State::Clean => "nothing found".to_owned(),
-            State::NotRun | State::NoAttack => "not run".to_owned(),
-        }
-    }
-
-    /// Who looked, and who did not and why.
-    pub fn why(&self) -> String {
-        if self.state == State::NoAttack {
-            return "no attack tests it".to_owned();
-        }
-        let mut parts = Vec::new();
-        if !self.attacks.is_empty() {
-            parts.push(self.attacks.join(", "));
-        }
-        // Attacks that lack the same are told together.
-        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-        for one in &self.not_run {
-            match reasons.iter_mut().find(|(why, _)| *why == one.why) {
-                Some((_, attacks)) => attacks.push(&one.what),
-                None => reasons.push((&one.why, vec![&one.what])),
-            }
-        }
-        let told = |(why, attacks): &(&str, Vec<&str>)| format!("{} {why}", attacks.join(", "));
-        let reasons: Vec<String> = reasons.iter().map(told).collect();
-        if !reasons.is_empty() {
-            let label = if self.attacks.is_empty() { "" } else { "not run: " };
-            parts.push(format!("{label}{}", reasons.join("; ")));
-        }
-        parts.join("; ")
-    }
-}
-
-/// What can be said of an entry: the worst of its findings, or how far it was looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum State {
-    Confirmed,
-    Suspected,
-    ByDesign,
-    /// At least one attack looked, and none found anything.
-    Clean,
-    /// There are attacks for it, and none of them looked.
-    NotRun,
-    /// There is no attack for it.
-    NoAttack,
-}
-
 /// How far a run covered every framework, and what findings name beyond them.
-pub fn coverage(report: &RedteamReport) -> Vec<Coverage> {
+pub(super) fn coverage(report: &RedteamReport) -> Vec<Coverage> {
     covered_by(report, attacks::all())
 }
 
@@ -237,7 +135,7 @@ fn why_not(attack: &str, report: &RedteamReport) -> Option<String> {
 }
 
 fn is_about(attack: &dyn Attack, entry: &str) -> bool {
-    let facts = attack.facts();
+    let facts = attack.weakness();
     facts.frameworks.iter().any(|id| belongs(id, entry))
         || facts.cwe.iter().any(|number| format!("CWE-{number}") == entry)
 }
@@ -249,10 +147,11 @@ fn belongs(id: &str, entry: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::redteam_report::AttackReport;
+    use quintain_evidence::weakness::Weakness;
+
     use super::*;
-    use crate::attack::Facts;
     use crate::launch_checks;
-    use crate::redteam::AttackReport;
 
     fn report(looked: &[(&str, usize)]) -> RedteamReport {
         let ran = |(attack, bouts): &(&str, usize)| AttackReport {
@@ -270,10 +169,10 @@ mod tests {
 
     #[test]
     fn every_id_of_every_attack_and_check_has_a_title() {
-        let attacks = attacks::all().iter().map(|one| (one.meta().id, one.facts()));
-        let checks = launch_checks::all().iter().map(|one| (one.meta().id, one.facts()));
+        let attacks = attacks::all().iter().map(|one| (one.meta().id, one.weakness()));
+        let checks = launch_checks::all().iter().map(|one| (one.meta().id, one.weakness()));
         for (rule, facts) in attacks.chain(checks) {
-            let Facts { frameworks, cwe, .. } = facts;
+            let Weakness { frameworks, cwe, .. } = facts;
             let numbers = cwe.iter().map(|number| format!("CWE-{number}"));
             for id in frameworks.iter().map(|id| (*id).to_owned()).chain(numbers) {
                 assert!(find(&id).is_some(), "{rule}: {id}");

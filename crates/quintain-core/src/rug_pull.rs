@@ -1,14 +1,14 @@
 //! Servers that are no longer what was pinned.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::finding::{Confidence, Finding, Place, Severity};
+use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
-use super::Surface;
-use super::drift::drift;
-use super::lock::{Scope, lock};
-use crate::attack::Facts;
-use crate::finding::{Confidence, Finding, Place, Severity};
 use crate::static_finding::{Told, finding};
+use quintain_evidence::surface::Surface;
+use quintain_evidence::surface::drift::drift;
+use quintain_evidence::surface::lock::{Scope, lock};
 
 pub static META: Meta = Meta {
     id: "rug-pull",
@@ -37,12 +37,8 @@ quintain scan --start --verify
     since: "0.1.0",
 };
 
-static FACTS: Facts = Facts {
-    severity: Severity::High,
-    cwe: &[494],
-    frameworks: &["MCP03", "MCP04", "ASI04"],
-    needs: &[],
-};
+static WEAKNESS: Weakness =
+    Weakness { severity: Severity::High, cwe: &[494], frameworks: &["MCP03", "MCP04", "ASI04"] };
 
 /// Changes of one item that are told.
 const MAX_TOLD: usize = 20;
@@ -90,7 +86,7 @@ fn changed(target: &str, server: &str, item: &str, words: &[&str]) -> Finding {
         note: None,
         fault: "",
     };
-    finding(META.id, FACTS, target, place(server, item), told)
+    finding(META.id, WEAKNESS, target, place(server, item), told)
 }
 
 fn place(server: &str, item: &str) -> Place {
@@ -112,10 +108,10 @@ fn capital(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use quintain_evidence::surface::Tool;
     use serde_json::json;
 
     use super::*;
-    use crate::surface::Tool;
 
     fn surface(description: &str) -> Surface {
         let tools = vec![

@@ -3,7 +3,6 @@
 
 pub mod drift;
 pub mod lock;
-pub mod rug_pull;
 pub mod saved;
 
 use serde::{Deserialize, Serialize};

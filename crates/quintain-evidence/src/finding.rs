@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::attack::Sign;
 use crate::evidence::Evidence;
+use crate::indicator::Indicator;
 use crate::probe::Step;
-use crate::redteam::BoutKey;
 use crate::result::Place as Written;
+use crate::trial_record::TrialKey;
 
 /// How bad it is, from the view of whoever runs the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -259,7 +259,7 @@ pub struct Proof {
     pub pointer: Option<String>,
     /// What the last answer shows of it, if it is seen there; for regression suites.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sign: Option<Sign>,
+    pub sign: Option<Indicator>,
     /// Whose credentials the last request was sent with, if not those of the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
@@ -297,7 +297,7 @@ pub struct Finding {
     pub fingerprint: String,
     /// The bout that showed it, where that is not its rule at its place: a server may die of any attack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bout: Option<BoutKey>,
+    pub bout: Option<TrialKey>,
     /// Which strategies led to it, if not the plain attack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strategies: Vec<String>,

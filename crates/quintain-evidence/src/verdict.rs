@@ -58,6 +58,12 @@ pub struct Proof {
 }
 
 impl Verdict {
+    /// The file should contain this text from now on.
+    #[must_use]
+    pub fn proposing(self, file: KeptFile, text: String, fresh: bool) -> Self {
+        Self { proposal: Some(Proposal { file, text, fresh }), ..self }
+    }
+
     pub fn new(pass: bool, score: f64, reason: impl Into<String>) -> Self {
         let status = if pass { Status::Pass } else { Status::Fail };
         Self {

@@ -1,9 +1,10 @@
 //! `derivedMetrics`: numbers made of the named scores of a column.
 
+use quintain_evidence::tally::{ColumnTally, Summary};
 use quintain_script::Host;
 use serde_json::{Value, json};
 
-use super::{ColumnTally, Summary};
+use crate::code::RunCode as _;
 use crate::formula;
 use crate::suite::{DerivedMetric, DerivedValue};
 

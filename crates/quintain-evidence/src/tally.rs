@@ -1,6 +1,5 @@
 //! Counts and distributions over the results of a run.
 
-mod derived;
 mod latency;
 mod metrics;
 mod repeats;
@@ -11,10 +10,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::event::RunInfo;
-use crate::redteam::RedteamReport;
+use crate::redteam_report::RedteamReport;
 use crate::result::{CaseResult, CaseStatus};
 
-pub use derived::derive;
 pub use latency::Latency;
 pub use metrics::{Tokens, flattened_count, named_counts};
 pub use repeats::{Answers, Unsteady};

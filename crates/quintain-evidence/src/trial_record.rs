@@ -6,7 +6,7 @@ use crate::finding::{Finding, Place};
 
 /// Which bout: one attack at one place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct BoutKey {
+pub struct TrialKey {
     pub attack: String,
     /// The key of the place.
     pub place: String,
@@ -16,8 +16,8 @@ pub struct BoutKey {
 
 /// What came of it. Runs count live bouts and kept ones by the same record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BoutRecord {
-    pub key: BoutKey,
+pub struct TrialRecord {
+    pub key: TrialKey,
     pub place: Place,
     pub attempts: usize,
     /// Whether something was struck.

@@ -1,0 +1,49 @@
+//! What an attack cannot do without.
+
+use super::field::Field;
+
+/// What is missing for an attack with these needs, in words.
+pub fn missing(needs: &[Need], field: &Field<'_>) -> Option<String> {
+    let has = |need: &Need| match need {
+        Need::SameHost => field.powers.same_host,
+        Need::TwoIdentities => field.powers.identities.len() > 1,
+        Need::Credentials => field.powers.credentials,
+        Need::Http => field.powers.http,
+        Need::SeveralServers => field.surfaces.len() > 1,
+        Need::Model => false,
+    };
+    let missing: Vec<&str> =
+        needs.iter().filter(|need| !has(need)).map(|need| need.words()).collect();
+    (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")))
+}
+
+/// What an attack cannot do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// A target on this machine, so that files and connections can be watched.
+    SameHost,
+    /// Two sets of credentials.
+    TwoIdentities,
+    /// Credentials at all.
+    Credentials,
+    /// A target that is spoken to over HTTP.
+    Http,
+    /// More than one server.
+    SeveralServers,
+    /// A model or an agent as target.
+    Model,
+}
+
+impl Need {
+    /// What is missing, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::SameHost => "a target on this machine",
+            Self::TwoIdentities => "two identities (`redteam.identities`)",
+            Self::Credentials => "credentials of the target",
+            Self::Http => "a target over HTTP",
+            Self::SeveralServers => "several servers in one target",
+            Self::Model => "a model or agent as target",
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! How servers are reached: what starts them, where they are, what they are told about the user.
+
+mod auth;
+mod mcp;
+mod respond;
+mod server;
+
+pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
+pub use mcp::{McpTarget, ProtocolChoice, Timeouts, ToolFilter};
+pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
+pub use server::{Launch, Runtime, Server, Transport};

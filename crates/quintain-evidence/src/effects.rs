@@ -1,0 +1,111 @@
+//! What a suite or an attack would do if it were run: what it starts, runs, writes and contacts, and which environment
+//! variables reach whom.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+/// See the module. Every list is in the order of the suite.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Effects {
+    pub start: Vec<Start>,
+    pub run: Vec<Run>,
+    pub write: Vec<Write>,
+    pub contact: Vec<Contact>,
+    /// None for an attack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<Tests>,
+}
+
+/// A process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Start {
+    /// What for: a server of a target, an interpreter.
+    pub what: String,
+    pub command: String,
+    pub args: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The names of the variables in its environment.
+    pub environment: Environment,
+    /// The user's variables that reach it in other ways: arguments, values of its variables, prompts.
+    pub receives: Variables,
+}
+
+/// The names in the environment of a process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Environment {
+    /// The whole environment of the user.
+    All,
+    Named(BTreeSet<String>),
+}
+
+/// Environment variables of the user, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Variables {
+    pub names: BTreeSet<String>,
+    /// Code, or a template that computes names, may add any other.
+    pub any: bool,
+}
+
+impl Variables {
+    #[must_use]
+    pub fn with(mut self, other: &Self) -> Self {
+        self.names.extend(other.names.iter().cloned());
+        self.any |= other.any;
+        self
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty() && !self.any
+    }
+}
+
+/// Code of the suite.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Run {
+    pub language: &'static str,
+    /// The file; none if the code is inline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    pub uses: Vec<Use>,
+}
+
+/// What code is for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Use {
+    pub what: String,
+    /// In how many places.
+    pub count: usize,
+}
+
+/// A file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Write {
+    pub what: &'static str,
+    pub file: String,
+    /// Why it would be refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<&'static str>,
+}
+
+/// Somebody on the network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Contact {
+    pub what: String,
+    /// Without credentials and query.
+    pub url: String,
+    pub receives: Variables,
+}
+
+/// How many cases there are.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Tests {
+    pub tests: usize,
+    pub cases: usize,
+    /// Scripts that make more tests, which are not counted.
+    pub made_by: Vec<String>,
+    /// Tests whose variables are made by code, so that they may be another number of cases.
+    pub changed_by_code: usize,
+}

@@ -1,0 +1,26 @@
+//! The words that all rooms share: surface, probe, exchange, evidence, verdict, finding, result, event. Data and its
+//! invariants; knows nothing of suites, and does nothing.
+
+pub mod accepted;
+pub mod code;
+pub mod connection;
+pub mod echo;
+pub mod effects;
+pub mod event;
+pub mod evidence;
+pub mod finding;
+pub mod frameworks;
+pub mod indicator;
+pub mod kept_file;
+pub mod probe;
+pub mod question;
+pub mod redteam_report;
+pub mod response;
+pub mod result;
+pub mod run_diff;
+pub mod surface;
+pub mod tally;
+pub mod tool_call;
+pub mod trial_record;
+pub mod verdict;
+pub mod weakness;

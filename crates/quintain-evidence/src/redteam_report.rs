@@ -1,0 +1,305 @@
+//! What a red-team run came to.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::finding::{Accepted, Confidence, Finding, Severity};
+
+/// Findings, and how far the run looked: what was not attacked is not clean.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RedteamReport {
+    /// The worst first.
+    pub findings: Vec<Finding>,
+    /// Findings that a baseline file excuses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<Finding>,
+    /// Entries of it that excuse nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unused: Vec<Unused>,
+    pub attacks: Vec<AttackReport>,
+    /// What was asked for and could not be done, and why.
+    pub not_run: Vec<NotRun>,
+    pub tools: Vec<ToolCoverage>,
+    /// Tools that no call of ours satisfied, or that were left alone.
+    pub silent: Vec<Silent>,
+    pub phases: Vec<PhaseTime>,
+    pub calls: usize,
+    pub seed: u64,
+    /// What ended the run before its end, if anything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<String>,
+    /// Files around a started target that changed while the run went on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FileChange>,
+    pub risk: Option<Risk>,
+    /// How far the lists of known weaknesses were covered, as of the attacks that there were then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frameworks: Vec<Coverage>,
+    #[serde(default)]
+    pub learned: Insight,
+}
+
+impl RedteamReport {
+    /// The worst confirmed finding.
+    pub fn worst(&self) -> Option<Severity> {
+        let confirmed = self.findings.iter().filter(|one| one.confidence == Confidence::Confirmed);
+        confirmed.map(|finding| finding.severity).max()
+    }
+}
+
+/// One attack over all its aims.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AttackReport {
+    pub attack: String,
+    /// Places that were attacked.
+    pub bouts: usize,
+    /// Of these, places where it worked.
+    pub hits: usize,
+    pub attempts: usize,
+    /// Attack success rate, and what it may be given so few bouts: 95 % by Wilson.
+    pub rate: f64,
+    pub interval: (f64, f64),
+    /// What it is, if it is none of the registry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Box<DefinedAttack>>,
+}
+
+/// An attack that a suite defines, for those who read the report without the suite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefinedAttack {
+    pub summary: String,
+    pub docs: String,
+    pub severity: Severity,
+    pub cwe: Vec<u32>,
+    pub frameworks: Vec<String>,
+}
+
+/// Something that was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotRun {
+    pub what: String,
+    pub why: String,
+}
+
+/// A file that changed while a run went on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    pub path: PathBuf,
+    pub change: Change,
+    /// It is as it was before.
+    pub restored: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    Created,
+    Modified,
+    Deleted,
+}
+
+impl fmt::Display for FileChange {
+    /// `modified, restored`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.change {
+            Change::Created => "created",
+            Change::Modified => "modified",
+            Change::Deleted => "deleted",
+        })?;
+        f.write_str(if self.restored { ", restored" } else { ", not restored" })
+    }
+}
+
+/// How much of a tool was attacked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCoverage {
+    pub server: String,
+    pub tool: String,
+    /// Whether a call of it worked.
+    pub works: bool,
+    /// Arguments and the attacks that were tried on them.
+    pub arguments: Vec<(String, Vec<String>)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseTime {
+    pub phase: String,
+    pub seconds: f64,
+    pub calls: usize,
+}
+
+/// A tool without a call that works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Silent {
+    pub server: String,
+    pub tool: String,
+    pub why: String,
+}
+
+/// An entry that accepts nothing: what it was written for is mended, written wrongly, or counts again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unused {
+    pub fingerprint: String,
+    #[serde(flatten)]
+    pub accepted: Accepted,
+    pub why: Why,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// There is such a finding, and its time is over.
+    Expired,
+    MatchesNothing,
+}
+
+impl fmt::Display for Unused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fingerprint, accepted: Accepted { reason, expires }, why } = self;
+        write!(f, "the baseline entry `{fingerprint}` ({reason}) ")?;
+        match (why, expires) {
+            (Why::Expired, end) => {
+                let end = end.as_deref().unwrap_or_default();
+                write!(f, "expired on {end}; the finding counts again")
+            }
+            (Why::MatchesNothing, _) => write!(f, "matches no finding of this run"),
+        }
+    }
+}
+
+/// How risky a target is, from 0 to 10.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Risk {
+    pub score: f64,
+    pub level: Level,
+    /// For each attack that worked, the worst first.
+    pub attacks: Vec<(String, f64)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+/// What the learn phase found out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Insight {
+    /// Tools with a call that works.
+    pub answered: Vec<String>,
+    /// Folders that the target says it is confined to.
+    pub roots: Vec<String>,
+    /// What answers gave away: ids, names, paths.
+    pub values: Vec<Gift>,
+    /// Values of one tool that made a call of another one work.
+    pub chains: Vec<Chain>,
+}
+
+/// Values of one name in the answers of one tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gift {
+    pub tool: String,
+    pub name: String,
+    pub count: usize,
+    pub examples: Vec<String>,
+}
+
+/// `from` gave away what `to` takes as `argument`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chain {
+    pub from: String,
+    pub to: String,
+    pub argument: String,
+}
+
+/// How far a run covered a framework.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    pub id: String,
+    pub name: String,
+    pub title: String,
+    pub entries: Vec<Covered>,
+}
+
+impl Coverage {
+    /// The entries of which this can be said.
+    pub fn of(&self, state: State) -> impl Iterator<Item = &Covered> {
+        self.entries.iter().filter(move |entry| entry.state == state)
+    }
+}
+
+/// How far a run covered one entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Covered {
+    pub id: String,
+    pub title: String,
+    pub state: State,
+    /// Findings by their standing.
+    pub confirmed: usize,
+    pub suspected: usize,
+    pub by_design: usize,
+    /// Attacks that looked.
+    pub attacks: Vec<String>,
+    /// Attacks that would have looked, and why they did not. What they look for is not covered.
+    pub not_run: Vec<NotRun>,
+}
+
+impl Covered {
+    /// What can be said of it, in one or two words. What was not attacked is never told as clean.
+    pub fn word(&self) -> String {
+        match self.state {
+            State::Confirmed => format!("{} confirmed", self.confirmed),
+            State::Suspected => format!("{} suspected", self.suspected),
+            State::ByDesign => format!("{} by design", self.by_design),
+            State::Clean => "nothing found".to_owned(),
+            State::NotRun | State::NoAttack => "not run".to_owned(),
+        }
+    }
+
+    /// Who looked, and who did not and why.
+    pub fn why(&self) -> String {
+        if self.state == State::NoAttack {
+            return "no attack tests it".to_owned();
+        }
+        let mut parts = Vec::new();
+        if !self.attacks.is_empty() {
+            parts.push(self.attacks.join(", "));
+        }
+        // Attacks that lack the same are told together.
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for one in &self.not_run {
+            match reasons.iter_mut().find(|(why, _)| *why == one.why) {
+                Some((_, attacks)) => attacks.push(&one.what),
+                None => reasons.push((&one.why, vec![&one.what])),
+            }
+        }
+        let told = |(why, attacks): &(&str, Vec<&str>)| format!("{} {why}", attacks.join(", "));
+        let reasons: Vec<String> = reasons.iter().map(told).collect();
+        if !reasons.is_empty() {
+            let label = if self.attacks.is_empty() { "" } else { "not run: " };
+            parts.push(format!("{label}{}", reasons.join("; ")));
+        }
+        parts.join("; ")
+    }
+}
+
+/// What can be said of an entry: the worst of its findings, or how far it was looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    Confirmed,
+    Suspected,
+    ByDesign,
+    /// At least one attack looked, and none found anything.
+    Clean,
+    /// There are attacks for it, and none of them looked.
+    NotRun,
+    /// There is no attack for it.
+    NoAttack,
+}
