@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use quintain_core::suite::{Needed, NoFiles, Purpose, SuiteFile, load};
+use quintain_suite::suite::{Needed, NoFiles, Purpose, SuiteFile, load};
 
 fuzz_target!(|text: &str| {
     let file = SuiteFile { name: "suite.yaml".into(), text: text.into(), base_dir: "".into() };

@@ -2,6 +2,7 @@
 //! and is hostile: it must not make us fetch anything, backtrack, recurse without end or crash.
 
 mod bounds;
+pub mod build;
 pub mod promptfoo;
 pub mod violations;
 

@@ -6,8 +6,10 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use globset::GlobBuilder;
-use quintain_core::suite::{Consent, Files};
 use quintain_evidence::code::Code;
+use quintain_evidence::static_finding::SurfaceInspection;
+use quintain_redteam::attacks::inspections;
+use quintain_suite::suite::{Consent, Files};
 use serde_json::Value;
 use walkdir::WalkDir;
 
@@ -81,6 +83,10 @@ impl Files for Disk {
             });
             thread.join().unwrap_or_else(|_| Err("the interpreter could not be asked".to_owned()))
         })
+    }
+
+    fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
+        inspections()
     }
 }
 

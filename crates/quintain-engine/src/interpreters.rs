@@ -9,9 +9,9 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use quintain_core::suite::Consent;
 use quintain_evidence::code::{Code, Language};
 use quintain_evidence::question::Answer;
+use quintain_suite::suite::Consent;
 use serde_json::{Value, json};
 use worker::{Failure, Worker};
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quintain_core::code::RunCode as _;
-use quintain_core::suite::{Consent, Suite};
 use quintain_evidence::code::{Code, Language};
 use quintain_evidence::question::Answer;
 use quintain_script::{Host, ScriptError};
+use quintain_suite::code::RunCode as _;
+use quintain_suite::suite::{Consent, Suite};
 use quintain_wire::redact::Redactor;
 use serde_json::Value;
 

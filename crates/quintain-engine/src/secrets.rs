@@ -1,9 +1,9 @@
 //! Teaches a redactor what the domain calls a secret.
 
 use quintain_content::secret::{Secret, of_url};
-use quintain_core::launch_checks;
-use quintain_core::suite::of_launch;
 use quintain_evidence::connection::Launch;
+use quintain_evidence::connection::of_launch;
+use quintain_scan::launch_checks;
 use quintain_wire::redact::Redactor;
 use secrecy::ExposeSecret as _;
 use url::Url;

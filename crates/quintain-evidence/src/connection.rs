@@ -3,9 +3,11 @@
 mod auth;
 mod mcp;
 mod respond;
+mod secrets;
 mod server;
 
 pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
 pub use mcp::{McpTarget, ProtocolChoice, Timeouts, ToolFilter};
 pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
+pub use secrets::{of_auth, of_launch, of_pairs};
 pub use server::{Launch, Runtime, Server, Transport};

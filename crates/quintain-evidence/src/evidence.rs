@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::json;
 
 use crate::probe::Step;
 use crate::tool_call::ToolCall;
@@ -120,6 +121,18 @@ pub enum Outcome {
 }
 
 impl Exchange {
+    /// A tool call that was answered with this text, for judging what was never sent.
+    pub fn answered(text: &str) -> Self {
+        Self {
+            server: String::new(),
+            method: "tools/call".to_owned(),
+            sent: json!({"name": "", "arguments": {}}),
+            outcome: Outcome::Reply(json!({"content": [{"type": "text", "text": text}]})),
+            took: Duration::ZERO,
+            notices: Vec::new(),
+        }
+    }
+
     /// The step that asks the same again, of the same server.
     pub fn step(&self) -> Step {
         let server = Some(self.server.clone()).filter(|server| !server.is_empty());
@@ -245,8 +258,9 @@ mod base64_bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn a_result_with_is_error_is_a_tool_error() {

@@ -55,6 +55,20 @@ pub struct Options {
     pub verbose: bool,
     /// RFC 3339; there is no clock here.
     pub exported_at: Option<String>,
+    pub rules: RuleDocs,
+}
+
+/// What built-in attacks and assertions say about themselves, by their ids. Handed in: reports know none of them.
+#[derive(Debug, Clone, Copy)]
+pub struct RuleDocs {
+    pub attack: fn(&str) -> Option<Meta>,
+    pub assertion: fn(&str) -> Option<Meta>,
+}
+
+impl Default for RuleDocs {
+    fn default() -> Self {
+        Self { attack: |_| None, assertion: |_| None }
+    }
 }
 
 impl Default for Options {
@@ -66,6 +80,7 @@ impl Default for Options {
             max_cell: 250,
             verbose: false,
             exported_at: None,
+            rules: RuleDocs::default(),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn start(context: &Context, verbosity: u8, quiet: bool, redactor: &Re
     };
     // Our own crates only: an HTTP library's debug log holds what we take care not to show.
     let default = format!(
-        "off,quintain={level},quintain_wire={level},quintain_engine={level},quintain_core={level}"
+        "off,quintain={level},quintain_wire={level},quintain_engine={level},quintain_suite={level},quintain_redteam={level}"
     );
     let filter = context.env.get("QUINTAIN_LOG").map_or(default, Clone::clone);
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));

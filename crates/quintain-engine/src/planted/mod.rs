@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use quintain_core::attack::Nonce;
+use quintain_redteam::attack::Nonce;
 use serde::{Deserialize, Serialize};
 
 /// One line of the journal. Paths that are not Unicode cannot be written, so nothing is planted there.

@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use quintain_core::attack::lasting;
-use quintain_core::attack::{Action, Aim, Attempt, Bout, Field, Hit, Tried};
-use quintain_core::knowledge::destroys;
-use quintain_core::redteam::{Orders, PluginOrder};
 use quintain_evidence::evidence::{Exchange, Observation, Outcome};
 use quintain_evidence::finding::Confidence;
 use quintain_evidence::indicator::Indicator;
+use quintain_redteam::attack::lasting;
+use quintain_redteam::attack::{Action, Aim, Attempt, Bout, Field, Hit, Tried};
+use quintain_redteam::knowledge::destroys;
+use quintain_redteam::orders::{Orders, PluginOrder};
 
 use super::budget::Budget;
 use super::clock::Meter;

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use quintain_core::attack::{
-    Action, Aim, AnyAttack, Attempt, Brief, Field, Ground, Listener, MarkKey, Nonce,
-};
-use quintain_core::redteam::{Orders, PluginOrder};
-use quintain_core::strategies::{Reach, Receiver, Tactic, Way};
 use quintain_evidence::finding::Place;
 use quintain_evidence::probe::{PlannedStep, Probe, Step};
 use quintain_evidence::redteam_report::NotRun;
+use quintain_redteam::attack::{
+    Action, Aim, AnyAttack, Attempt, Brief, Field, Ground, Listener, MarkKey, Nonce,
+};
+use quintain_redteam::orders::{Orders, PluginOrder};
+use quintain_redteam::strategies::{Reach, Receiver, Tactic, Way};
 
 use super::plan::Planned;
 

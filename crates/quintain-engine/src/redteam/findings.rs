@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::{Attempt, Hit, Tried};
-use quintain_core::redteam::PluginOrder;
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::finding::{ATTACK_SUMMARY, Finding, Place, Proof, Severity, fingerprint};
 use quintain_evidence::probe::Step;
 use quintain_evidence::trial_record::{TrialKey, TrialRecord};
+use quintain_redteam::attack::{Attempt, Hit, Tried};
+use quintain_redteam::orders::PluginOrder;
 
 use super::Campaign;
 use super::arena::{Fought, Struck};

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use quintain_core::attack::{Action, Attempt};
-use quintain_core::knowledge::{Hints, Leaf, Learned, destroys, harm_of_call, harmless, objection};
-use quintain_core::redteam::Destructive;
 use quintain_evidence::probe::Step;
 use quintain_evidence::redteam_report::NotRun;
 use quintain_evidence::surface::{Surface, Tool};
+use quintain_redteam::attack::{Action, Attempt};
+use quintain_redteam::knowledge::{
+    Hints, Leaf, Learned, destroys, harm_of_call, harmless, objection,
+};
+use quintain_redteam::orders::Destructive;
 use serde_json::{Map, Value};
 
 use super::own::Own;

@@ -13,9 +13,9 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use lodging::Lodging;
-use quintain_core::attack::{Ground, MarkKey, Nonce};
-use quintain_core::knowledge::Hints;
 use quintain_evidence::evidence::Observation;
+use quintain_redteam::attack::{Ground, MarkKey, Nonce};
+use quintain_redteam::knowledge::Hints;
 use random::Random;
 use serde_json::Value;
 use walkdir::WalkDir;

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use hunt::{Failure, Hunt};
 use quintain_content::internals::paths_in;
-use quintain_core::knowledge::{Baseline, Hints, Knowledge, destroys, words};
 use quintain_evidence::probe::Step;
 use quintain_evidence::redteam_report::Silent;
 use quintain_evidence::surface::{Surface, Tool};
+use quintain_redteam::knowledge::{Baseline, Hints, Knowledge, destroys, words};
 use serde_json::Value;
 
 use super::budget::Budget;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use quintain_core::attack::{Action, Attempt, HttpRequest};
 use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_evidence::probe::Step;
+use quintain_redteam::attack::{Action, Attempt, HttpRequest};
 use serde_json::{Value, json};
 
 use super::arena::Arena;

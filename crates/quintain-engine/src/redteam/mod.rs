@@ -30,8 +30,8 @@ mod shrink;
 mod siege;
 mod witness;
 
-use quintain_core::redteam::insight;
-use quintain_core::redteam::summed_up;
+use quintain_redteam::orders::insight;
+use quintain_redteam::orders::summed_up;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -39,9 +39,6 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
-use quintain_core::attack::{Field, Powers};
-use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::{Orders, part_suppressed, unused};
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::event::{Event, RunInfo};
 use quintain_evidence::redteam_report::{FileChange, NotRun, RedteamReport};
@@ -49,6 +46,9 @@ use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::{Summary, Tally};
 use quintain_evidence::trial_record::TrialKey;
+use quintain_redteam::attack::{Field, Powers};
+use quintain_redteam::knowledge::Knowledge;
+use quintain_redteam::orders::{Orders, part_suppressed, unused};
 
 use crate::run::{Stop, mask};
 use crate::sessions::OpenError;

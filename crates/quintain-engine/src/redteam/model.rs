@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use quintain_core::attack::AnyAttack;
-use quintain_core::redteam::{ModelOrder, Orders, PluginOrder, proposed};
 use quintain_evidence::redteam_report::NotRun;
 use quintain_evidence::surface::{Surface, Tool};
 use quintain_evidence::tool_call::ToolCall;
+use quintain_redteam::attack::AnyAttack;
+use quintain_redteam::orders::{ModelOrder, Orders, PluginOrder, proposed};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use url::Url;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use quintain_core::attack::{Action, Attempt};
-use quintain_core::knowledge::Knowledge;
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::probe::Step;
+use quintain_redteam::attack::{Action, Attempt};
+use quintain_redteam::knowledge::Knowledge;
 
 use super::party::{CALL_TIME, LEAST_TIME};
 
@@ -72,9 +72,9 @@ fn tool(attempt: &Attempt) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use quintain_core::attack::MarkKey;
     use quintain_evidence::redteam_report::Silent;
     use quintain_evidence::tool_call::ToolCall;
+    use quintain_redteam::attack::MarkKey;
     use serde_json::{Map, json};
 
     use super::*;

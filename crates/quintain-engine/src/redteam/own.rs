@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use quintain_core::attack::{Kind, Nonce};
-use quintain_core::knowledge::{Hints, Leaf, Learned, classify, words};
+use quintain_redteam::attack::{Kind, Nonce};
+use quintain_redteam::knowledge::{Hints, Leaf, Learned, classify, words};
 use serde_json::Value;
 
 /// Letters of a mark.
@@ -273,8 +273,9 @@ fn letters(mut number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn leaf<'a>(tool: &'a str, name: &'a str) -> Leaf<'a> {
         Leaf { tool, name, schema: &Value::Null }

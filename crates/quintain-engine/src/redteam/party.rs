@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quintain_core::attack::{Attempt, Identity};
-use quintain_core::redteam::IdentityOrder;
 use quintain_evidence::connection::{Launch, McpTarget};
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::probe::Step;
 use quintain_evidence::surface::Surface;
+use quintain_redteam::attack::{Attempt, Identity};
+use quintain_redteam::orders::IdentityOrder;
 use quintain_wire::session::Session;
 use secrecy::SecretString;
 use serde_json::{Map, Value};

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use futures_util::TryStreamExt as _;
-use quintain_core::knowledge::Knowledge;
 use quintain_evidence::event::Event;
 use quintain_evidence::tally::Tally;
 use quintain_evidence::tool_call::ToolCall;
 use quintain_evidence::trial_record::{TrialKey, TrialRecord};
+use quintain_redteam::knowledge::Knowledge;
 use serde::{Deserialize, Serialize};
 
 use super::ground::Planted;

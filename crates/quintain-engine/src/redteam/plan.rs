@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use quintain_core::attack::missing;
-use quintain_core::attack::{Aim, Field, Hit, listed};
-use quintain_core::redteam::{Orders, PluginOrder};
 use quintain_evidence::redteam_report::NotRun;
 use quintain_evidence::trial_record::TrialKey;
+use quintain_redteam::attack::missing;
+use quintain_redteam::attack::{Aim, Field, Hit, listed};
+use quintain_redteam::orders::{Orders, PluginOrder};
 
 /// One attack at one place.
 pub(super) struct Planned {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::lasting;
-use quintain_core::attack::missing;
-use quintain_core::attack::{Action, Attempt, Field, MarkKey, PLANTED};
-use quintain_core::redteam::{PluginOrder, TestDraft};
 use quintain_evidence::event::Event;
 use quintain_evidence::indicator::Indicator;
 use quintain_evidence::probe::Step;
 use quintain_evidence::redteam_report::NotRun;
+use quintain_redteam::attack::lasting;
+use quintain_redteam::attack::missing;
+use quintain_redteam::attack::{Action, Attempt, Field, MarkKey, PLANTED};
+use quintain_redteam::orders::{PluginOrder, TestDraft};
 use serde_json::Map;
 
 use super::clock::Clock;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::Hit;
-use quintain_core::redteam::PluginOrder;
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::finding::Confidence;
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Component, Grade, PromptText, TargetName};
 use quintain_evidence::verdict::Verdict;
+use quintain_redteam::attack::Hit;
+use quintain_redteam::orders::PluginOrder;
 use serde_json::{Map, Value, json};
 
 use super::arena::Fought;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::Field;
-use quintain_core::knowledge::Knowledge;
-use quintain_core::redteam::described;
-use quintain_core::redteam::{Orders, interval};
 use quintain_evidence::finding::Finding;
 use quintain_evidence::redteam_report::{AttackReport, ToolCoverage};
 use quintain_evidence::surface::Surface;
 use quintain_evidence::trial_record::TrialRecord;
+use quintain_redteam::attack::Field;
+use quintain_redteam::knowledge::Knowledge;
+use quintain_redteam::orders::described;
+use quintain_redteam::orders::{Orders, interval};
 
 use super::findings::Findings;
 use super::plan::is_able;

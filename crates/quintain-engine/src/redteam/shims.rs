@@ -5,8 +5,8 @@ use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use quintain_core::knowledge::missing_programs;
 use quintain_evidence::evidence::Observation;
+use quintain_redteam::knowledge::missing_programs;
 
 use crate::confined::Folder;
 

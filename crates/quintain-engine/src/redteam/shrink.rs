@@ -1,9 +1,9 @@
 //! Makes payloads that hit as small as they can be.
 
-use quintain_core::attack::{Action, Aim, Attempt, Bout, Hit, Tried};
-use quintain_core::attacks::reach;
-use quintain_core::redteam::PluginOrder;
 use quintain_evidence::indicator::Indicator;
+use quintain_redteam::attack::{Action, Aim, Attempt, Bout, Hit, Tried};
+use quintain_redteam::attacks::reach;
+use quintain_redteam::orders::PluginOrder;
 use serde_json::Value;
 
 use super::arena::{Arena, SETTLE};

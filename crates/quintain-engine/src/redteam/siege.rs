@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quintain_content::secret::names_a_secret;
-use quintain_core::attack::{MarkKey, Powers};
-use quintain_core::knowledge::{Hints, Knowledge, aims, aims_in_modes};
-use quintain_core::redteam::IdentityOrder;
 use quintain_evidence::connection::{Auth, Launch, McpTarget};
 use quintain_evidence::event::Event;
 use quintain_evidence::redteam_report::FileChange;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tool_call::ToolCall;
+use quintain_redteam::attack::{MarkKey, Powers};
+use quintain_redteam::knowledge::{Hints, Knowledge, aims, aims_in_modes};
+use quintain_redteam::orders::IdentityOrder;
 
 use super::budget::Budget;
 use super::clock::Clock;

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use quintain_core::attack::Nonce;
 use quintain_evidence::evidence::Observation;
+use quintain_redteam::attack::Nonce;
 
 use super::ground::Planted;
 use super::listener::Listener;

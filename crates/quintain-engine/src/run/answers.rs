@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Method};
-use quintain_core::suite::{Prompt, Target};
 use quintain_evidence::code::{Code, Language};
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::result::Grade;
+use quintain_suite::suite::{Prompt, Target};
 use serde_json::{Map, Value, json};
 
 use super::Job;

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quintain_content::jsonpath;
-use quintain_core::plan::{self, Case, Seat};
-use quintain_core::prepare::{Prepared, fill, prepare};
-use quintain_core::suite::{Prompt, PromptBody, Test, VarFile, resolve};
 use quintain_evidence::code::Code;
 use quintain_evidence::evidence::{Evidence, Outcome};
 use quintain_evidence::probe::{PlannedStep, Probe};
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Grade, Place, PromptText};
 use quintain_source::{Sources, Span};
+use quintain_suite::plan::{self, Case, Seat};
+use quintain_suite::prepare::{Prepared, fill, prepare};
+use quintain_suite::suite::{Prompt, PromptBody, Test, VarFile, resolve};
 use serde_json::{Map, Value, json};
 
 use super::lanes::Lane;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quintain_core::compare;
-use quintain_core::suite::Test;
 use quintain_evidence::result::CaseResult;
+use quintain_suite::compare;
+use quintain_suite::suite::Test;
 
 use super::case::place;
 use super::mask::mask;

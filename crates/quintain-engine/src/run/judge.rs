@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 
 use futures_util::future::{BoxFuture, FutureExt};
-use quintain_core::check::{Check, Scene, View};
-use quintain_core::grade::{Judged, Set, combine};
-use quintain_core::plan::Case;
-use quintain_core::prepare::Prepared;
-use quintain_core::suite::{Assert, Rule};
 use quintain_evidence::evidence::{Evidence, Extra};
 use quintain_evidence::probe::Step;
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::response::Response;
 use quintain_evidence::result::Grade;
 use quintain_evidence::verdict::{Status, Verdict};
+use quintain_suite::check::{Check, Scene, View};
+use quintain_suite::plan::Case;
+use quintain_suite::prepare::Prepared;
+use quintain_suite::scoring::{Judged, Set, combine};
+use quintain_suite::suite::{Assert, Rule};
 use serde_json::{Value, json};
 
 use super::Floor;

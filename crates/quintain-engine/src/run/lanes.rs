@@ -1,12 +1,12 @@
 //! The open targets of a run, one lane each.
 
 use futures_util::future::join_all;
-use quintain_core::suite::{Target, TargetKind};
 use quintain_evidence::code::Code;
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::probe::Step;
 use quintain_evidence::response::Response;
 use quintain_evidence::surface::Surface;
+use quintain_suite::suite::{Target, TargetKind};
 use serde_json::{Map, Value};
 
 use super::{Job, within};
@@ -44,7 +44,7 @@ enum Way {
 impl<'a> Lanes<'a> {
     /// Opens every target that a case needs, all at once.
     pub(super) async fn open(job: &Job<'a>) -> Self {
-        let open = |seat: &&quintain_core::plan::Seat| !job.is_done(seat);
+        let open = |seat: &&quintain_suite::plan::Seat| !job.is_done(seat);
         let needed = |at: usize| job.plan.seats.iter().filter(open).any(|seat| seat.target == at);
         let opening = job.suite.targets.iter().enumerate();
         let lanes = opening.map(|(at, target)| Lane::open(target, needed(at), job));

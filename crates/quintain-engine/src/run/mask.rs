@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use quintain_content::secret::is_credential;
-use quintain_core::plan::Sameness;
 use quintain_evidence::result::CaseResult;
+use quintain_suite::plan::Sameness;
 use quintain_wire::redact::{MASK, Redactor};
 use serde_json::{Map, Value};
 

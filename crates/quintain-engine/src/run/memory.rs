@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use quintain_core::plan::{Case, Seat};
-use quintain_core::suite::{PromptBody, Suite};
 use quintain_evidence::response::Response;
+use quintain_suite::plan::{Case, Seat};
+use quintain_suite::suite::{PromptBody, Suite};
 use serde_json::{Map, Value, json};
 
 /// Values that cases carry over.

@@ -19,13 +19,13 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt};
-use quintain_core::derived_metrics::derive;
-use quintain_core::plan::{Plan, Seat};
-use quintain_core::suite::{Consent, Suite};
 use quintain_evidence::event::{Event, RunInfo};
 use quintain_evidence::result::CaseStatus;
 use quintain_evidence::tally::{Summary, Tally};
 use quintain_source::{Nunjucks, Sources, switched_on};
+use quintain_suite::derived_metrics::derive;
+use quintain_suite::plan::{Plan, Seat};
+use quintain_suite::suite::{Consent, Suite};
 use tokio::sync::watch;
 
 pub(crate) use mask::mask;

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 
 use futures_util::TryStreamExt as _;
-use quintain_core::plan::{Plan, Sameness, Seat};
-use quintain_core::suite::Suite;
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::Surface;
+use quintain_suite::plan::{Plan, Sameness, Seat};
+use quintain_suite::suite::Suite;
 use quintain_wire::redact::Redactor;
 use serde_json::Value;
 

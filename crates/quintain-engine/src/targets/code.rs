@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use quintain_core::suite::{CodeTarget, Target};
 use quintain_evidence::code::{Code, Language};
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::response::Response;
+use quintain_suite::suite::{CodeTarget, Target};
 use serde_json::{Value, json};
 
 use super::{Ask, Told, options};
@@ -84,8 +84,8 @@ fn adapted(path: &Path, text: &str) -> Code {
 
 #[cfg(test)]
 mod tests {
-    use quintain_core::code::RunCode as _;
     use quintain_script::Host;
+    use quintain_suite::code::RunCode as _;
 
     use super::*;
 

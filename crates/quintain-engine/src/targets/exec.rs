@@ -1,9 +1,9 @@
 //! `exec:`: a command that gets the prompt as an argument and prints its answer. Arguments show no secrets; the whole
 //! of what it is told is in its environment, which nobody else can read.
 
-use quintain_core::suite::{ExecTarget, Target};
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::response::Response;
+use quintain_suite::suite::{ExecTarget, Target};
 use serde_json::{Value, json};
 
 use super::{Ask, Told, options};

@@ -7,10 +7,10 @@ mod raw;
 
 use std::time::{Duration, Instant};
 
-use quintain_core::suite::{Target, TargetKind};
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::response::Response;
 use quintain_source::Nunjucks;
+use quintain_suite::suite::{Target, TargetKind};
 use serde_json::{Map, Value, json};
 
 use crate::outside::Outside;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use quintain_core::suite::{Needed, NoFiles, Purpose, SuiteFile, load};
 use quintain_engine::{Sessions, World};
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::tool_call::ToolCall;
+use quintain_suite::suite::{Needed, NoFiles, Purpose, SuiteFile, load};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

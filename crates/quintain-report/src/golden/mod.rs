@@ -14,6 +14,7 @@ use quintain_evidence::event::{Event, RunInfo};
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::tally::{Summary, Tally};
 
+use crate::RuleDocs;
 use crate::{Options, Reporter, all, find};
 
 #[derive(Clone, Default)]
@@ -40,6 +41,18 @@ pub(super) fn summary(run: &RunInfo, cases: &[CaseResult], interrupted: bool) ->
         column.derived.insert("derived".into(), 0.25);
     }
     summary
+}
+
+/// The docs of the real attacks and assertions.
+pub(super) fn rules() -> RuleDocs {
+    RuleDocs {
+        attack: |id| quintain_redteam::attacks::find(id).map(|attack| attack.meta()),
+        assertion: |id| quintain_suite::assertions::find(id).map(|assertion| *assertion.meta()),
+    }
+}
+
+fn options() -> Options {
+    Options { rules: rules(), ..Options::default() }
 }
 
 pub(super) fn report(
@@ -105,7 +118,7 @@ fn every_format_writes_what_it_should() {
         let meta = reporter.meta();
         let human = ["console", "txt", "markdown", "junit", "html"].contains(&meta.id);
         let cases = if human { fixture::cases() } else { small() };
-        let text = report(*reporter, &Options::default(), &cases, cases.len());
+        let text = report(*reporter, &options(), &cases, cases.len());
         golden(&format!("full.{}", meta.id), &text);
     }
 }
@@ -113,7 +126,7 @@ fn every_format_writes_what_it_should() {
 #[test]
 fn an_interrupted_run_is_reported_as_far_as_it_went() {
     for reporter in all() {
-        let text = report(*reporter, &Options::default(), &small()[..2], 9);
+        let text = report(*reporter, &options(), &small()[..2], 9);
         golden(&format!("interrupted.{}", reporter.meta().id), &text);
     }
 }
@@ -121,15 +134,14 @@ fn an_interrupted_run_is_reported_as_far_as_it_went() {
 #[test]
 fn a_run_without_cases_is_reported() {
     for reporter in all() {
-        let text = report(*reporter, &Options::default(), &[], 0);
+        let text = report(*reporter, &options(), &[], 0);
         golden(&format!("empty.{}", reporter.meta().id), &text);
     }
 }
 
 #[test]
 fn the_console_limits_rows_and_can_be_coloured() {
-    let options =
-        Options { width: 60, colour: true, max_rows: 1, max_cell: 80, ..Options::default() };
+    let options = Options { width: 60, colour: true, max_rows: 1, max_cell: 80, ..options() };
     let text = report(find("console").unwrap(), &options, &fixture::cases(), 12);
     golden("narrow.console", &text);
 }
@@ -137,7 +149,7 @@ fn the_console_limits_rows_and_can_be_coloured() {
 #[test]
 fn lines_of_the_console_fit_the_terminal() {
     for width in [60, 80, 132] {
-        let options = Options { width, ..Options::default() };
+        let options = Options { width, ..options() };
         let text = report(find("console").unwrap(), &options, &fixture::cases(), 12);
         for line in text.lines() {
             assert!(crate::text::columns(line) <= width, "{width}: {line}");
@@ -148,7 +160,7 @@ fn lines_of_the_console_fit_the_terminal() {
 #[test]
 fn formats_for_people_stay_short_and_show_what_hides() {
     for id in ["console", "txt", "markdown", "junit", "html"] {
-        let text = report(find(id).unwrap(), &Options::default(), &fixture::cases(), 12);
+        let text = report(find(id).unwrap(), &options(), &fixture::cases(), 12);
         assert!(text.len() < 250_000, "{id}: {}", text.len());
         for hidden in ['\u{1b}', '\u{202e}', '\u{202c}', '\u{0}', '\r'] {
             assert!(!text.contains(hidden), "{id} shows {hidden:?}");

@@ -6,8 +6,8 @@ use quintain_source::{Diagnostics, SourceFile, Sources};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{fixture, report, small};
-use crate::{Options, find};
+use super::{fixture, options, report, small};
+use crate::find;
 
 /// The shape that readers of promptfoo's results rely on.
 #[derive(Deserialize)]
@@ -117,7 +117,7 @@ struct Grading {
 }
 
 fn document() -> String {
-    report(find("json").unwrap(), &Options::default(), &fixture::cases(), 12)
+    report(find("json").unwrap(), &options(), &fixture::cases(), 12)
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn rows_say_what_promptfoos_rows_say() {
 
 #[test]
 fn yaml_and_lines_say_what_json_says() {
-    let text = |id: &str| report(find(id).unwrap(), &Options::default(), &small(), 11);
+    let text = |id: &str| report(find(id).unwrap(), &options(), &small(), 11);
     let json: Value = serde_json::from_str(&text("json")).unwrap();
     let rows: Vec<Value> =
         text("jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -223,7 +223,7 @@ fn yaml_and_lines_say_what_json_says() {
 
 #[test]
 fn the_page_refers_to_nothing_outside() {
-    let page = report(find("html").unwrap(), &Options::default(), &fixture::cases(), 12);
+    let page = report(find("html").unwrap(), &options(), &fixture::cases(), 12);
     for outside in [" src=", "url(", "@import", "<link", "<iframe", "<img", " onclick", " style="] {
         assert!(!page.contains(outside), "{outside}");
     }
@@ -234,7 +234,7 @@ fn the_page_refers_to_nothing_outside() {
 
 #[test]
 fn data_of_the_page_can_be_read_by_its_script() {
-    let page = report(find("html").unwrap(), &Options::default(), &fixture::cases(), 12);
+    let page = report(find("html").unwrap(), &options(), &fixture::cases(), 12);
     let blocks = page.split("<script type=\"application/json\" id=\"").skip(1);
     let mut ids = Vec::new();
     for block in blocks {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use quintain_core::redteam::{interval, risk};
 use quintain_evidence::event::{Column, RunInfo};
 use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_evidence::finding::{Accepted, Confidence, Finding, Place, Proof, Severity};
@@ -15,10 +14,11 @@ use quintain_evidence::redteam_report::{Coverage, Covered, State};
 use quintain_evidence::result::{CaseResult, Place as Written};
 use quintain_evidence::tally::Summary;
 use quintain_evidence::verdict::Verdict;
+use quintain_redteam::orders::{interval, risk};
 use serde_json::{Map, Value, json};
 
 use super::fixture::{self, Case, HOSTILE};
-use super::{golden, told};
+use super::{golden, options, told};
 use crate::{Options, Reporter, all, find};
 
 // No names of real attacks: what those say about themselves is no part of these files.
@@ -412,7 +412,7 @@ fn every_format_tells_of_a_red_team_run() {
         let id = reporter.meta().id;
         let human = ["console", "txt", "markdown", "junit", "html"].contains(&id);
         let report = if human { redteam() } else { small() };
-        let text = tell(*reporter, &Options::default(), report);
+        let text = tell(*reporter, &options(), report);
         golden(&format!("redteam.{id}"), &text);
     }
 }
@@ -420,7 +420,7 @@ fn every_format_tells_of_a_red_team_run() {
 #[test]
 fn the_terminal_is_wide_enough_for_all_but_commands() {
     for width in [60, 80, 132] {
-        let options = Options { width, ..Options::default() };
+        let options = Options { width, ..options() };
         let text = attack(find("console").unwrap(), &options);
         let mut command = false;
         for line in text.lines() {
@@ -434,7 +434,7 @@ fn the_terminal_is_wide_enough_for_all_but_commands() {
 
 #[test]
 fn severities_are_coloured_and_calls_shown_if_asked() {
-    let options = Options { colour: true, verbose: true, ..Options::default() };
+    let options = Options { colour: true, verbose: true, ..options() };
     let text = tell(find("console").unwrap(), &options, small());
     assert!(text.contains("\u{1b}[31mCRITICAL") && text.contains("\u{1b}[33mMEDIUM"));
     assert!(text.contains("--> payments tools/call"), "{text}");
@@ -443,7 +443,7 @@ fn severities_are_coloured_and_calls_shown_if_asked() {
 #[test]
 fn formats_for_people_stay_short_and_show_what_hides() {
     for id in ["console", "txt", "markdown", "junit", "html"] {
-        let text = attack(find(id).unwrap(), &Options::default());
+        let text = attack(find(id).unwrap(), &options());
         assert!(text.len() < 250_000, "{id}: {}", text.len());
         for hidden in ['\u{1b}', '\u{202e}', '\u{202c}', '\u{0}', '\r'] {
             assert!(!text.contains(hidden), "{id} shows {hidden:?}");
@@ -454,7 +454,7 @@ fn formats_for_people_stay_short_and_show_what_hides() {
 
 #[test]
 fn the_page_shows_findings_and_what_was_not_run() {
-    let page = attack(find("html").unwrap(), &Options::default());
+    let page = attack(find("html").unwrap(), &options());
     for outside in [" src=", "url(", "@import", "<link", "<iframe", "<img", " onclick", " style="] {
         assert!(!page.contains(outside), "{outside}");
     }

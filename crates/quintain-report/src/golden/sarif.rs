@@ -6,13 +6,13 @@ use quintain_evidence::result::Place as Written;
 use serde_json::Value;
 
 use super::redteam::{attack, redteam};
-use super::{fixture, report, told};
-use crate::{Options, Told, find, sarif_log};
+use super::{fixture, options, report, told};
+use crate::{Told, find, sarif_log};
 
 /// What built-ins say about themselves is no part of the format.
 pub(super) fn without_docs(text: &str) -> String {
-    let assertions = quintain_core::assertions::all().iter().map(|one| *one.meta());
-    let attacks = quintain_core::attacks::all().iter().map(|one| one.meta());
+    let assertions = quintain_suite::assertions::all().iter().map(|one| *one.meta());
+    let attacks = quintain_redteam::attacks::all().iter().map(|one| one.meta());
     assertions.chain(attacks).fold(text.to_owned(), |text, meta| {
         let about = crate::prose::section(meta.docs, "What it does").unwrap_or_default();
         let json = |text: &str| serde_json::to_string(text).unwrap();
@@ -115,7 +115,8 @@ fn findings_of_a_scan_are_a_log_of_their_own() {
     finding.written = Some(Written { file: ".cursor/mcp.json".into(), line: 4, column: 5 });
     let told = Told { complete: false, remarks: vec!["a server was not started".into()] };
     let findings = [&finding, &report.findings[1]];
-    let log = log(&sarif_log("1.0.0", &findings, &report.suppressed, &told).to_string());
+    let log =
+        log(&sarif_log("1.0.0", super::rules(), &findings, &report.suppressed, &told).to_string());
     let run = &log["runs"][0];
     let first = &run["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(first["artifactLocation"]["uri"], ".cursor/mcp.json");
@@ -128,7 +129,7 @@ fn findings_of_a_scan_are_a_log_of_their_own() {
 
 #[test]
 fn findings_are_results_with_their_severity() {
-    let log = log(&attack(find("sarif").unwrap(), &Options::default()));
+    let log = log(&attack(find("sarif").unwrap(), &options()));
     let results = log["runs"][0]["results"].as_array().unwrap();
     let levels: Vec<&str> = results.iter().map(|one| one["level"].as_str().unwrap()).collect();
     assert_eq!(levels, ["error", "error", "warning", "note", "note", "error"]);
@@ -155,7 +156,7 @@ fn rules_explain_themselves() {
     let run = super::redteam::run(0);
     let mut summary = super::summary(&run, &[], false);
     summary.redteam = Some(Box::new(report));
-    let log = log(&told(find("sarif").unwrap(), &Options::default(), &run, &[], &summary));
+    let log = log(&told(find("sarif").unwrap(), &options(), &run, &[], &summary));
     let rule = &log["runs"][0]["tool"]["driver"]["rules"][0];
     assert_eq!(rule["name"], "CommandInjection");
     assert!(rule["help"]["markdown"].as_str().unwrap().contains("# What counts as proof"));
@@ -165,7 +166,7 @@ fn rules_explain_themselves() {
 #[test]
 fn failed_cases_point_at_the_line_of_the_suite() {
     let cases = fixture::cases();
-    let log = log(&report(find("sarif").unwrap(), &Options::default(), &cases, cases.len()));
+    let log = log(&report(find("sarif").unwrap(), &options(), &cases, cases.len()));
     let results = log["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), 7, "what passed is no result");
     let physical = &results[0]["locations"][0]["physicalLocation"];
@@ -180,6 +181,6 @@ fn failed_cases_point_at_the_line_of_the_suite() {
 #[test]
 fn an_interrupted_run_was_not_successful() {
     let cases = fixture::cases();
-    let log = log(&report(find("sarif").unwrap(), &Options::default(), &cases[..2], 9));
+    let log = log(&report(find("sarif").unwrap(), &options(), &cases[..2], 9));
     assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
 }

@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use crate::document::column_of;
 use crate::spool::Spool;
 use crate::text::{count, duration, line};
-use crate::{Options, Report, Reporter, gist};
+use crate::{Options, Report, Reporter, RuleDocs, gist};
 
 const META: Meta = Meta {
     id: "html",
@@ -64,8 +64,9 @@ impl Reporter for Html {
         &[".html", ".htm"]
     }
 
-    fn open(&self, out: Box<dyn Write + Send>, _: &Options) -> Box<dyn Report> {
+    fn open(&self, out: Box<dyn Write + Send>, options: &Options) -> Box<dyn Report> {
         Box::new(Page {
+            rules: options.rules,
             out: BufWriter::new(out),
             run: None,
             rows: Spool::default(),
@@ -81,6 +82,7 @@ impl Reporter for Html {
 }
 
 struct Page {
+    rules: RuleDocs,
     out: BufWriter<Box<dyn Write + Send>>,
     run: Option<RunInfo>,
     rows: Spool,
@@ -167,7 +169,7 @@ impl Page {
         head(out, &title)?;
         if let Some(report) = &summary.redteam {
             opening(out, &title, &run, summary, "findings", redteam::verdict(report))?;
-            redteam::write(out, report, summary)?;
+            redteam::write(out, report, summary, self.rules)?;
             let bouts = count(self.cases, "bout", "bouts");
             writeln!(out, "<details class=\"panel fold\"><summary>{bouts}</summary>")?;
         } else {

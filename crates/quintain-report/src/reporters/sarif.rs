@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::json::write_json;
 use crate::text::{excerpt, line};
-use crate::{Options, Report, Reporter, findings, gist};
+use crate::{Options, Report, Reporter, RuleDocs, findings, gist};
 
 const META: Meta = Meta {
     id: "sarif",
@@ -57,8 +57,9 @@ impl Reporter for Sarif {
         &[".sarif", ".sarif.json"]
     }
 
-    fn open(&self, out: Box<dyn Write + Send>, _: &Options) -> Box<dyn Report> {
-        Box::new(Log { out: BufWriter::new(out), run: None, rules: Rules::default(), results: 0 })
+    fn open(&self, out: Box<dyn Write + Send>, options: &Options) -> Box<dyn Report> {
+        let rules = Rules::new(options.rules);
+        Box::new(Log { out: BufWriter::new(out), run: None, rules, results: 0 })
     }
 }
 
@@ -137,8 +138,14 @@ impl Log {
 }
 
 /// Findings that no run made, those of a scan, as one log.
-pub fn log(version: &str, findings: &[&Finding], suppressed: &[Finding], told: &Told) -> Value {
-    let mut rules = Rules::default();
+pub fn log(
+    version: &str,
+    docs: RuleDocs,
+    findings: &[&Finding],
+    suppressed: &[Finding],
+    told: &Told,
+) -> Value {
+    let mut rules = Rules::new(docs);
     let all = findings.iter().copied().chain(suppressed);
     let results: Vec<Value> = all
         .map(|finding| {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use quintain_core::redteam::Destructive;
 use quintain_evidence::effects::{Effects, Environment, Variables};
+use quintain_redteam::orders::Destructive;
 use quintain_source::visible;
 use quintain_wire::transport::stdio::INHERITED;
 use serde_json::{Value, json};

@@ -1,6 +1,19 @@
 //! The kinds of built-ins, and where each is registered.
 
 use quintain_content::registry::Meta;
+use quintain_report::RuleDocs;
+
+/// What reports say about rules.
+pub(super) fn rule_docs() -> RuleDocs {
+    let attack = |id: &str| {
+        let all = [Kind::Attacks, Kind::LaunchChecks].into_iter().flat_map(Kind::all);
+        all.into_iter().find(|meta| meta.answers_to(id))
+    };
+    RuleDocs {
+        attack,
+        assertion: |id| Kind::Assertions.all().into_iter().find(|meta| meta.answers_to(id)),
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Kind {
@@ -31,21 +44,21 @@ impl Kind {
     pub(super) fn all(self) -> Vec<Meta> {
         match self {
             Self::Assertions => {
-                quintain_core::assertions::all().iter().map(|entry| *entry.meta()).collect()
+                quintain_suite::assertions::all().iter().map(|entry| *entry.meta()).collect()
             }
             Self::Reporters => quintain_report::all().iter().map(|entry| *entry.meta()).collect(),
             Self::Detectors => {
                 quintain_content::detect::all().iter().map(|entry| *entry.meta()).collect()
             }
             Self::Attacks => {
-                quintain_core::attacks::all().iter().map(|entry| entry.meta()).collect()
+                quintain_redteam::attacks::all().iter().map(|entry| entry.meta()).collect()
             }
             Self::Strategies => {
-                quintain_core::strategies::all().iter().map(|entry| *entry.meta()).collect()
+                quintain_redteam::strategies::all().iter().map(|entry| *entry.meta()).collect()
             }
             Self::LaunchChecks => {
-                let checks = quintain_core::launch_checks::all().iter().map(|entry| *entry.meta());
-                checks.chain([quintain_core::rug_pull::META]).collect()
+                let checks = quintain_scan::launch_checks::all().iter().map(|entry| *entry.meta());
+                checks.chain([quintain_scan::rug_pull::META]).collect()
             }
         }
     }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quintain_core::plan::{Selection, plan};
-use quintain_core::suite::{Consent, Purpose};
 use quintain_engine::run::{Job, Recording, Settings, execute};
 use quintain_engine::{World, masked};
 use quintain_evidence::event::RunInfo;
+use quintain_suite::plan::{Selection, plan};
+use quintain_suite::suite::{Consent, Purpose};
 
 use super::conclude::conclude;
 use super::eval::{Begun, Progress};

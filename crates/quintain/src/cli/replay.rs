@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use quintain_core::redteam::bout_of;
-use quintain_core::suite::Consent;
 use quintain_engine::redteam::Outcome;
 use quintain_engine::store::{Run, RunFilter, Store, StoreError};
 use quintain_evidence::finding::{Confidence, Finding, Standing};
+use quintain_redteam::orders::bout_of;
 use quintain_source::visible;
+use quintain_suite::suite::Consent;
 use serde_json::{Value, json};
 
 use super::eval::Begun;

@@ -4,18 +4,19 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use quintain_core::suite::Output;
 use quintain_engine::confined::{ConfinedError, Folder};
 use quintain_engine::masked;
 use quintain_evidence::event::Event;
 use quintain_evidence::kept_file::OUTSIDE;
 use quintain_report::{Options, Report, Reporter, find, for_path};
 use quintain_source::{Diagnostic, Diagnostics};
+use quintain_suite::suite::Output;
 use quintain_wire::redact::Redactor;
 
 use super::Desk;
 use super::own_file;
 use super::suite::{self, Opened, Wrong, say};
+use crate::cli::kinds::rule_docs;
 use crate::console::Console;
 
 /// What reports for people are asked for here.
@@ -25,6 +26,7 @@ pub(in crate::cli) fn options(desk: &Desk) -> Options {
         colour: desk.context.colour_stdout,
         verbose: desk.verbosity > 0,
         exported_at: Some(desk.context.now()),
+        rules: rule_docs(),
         ..Options::default()
     }
 }

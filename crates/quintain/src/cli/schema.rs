@@ -15,6 +15,6 @@ use crate::exit::Exit;
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, desk: &Desk) -> Exit {
-    desk.console.json(&quintain_core::suite::schema());
+    desk.console.json(&quintain_suite::suite::schema(quintain_redteam::orders::schema()));
     Exit::Passed
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use quintain_core::suite::{Loaded, Needed, Purpose, Suite, SuiteFile, load};
 use quintain_engine::secrets::{learn, learn_launch};
 use quintain_engine::store::SuiteText;
 use quintain_source::{Diagnostics, Renderer, Sources};
+use quintain_suite::suite::{Loaded, Needed, Purpose, Suite, SuiteFile, load};
 use serde_json::{Map, Value, json};
 
 use super::Desk;

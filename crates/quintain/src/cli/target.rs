@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use quintain_content::secret::shown_url;
-use quintain_core::suite::{Consent, Needed, Purpose, SuiteFile};
 use quintain_engine::secrets::learn_launch;
 use quintain_engine::{OpenError, Sessions, World};
 use quintain_evidence::connection::{
     Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, Timeouts, ToolFilter, Transport,
 };
 use quintain_source::{Span, closest};
+use quintain_suite::suite::{Consent, Needed, Purpose, SuiteFile};
 use quintain_wire::era::{Choice, VERSIONS};
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};

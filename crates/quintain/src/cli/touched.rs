@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use quintain_core::suite::{Consent, Files};
 use quintain_engine::Disk;
 use quintain_evidence::code::Code;
+use quintain_evidence::static_finding::SurfaceInspection;
+use quintain_redteam::attacks::inspections;
+use quintain_suite::suite::{Consent, Files};
 use serde_json::Value;
 
 /// The file system, which remembers what was asked of it.
@@ -75,6 +77,10 @@ impl Files for Touched {
         env: &BTreeMap<String, String>,
     ) -> Result<Value, String> {
         Disk.run(consent, code, function, arguments, env)
+    }
+
+    fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
+        inspections()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use quintain_core::attack::Nonce;
+use quintain_redteam::attack::Nonce;
 use serde_json::Value;
 
 use super::random::Random;

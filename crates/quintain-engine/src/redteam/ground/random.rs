@@ -1,7 +1,7 @@
 //! Names that nobody could know before an attempt was written. Payloads that compute something contain their mark in
 //! parts, turned round, or as numbers, so that an echo of the input cannot pass for the result.
 
-use quintain_core::attack::Nonce;
+use quintain_redteam::attack::Nonce;
 
 /// Letters of a mark that nobody guesses.
 const PART: usize = 6;

@@ -3,14 +3,14 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use quintain_core::knowledge::{
-    Baseline, Draft, Hints, Knowledge, Learned, Tries, amend, complaints, harvest,
-};
 use quintain_evidence::accepted::{accepted, is_unreachable};
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::probe::Step;
 use quintain_evidence::surface::Tool;
 use quintain_evidence::tool_call::ToolCall;
+use quintain_redteam::knowledge::{
+    Baseline, Draft, Hints, Knowledge, Learned, Tries, amend, complaints, harvest,
+};
 use serde_json::{Map, Value};
 
 use super::ping;

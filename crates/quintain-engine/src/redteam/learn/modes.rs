@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use quintain_core::knowledge::{Hints, Knowledge, Mode, Switch, is_destructive, switch};
 use quintain_evidence::probe::Step;
 use quintain_evidence::surface::{Surface, Tool};
+use quintain_redteam::knowledge::{Hints, Knowledge, Mode, Switch, is_destructive, switch};
 use serde_json::Value;
 
 use super::hunt::{Hunt, Missed};

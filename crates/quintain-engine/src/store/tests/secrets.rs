@@ -1,12 +1,12 @@
 //! Whatever is given to the store, no column of any table contains a secret.
 
-use quintain_core::knowledge::Knowledge;
 use quintain_evidence::evidence::Observation;
 use quintain_evidence::finding::Place;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::ColumnTally;
 use quintain_evidence::tool_call::ToolCall;
 use quintain_evidence::trial_record::{TrialKey, TrialRecord};
+use quintain_redteam::knowledge::Knowledge;
 use quintain_wire::redact::MASK;
 use secrecy::SecretString;
 use serde_json::Value;

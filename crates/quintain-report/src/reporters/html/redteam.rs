@@ -11,6 +11,7 @@ use quintain_evidence::redteam_report::{Level, RedteamReport};
 use quintain_evidence::tally::Summary;
 
 use super::escape;
+use crate::RuleDocs;
 use crate::findings::{self, Counts, WORST_FIRST};
 use crate::text::{count, line};
 
@@ -36,6 +37,7 @@ pub(super) fn write(
     out: &mut impl Write,
     report: &RedteamReport,
     summary: &Summary,
+    docs: RuleDocs,
 ) -> io::Result<()> {
     if let Some(why) = &report.cut_short {
         let why = line(why, 500);
@@ -53,13 +55,13 @@ pub(super) fn write(
     let shown = || report.findings.iter().take(MAX_FINDINGS);
     let weighs = |finding: &&Finding| finding.severity > Severity::Info;
     for finding in shown().filter(weighs) {
-        card::write(out, finding)?;
+        card::write(out, finding, docs)?;
     }
     let light: Vec<&Finding> = shown().filter(|finding| !weighs(finding)).collect();
     if !light.is_empty() {
         let known = count(light.len(), "finding", "findings");
         writeln!(out, "<details class=\"panel fold\"><summary>{known} of severity info</summary>")?;
-        light.iter().try_for_each(|finding| card::write(out, finding))?;
+        light.iter().try_for_each(|finding| card::write(out, finding, docs))?;
         writeln!(out, "</details>")?;
     }
     let more = found.saturating_sub(MAX_FINDINGS);
@@ -73,7 +75,7 @@ pub(super) fn write(
             "<details class=\"panel fold\"><summary>{known} suppressed by a baseline</summary>"
         )?;
         for finding in report.suppressed.iter().take(MAX_FINDINGS) {
-            card::write(out, finding)?;
+            card::write(out, finding, docs)?;
         }
         writeln!(out, "</details>")?;
     }

@@ -1,10 +1,6 @@
 //! Rules: the attacks and assertions that results refer to.
 
 use quintain_content::registry::Meta;
-use quintain_core::attack::Attack;
-use quintain_core::check::Assertion;
-use quintain_core::rug_pull;
-use quintain_core::{assertions, attacks, launch_checks};
 use quintain_evidence::finding::{Finding, Severity};
 use quintain_evidence::result::{CaseResult, CaseStatus};
 use serde_json::{Map, Value, json};
@@ -12,11 +8,13 @@ use serde_json::{Map, Value, json};
 use super::taxonomies;
 use crate::findings::tags;
 use crate::text::line;
-use crate::{gist, prose};
+use crate::{RuleDocs, gist, prose};
 
 /// In the order in which results mention them.
-#[derive(Default)]
-pub(super) struct Rules(Vec<Rule>);
+pub(super) struct Rules {
+    named: Vec<Rule>,
+    docs: RuleDocs,
+}
 
 struct Rule {
     id: String,
@@ -42,14 +40,21 @@ pub(super) struct Named {
 }
 
 impl Rules {
+    pub(super) fn new(docs: RuleDocs) -> Self {
+        Self { named: Vec::new(), docs }
+    }
+
     pub(super) fn of_finding(&mut self, finding: &Finding) -> Named {
+        let meta = (self.docs.attack)(&finding.rule);
         let named = self.named(line(&finding.rule, 200), || Rule {
             id: line(&finding.rule, 200),
-            meta: explained(&finding.rule),
+            meta,
             summary: finding.attack_summary().map(|text| line(text, 200)),
             about: About::Attack { worst: finding.severity, frameworks: tags(finding) },
         });
-        if let Some(Rule { about: About::Attack { worst, .. }, .. }) = self.0.get_mut(named.index) {
+        if let Some(Rule { about: About::Attack { worst, .. }, .. }) =
+            self.named.get_mut(named.index)
+        {
             *worst = finding.severity.max(*worst);
         }
         named
@@ -60,28 +65,26 @@ impl Rules {
             CaseStatus::Errored => "no-result".to_owned(),
             _ => gist::failures(case).next().map_or_else(|| "assertion".into(), gist::kind_text),
         };
-        self.named(kind.clone(), || {
-            let plain = kind.strip_prefix("not-").unwrap_or(&kind);
-            let meta = assertions::find(plain).map(Assertion::meta).copied();
-            Rule { meta, summary: None, about: About::Assertion, id: kind.clone() }
-        })
+        let meta = (self.docs.assertion)(kind.strip_prefix("not-").unwrap_or(&kind));
+        let id = kind.clone();
+        self.named(kind, || Rule { meta, summary: None, about: About::Assertion, id })
     }
 
     fn named(&mut self, id: String, make: impl FnOnce() -> Rule) -> Named {
-        let index = self.0.iter().position(|rule| rule.id == id).unwrap_or_else(|| {
-            self.0.push(make());
-            self.0.len() - 1
+        let index = self.named.iter().position(|rule| rule.id == id).unwrap_or_else(|| {
+            self.named.push(make());
+            self.named.len() - 1
         });
         Named { id, index }
     }
 
     pub(super) fn described(&self) -> Vec<Value> {
-        self.0.iter().map(Rule::described).collect()
+        self.named.iter().map(Rule::described).collect()
     }
 
     /// The ids of frameworks that the rules look for.
     pub(super) fn frameworks(&self) -> impl Iterator<Item = &str> {
-        self.0
+        self.named
             .iter()
             .flat_map(|rule| match &rule.about {
                 About::Attack { frameworks, .. } => &frameworks[..],
@@ -89,15 +92,6 @@ impl Rules {
             })
             .map(String::as_str)
     }
-}
-
-/// What an attack or a check says about itself.
-fn explained(rule: &str) -> Option<Meta> {
-    let check = || {
-        let checks = launch_checks::all().iter().map(|check| check.meta());
-        checks.chain([&rug_pull::META]).find(|meta| meta.id == rule).copied()
-    };
-    attacks::find(rule).map(Attack::meta).or_else(check)
 }
 
 impl Rule {

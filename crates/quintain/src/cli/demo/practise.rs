@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use quintain_core::plan::{Selection, plan};
-use quintain_core::suite::{Consent, Purpose, SuiteFile};
 use quintain_engine::World;
 use quintain_engine::run::{Job, Outcome, Settings, execute};
 use quintain_evidence::event::RunInfo;
+use quintain_suite::plan::{Selection, plan};
+use quintain_suite::suite::{Consent, Purpose, SuiteFile};
 use serde_json::Map;
 
 use crate::cli::Desk;

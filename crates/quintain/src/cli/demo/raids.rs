@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use quintain_core::redteam::{Destructive, Orders};
-use quintain_core::suite::{Consent, Purpose, SuiteFile};
 use quintain_demo::{Auth, DemoConfig, Place, Running, Twin, Weakness, serve_http};
 use quintain_engine::World;
 use quintain_evidence::connection::{Launch, McpTarget};
 use quintain_evidence::event::Event;
 use quintain_evidence::finding::Finding;
+use quintain_redteam::orders::{Destructive, Orders};
+use quintain_suite::suite::{Consent, Purpose, SuiteFile};
 
 use crate::cli::reports::Feed;
 use crate::cli::{Desk, redteam, suite};

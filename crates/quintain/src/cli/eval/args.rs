@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use quintain_core::plan::{SelectError, Selection};
-use quintain_core::suite::EvaluateOptions;
 use quintain_engine::run::Settings;
 use quintain_evidence::result::CaseStatus;
+use quintain_suite::plan::{SelectError, Selection};
+use quintain_suite::suite::EvaluateOptions;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::reports::Show;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::suite::{Consent, Purpose, SuiteFile};
 use quintain_engine::store::{Run, Store, StoreError, SuiteText};
 use quintain_evidence::event::RunInfo;
+use quintain_suite::suite::{Consent, Purpose, SuiteFile};
 use quintain_wire::redact::MASK;
 
 use super::choices::Choices;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use futures_util::TryStreamExt as _;
-use quintain_core::plan::Sameness;
 use quintain_engine::store::Store;
 use quintain_evidence::result::CaseStatus;
+use quintain_suite::plan::Sameness;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -1,8 +1,8 @@
 //! `quintain eval --dry-run`: what a suite would do, read from the file alone. Nothing is run, started or contacted.
 
-use quintain_core::effects::of_suite;
-use quintain_core::plan::plan;
-use quintain_core::suite::{Needed, Purpose};
+use quintain_suite::effects::of_suite;
+use quintain_suite::plan::plan;
+use quintain_suite::suite::{Needed, Purpose};
 use quintain_wire::transport::stdio::INHERITED;
 use serde_json::json;
 

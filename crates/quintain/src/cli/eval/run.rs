@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quintain_content::secret::of_named;
-use quintain_core::plan::{Among, Plan, plan};
-use quintain_core::suite::{Consent, Purpose};
 use quintain_engine::run::{Earlier, Job, Settings, execute, stored_sameness};
 use quintain_engine::secrets::learn;
 use quintain_engine::store::{Store, StoreError};
 use quintain_engine::{World, masked};
 use quintain_evidence::event::RunInfo;
+use quintain_suite::plan::{Among, Plan, plan};
+use quintain_suite::suite::{Consent, Purpose};
 use serde_json::{Value, json};
 
 use super::args::Args;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use quintain_core::suite::{Suite, TargetKind, language_of};
 use quintain_evidence::connection::Launch;
+use quintain_suite::suite::{Suite, TargetKind, language_of};
 
 use super::args::Args;
 use super::run::once;

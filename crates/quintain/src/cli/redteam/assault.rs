@@ -1,12 +1,12 @@
 //! One campaign against one target: what `redteam run`, `replay` and `demo` share.
 
-use quintain_core::redteam::Orders;
 use quintain_engine::World;
 use quintain_engine::redteam::{Campaign, Outcome, Past, RedteamError, execute};
 use quintain_engine::store::Writer;
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::event::{Event, RunInfo};
 use quintain_evidence::probe::Step;
+use quintain_redteam::orders::Orders;
 
 use super::again;
 use super::run::info;

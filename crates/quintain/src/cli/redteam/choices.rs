@@ -1,6 +1,6 @@
 //! What the command line chose for a run, as it is kept with it, so that the run can be gone on with.
 
-use quintain_core::redteam::{Destructive, Orders};
+use quintain_redteam::orders::{Destructive, Orders};
 use serde_json::{Map, Value, json};
 
 /// Under which the target of a suite is kept, if it has several.

@@ -1,6 +1,6 @@
 //! `--include-destructive`, as every command has it that calls tools of a target by itself.
 
-use quintain_core::redteam::{Destructive, Orders};
+use quintain_redteam::orders::{Destructive, Orders};
 
 use crate::cli::Desk;
 

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use quintain_core::redteam::{Orders, Regression, generated};
-use quintain_core::strategies;
 use quintain_engine::redteam::{Campaign, rehearse};
 use quintain_evidence::event::Event;
 use quintain_evidence::redteam_report::NotRun;
+use quintain_redteam::orders::{Orders, Regression, generated};
+use quintain_redteam::strategies;
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
 

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use quintain_core::attack::{Attack, Powers};
-use quintain_core::attacks;
-use quintain_core::clients::words;
-use quintain_core::redteam::{Fit, Orders, fitting};
 use quintain_engine::World;
 use quintain_evidence::connection::{Launch, McpTarget};
+use quintain_redteam::attack::{Attack, Powers};
+use quintain_redteam::attacks;
+use quintain_redteam::orders::{Fit, Orders, fitting};
 use quintain_report::{yaml_block, yaml_string};
+use quintain_scan::clients::words;
 
 use super::{orders, writing};
 use crate::cli::Desk;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use quintain_core::redteam::{Orders, Reading};
 use quintain_engine::secrets::learn;
+use quintain_redteam::orders::{Orders, Reading};
 use quintain_source::{Diagnostics, Renderer, Severity as Weight};
+use quintain_suite::demands::DemandReader;
 
 use crate::cli::Desk;
 use crate::cli::suite::Opened;
@@ -19,8 +20,8 @@ pub(in crate::cli) fn of_suite(opened: Option<&Opened>, desk: &Desk) -> Result<O
     });
     let reading = Reading {
         base_dir: tests.map_or(Path::new(""), |tests| &tests.redteam_dir),
-        files: &*desk.files,
         strictness: if theirs { Weight::Warning } else { Weight::Error },
+        demands: &DemandReader { files: &*desk.files },
     };
     let orders = Orders::read(tests.and_then(|tests| tests.redteam.as_ref()), &reading, &mut dx);
     if let (false, Some(opened)) = (dx.is_empty(), opened) {

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use quintain_core::attack::AnyAttack;
-use quintain_core::attacks;
-use quintain_core::redteam::{Unavailable, all_unavailable, collection_names};
-use quintain_core::suite::{Needed, Purpose};
+use quintain_redteam::attack::AnyAttack;
+use quintain_redteam::attacks;
+use quintain_redteam::orders::{Unavailable, all_unavailable, collection_names};
+use quintain_suite::suite::{Needed, Purpose};
 use serde_json::{Value, json};
 
 use super::orders::of_suite;

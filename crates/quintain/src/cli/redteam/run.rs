@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use quintain_core::effects::of_attack;
-use quintain_core::redteam::Orders;
-use quintain_core::suite::{Consent, Suite, Target};
 use quintain_engine::redteam::{Past, RedteamError};
 use quintain_engine::store::{Run, RunState};
 use quintain_evidence::connection::{McpTarget, Server};
 use quintain_evidence::event::{Column, Event, RunInfo};
 use quintain_evidence::finding::{Confidence, Severity};
 use quintain_evidence::result::{Place, TargetName};
+use quintain_redteam::orders::Orders;
 use quintain_source::visible;
+use quintain_suite::effects::of_attack;
+use quintain_suite::suite::{Consent, Suite, Target};
 use quintain_wire::transport::stdio::INHERITED;
 use serde_json::Value;
 
@@ -251,7 +251,7 @@ fn dry_run(args: &Args, desk: &Desk) -> Exit {
     let name = name.unwrap_or("mcp");
     let none = Suite::default();
     let suite = opened.as_ref().map_or(&none, |opened| &opened.suite);
-    let effects = of_attack(name, &target, suite, &orders, INHERITED);
+    let effects = of_attack(name, &target, suite, &orders.carried(), INHERITED);
     let files = opened.iter().flat_map(|opened| &opened.files).map(|file| file.name.as_str());
     let files: Vec<&str> = files.collect();
     let name = if files.is_empty() { "this attack".to_owned() } else { files.join(", ") };

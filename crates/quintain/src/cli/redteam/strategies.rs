@@ -1,6 +1,6 @@
 //! `quintain redteam strategies`: how attacks can be rewritten.
 
-use quintain_core::strategies;
+use quintain_redteam::strategies;
 use serde_json::json;
 
 use crate::cli::Desk;

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use quintain_core::redteam::{Regression, RegressionGround, regression};
 use quintain_engine::redteam::ENV_CANARY;
 use quintain_engine::store::StoreError;
 use quintain_evidence::finding::{Finding, Severity};
+use quintain_redteam::orders::{Regression, RegressionGround, regression};
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
 
@@ -89,7 +89,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     if args.target.is_named() {
         let (target, _) = args.target.resolve(desk, args.json)?;
         let name = known.findings.first().map_or("target", |finding| finding.target.as_str());
-        let orders = quintain_core::redteam::Orders::default();
+        let orders = quintain_redteam::orders::Orders::default();
         let config = writing::config(name, &target, &orders, desk);
         known.targets = config["targets"].as_array().cloned().unwrap_or_default();
         known.stored = false;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use quintain_core::redteam::{Orders, Regression, written_identity, written_target};
 use quintain_engine::redteam::ENV_CANARY;
 use quintain_evidence::connection::McpTarget;
+use quintain_redteam::orders::{Orders, Regression, written_identity, written_target};
 use quintain_source::visible;
 use serde_json::{Value, json};
 

@@ -5,9 +5,9 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use quintain_content::glob;
-use quintain_core::clients::archive::{self, ARCHIVE, MANIFEST};
-use quintain_core::clients::{self, Candidate, Config, Dirs, Problem};
 use quintain_evidence::surface::{Surface, saved};
+use quintain_scan::clients::archive::{self, ARCHIVE, MANIFEST};
+use quintain_scan::clients::{self, Candidate, Config, Dirs, Problem};
 
 use crate::cli::Desk;
 use crate::context::Context;

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use quintain_core::attack::{Field, Powers};
-use quintain_core::attacks;
-use quintain_core::clients::{Config, Scope};
-use quintain_core::knowledge::Knowledge;
-use quintain_core::launch_checks::{self, Machine};
-use quintain_core::static_finding::inspect;
 use quintain_engine::secrets::{learn_literals, learn_url};
 use quintain_evidence::connection::Launch;
 use quintain_evidence::finding::Finding;
+use quintain_evidence::static_finding::inspect;
 use quintain_evidence::surface::Surface;
+use quintain_redteam::attacks::inspections;
+use quintain_scan::clients::{Config, Scope};
+use quintain_scan::launch_checks::{self, Machine};
 use quintain_wire::redact::Redactor;
 
 use super::sheet::Scan;
@@ -53,14 +51,11 @@ pub(super) fn surfaces(scan: &mut Scan) {
         if surfaces.is_empty() {
             continue;
         }
-        let (knowledge, powers) = (Knowledge::default(), Powers::default());
-        let field =
-            Field { surfaces: &surfaces, knowledge: &knowledge, powers: &powers, purpose: None };
         let whose = |server: &str| match members.get(server) {
             Some(at) => scan.target(at.sheet),
             None => target,
         };
-        for finding in inspect(attacks::all(), whose, &field) {
+        for finding in inspect(inspections(), whose, &surfaces) {
             let at = members.get(finding.place.server());
             // A server of the user is in the groups of all projects.
             let key = (at.copied(), finding.fingerprint.clone());

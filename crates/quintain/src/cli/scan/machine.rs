@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quintain_core::launch_checks::Machine;
+use quintain_scan::launch_checks::Machine;
 
 use crate::context::Context;
 

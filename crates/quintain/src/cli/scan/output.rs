@@ -4,17 +4,18 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use quintain_core::clients::{Entry, Problem};
-use quintain_core::launch_checks;
 use quintain_evidence::connection::{Launch, Transport};
 use quintain_evidence::finding::{Finding, Severity};
 use quintain_report::{Told, sarif_log};
+use quintain_scan::clients::{Entry, Problem};
+use quintain_scan::launch_checks;
 use quintain_source::visible_json;
 use serde_json::{Map, Value, json};
 
 use super::markdown;
 use super::sheet::{Line, Scan, State};
 use crate::cli::Desk;
+use crate::cli::kinds::rule_docs;
 
 /// Files that are opened before anything is done.
 pub(super) struct Outputs(Vec<(PathBuf, Format, File)>);
@@ -96,7 +97,7 @@ fn sarif(scan: &Scan) -> Value {
         remarks: scan.remarks.iter().cloned().chain(failures).collect(),
     };
     let findings: Vec<&Finding> = scan.findings().collect();
-    sarif_log(env!("CARGO_PKG_VERSION"), &findings, &scan.suppressed, &told)
+    sarif_log(env!("CARGO_PKG_VERSION"), rule_docs(), &findings, &scan.suppressed, &told)
 }
 
 /// The whole scan.

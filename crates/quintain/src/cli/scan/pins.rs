@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use quintain_core::clients::{Config, Entry, Scope as Reach};
-use quintain_core::rug_pull;
 use quintain_evidence::finding::Finding;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::surface::lock::{Scope, lock};
+use quintain_scan::clients::{Config, Entry, Scope as Reach};
+use quintain_scan::rug_pull;
 use quintain_wire::redact::Redactor;
 use serde_json::{Value, json};
 

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use quintain_core::clients::{Config, Entry};
-use quintain_core::redteam::{Suppression, part_suppressed, unused};
 use quintain_evidence::finding::{Finding, Severity};
 use quintain_evidence::redteam_report::Unused;
 use quintain_evidence::result::Place as Written;
 use quintain_evidence::surface::Surface;
+use quintain_redteam::orders::{Suppression, part_suppressed, unused};
+use quintain_scan::clients::{Config, Entry};
 
 use super::files::{Found, Saved};
 

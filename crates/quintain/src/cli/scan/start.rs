@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use quintain_core::clients::{Lookup, resolve};
 use quintain_engine::{Sessions, World};
 use quintain_evidence::connection::Launch;
 use quintain_evidence::surface::Surface;
+use quintain_scan::clients::{Lookup, resolve};
 use quintain_source::visible;
 use secrecy::{ExposeSecret, SecretString};
 

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use quintain_core::clients::Problem;
-use quintain_core::launch_checks;
 use quintain_evidence::connection::Launch;
 use quintain_evidence::finding::{Confidence, Finding, Severity};
 use quintain_evidence::surface::Surface;
+use quintain_scan::clients::Problem;
+use quintain_scan::launch_checks;
 use quintain_source::visible;
 
 use super::sheet::{Line, Scan, State};

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use quintain_core::attacks;
+use quintain_content::registry::Meta;
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::finding::{Finding, Proof};
 
 use super::super::escape;
+use crate::RuleDocs;
 use crate::findings::{Standing, acceptance, seen, tags};
 use crate::text::{count, duration, excerpt, json_excerpt, line};
 use crate::{exchanges, prose};
@@ -18,7 +19,7 @@ const MAX_SIDE: usize = 4_000;
 const MAX_SEEN: usize = 12;
 const MAX_COMMAND: usize = 8_000;
 
-pub(super) fn write(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+pub(super) fn write(out: &mut impl Write, finding: &Finding, docs: RuleDocs) -> io::Result<()> {
     let severity = finding.severity.word();
     let id = line(&finding.id, 40);
     let id = escape(&id);
@@ -52,7 +53,7 @@ pub(super) fn write(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     finding.proofs.iter().take(MAX_PROOFS).try_for_each(|one| proof(out, one))?;
     further(out, &finding.proofs)?;
     commands(out, finding)?;
-    about(out, &finding.rule)?;
+    about(out, (docs.attack)(&finding.rule))?;
     writeln!(out, "</article>")
 }
 
@@ -150,9 +151,8 @@ fn further(out: &mut impl Write, proofs: &[Proof]) -> io::Result<()> {
 }
 
 /// What the attack says about itself.
-fn about(out: &mut impl Write, rule: &str) -> io::Result<()> {
-    let Some(attack) = attacks::find(rule) else { return Ok(()) };
-    let meta = attack.meta();
+fn about(out: &mut impl Write, meta: Option<Meta>) -> io::Result<()> {
+    let Some(meta) = meta else { return Ok(()) };
     writeln!(out, "<details class=\"proof\"><summary>About {}</summary>", escape(meta.id))?;
     for heading in ["What it does", "Why it matters", "What counts as proof", "How to fix it"] {
         if let Some(text) = prose::section(meta.docs, heading) {

@@ -1,0 +1,119 @@
+//! What an answer shows as long as a weakness is there, and shows no more once it is mended.
+
+use quintain_evidence::indicator::Indicator;
+
+use super::Attack;
+use super::bout::Hit;
+use super::brief::Ground;
+use super::field::Field;
+use crate::knowledge::Knowledge;
+
+/// In the name of everything that is planted.
+pub const PLANTED: &str = "quintain-";
+
+/// The same after the run, when what was planted is gone; none if it cannot be seen without.
+pub fn lasting(indicator: Indicator, ground: Option<&Ground>, sent: &str) -> Option<Indicator> {
+    let Some(ground) = ground else { return Some(indicator) };
+    match &indicator {
+        Indicator::Says { text } if *text == ground.canary_text => {
+            Some(Indicator::Reads { path: named(ground, sent)?, text: text.clone() })
+        }
+        // What was taken in goes with the run.
+        Indicator::Says { text } if *text == ground.bait_text => None,
+        // A value that was computed does not depend on files.
+        Indicator::Says { .. }
+        | Indicator::Reads { .. }
+        | Indicator::Environment { .. }
+        | Indicator::Listed => Some(indicator),
+        Indicator::Leaks { .. }
+        | Indicator::Tells { .. }
+        | Indicator::Succeeds
+        | Indicator::Differs => (!sent.contains(PLANTED)).then_some(indicator),
+    }
+}
+
+/// What an attack sees in what is listed, marked as such where nothing else is needed to see it.
+pub fn listed(attack: &dyn Attack, field: &Field<'_>) -> Vec<Hit> {
+    let mut hits = attack.inspect(field);
+    if hits.is_empty() {
+        return hits;
+    }
+    let nothing = Knowledge::default();
+    let alone = attack.inspect(&Field { knowledge: &nothing, ..*field });
+    for hit in &mut hits {
+        if alone.iter().any(|other| other.place == hit.place && other.fault == hit.fault) {
+            hit.sign = Some(Indicator::Listed);
+        }
+    }
+    hits
+}
+
+/// The file of the ground that a request names.
+fn named(ground: &Ground, sent: &str) -> Option<String> {
+    let root = ground.root.display().to_string();
+    let (_, behind) = sent.split_once(root.trim_start_matches('/'))?;
+    let plain = |c: &char| c.is_ascii_alphanumeric() || "._-".contains(*c);
+    let name: String = behind.strip_prefix('/')?.chars().take_while(plain).collect();
+    let whole = !behind[1 + name.len()..].starts_with('/');
+    (whole && !name.is_empty()).then(|| format!("{root}/{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use quintain_evidence::evidence::Evidence;
+    use quintain_evidence::evidence::Outcome;
+    use serde_json::json;
+
+    use super::*;
+    use crate::attacks::testing::{answers, comes};
+
+    fn ground() -> Ground {
+        Ground {
+            root: "/tmp/quintain-x".into(),
+            canary: "/tmp/quintain-x/canary.txt".into(),
+            canary_text: "quintain-canary-abc".into(),
+            ..Ground::default()
+        }
+    }
+
+    #[test]
+    fn a_planted_text_is_bound_to_its_file() {
+        let sign = Indicator::says("quintain-canary-abc");
+        let lasting = |sent: &str| lasting(sign.clone(), Some(&ground()), sent);
+        let path = "/tmp/quintain-x/canary.md".to_owned();
+        let text = "quintain-canary-abc".to_owned();
+        let reads = Some(Indicator::Reads { path, text });
+        assert_eq!(lasting("../../tmp/quintain-x/canary.md"), reads);
+        assert_eq!(lasting("..%2f..%2ftmp"), None, "the file is named in no plain way");
+        assert_eq!(lasting("/tmp/quintain-x/drop/a"), None, "it stands elsewhere");
+        assert_eq!(lasting("/tmp/quintain-x"), None, "a folder");
+    }
+
+    #[test]
+    fn calls_that_need_what_was_planted_do_not_last() {
+        let sent = "/data/quintain-abc.txt";
+        assert_eq!(lasting(Indicator::Succeeds, Some(&ground()), sent), None);
+        assert_eq!(lasting(Indicator::Succeeds, None, sent), Some(Indicator::Succeeds));
+        assert_eq!(
+            lasting(Indicator::says("42"), Some(&ground()), sent),
+            Some(Indicator::says("42"))
+        );
+    }
+
+    #[test]
+    fn evidence_shows_a_sign_or_not() {
+        assert!(Indicator::says("42").is_in(&answers("is 42")));
+        assert!(!Indicator::says("42").is_in(&answers("is 43")));
+        assert!(!Indicator::says("42").is_in(&Evidence::default()));
+        assert!(Indicator::Succeeds.is_in(&answers("done")));
+        assert!(!Indicator::Succeeds.is_in(&answers("Error: no")));
+        assert!(!Indicator::Succeeds.is_in(&comes(Outcome::ToolError(json!({})))));
+        let kinds = vec!["path".to_owned()];
+        assert!(Indicator::Tells { kinds }.is_in(&answers("no /srv/app/x.db")));
+        let kinds = vec!["email".to_owned()];
+        assert!(Indicator::Leaks { kinds }.is_in(&answers("write to ann.lee@acme-corp.io")));
+        let mut both = answers("one");
+        both.exchanges.extend(answers("two").exchanges);
+        assert!(Indicator::Differs.is_in(&both) && !Indicator::Differs.is_in(&answers("one")));
+    }
+}

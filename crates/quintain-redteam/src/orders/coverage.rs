@@ -1,0 +1,235 @@
+//! How far a run has covered the frameworks. What was not attacked is not clean.
+
+use quintain_evidence::finding::{Finding, Standing};
+use quintain_evidence::frameworks::{FRAMEWORKS, find, ids};
+use quintain_evidence::redteam_report::{
+    Coverage, Covered, DefinedAttack, NotRun, RedteamReport, State,
+};
+
+use super::risk::risk;
+use crate::attack::{AnyAttack, Attack};
+use crate::attacks;
+
+/// A report with what follows from the rest of it: the risk, and how far frameworks were covered.
+#[must_use]
+pub fn summed_up(mut report: RedteamReport) -> RedteamReport {
+    report.risk = Some(risk(&report.findings, &report.attacks));
+    report.frameworks = coverage(&report);
+    report
+}
+
+/// What an attack says about itself, unless everybody knows it.
+pub fn described(attack: &AnyAttack) -> Option<Box<DefinedAttack>> {
+    let (meta, weakness) = (attack.meta(), attack.weakness());
+    attack.is_defined().then(|| {
+        Box::new(DefinedAttack {
+            summary: meta.summary.to_owned(),
+            docs: meta.docs.to_owned(),
+            severity: weakness.severity,
+            cwe: weakness.cwe.to_vec(),
+            frameworks: weakness.frameworks.iter().map(|id| (*id).to_owned()).collect(),
+        })
+    })
+}
+
+/// How far a run covered every framework, and what findings name beyond them.
+pub(super) fn coverage(report: &RedteamReport) -> Vec<Coverage> {
+    covered_by(report, attacks::all())
+}
+
+fn covered_by(report: &RedteamReport, attacks: &[&'static dyn Attack]) -> Vec<Coverage> {
+    let mut all: Vec<Coverage> = FRAMEWORKS
+        .iter()
+        .map(|framework| {
+            let entries = framework.entries.iter();
+            let entries = entries.map(|entry| covered(entry.id, entry.title, report, attacks));
+            // Of weaknesses of all kinds, those that concern nobody are left out.
+            let whole = framework.id != "cwe";
+            Coverage {
+                id: framework.id.to_owned(),
+                name: framework.name.to_owned(),
+                title: framework.title.to_owned(),
+                entries: entries.filter(|one| whole || one.state != State::NoAttack).collect(),
+            }
+        })
+        .collect();
+    let mut others: Vec<String> = report.findings.iter().flat_map(ids).collect();
+    others.retain(|id| find(id).is_none());
+    others.sort_unstable();
+    others.dedup();
+    if !others.is_empty() {
+        all.push(Coverage {
+            id: "others".to_owned(),
+            name: "Others".to_owned(),
+            title: "Others".to_owned(),
+            entries: others.iter().map(|id| covered(id, "", report, attacks)).collect(),
+        });
+    }
+    all
+}
+
+fn covered(
+    id: &str,
+    title: &str,
+    report: &RedteamReport,
+    attacks: &[&'static dyn Attack],
+) -> Covered {
+    let named = |finding: &&Finding| ids(finding).iter().any(|one| belongs(one, id));
+    let count = |standing: Standing| {
+        let found = report.findings.iter().filter(named);
+        found.filter(|finding| Standing::of(finding) == standing).count()
+    };
+    let mut covered = Covered {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        state: State::NoAttack,
+        confirmed: count(Standing::Confirmed),
+        suspected: count(Standing::Suspected),
+        by_design: count(Standing::ByDesign),
+        attacks: Vec::new(),
+        not_run: Vec::new(),
+    };
+    // Attacks of the suite say themselves what they are about.
+    for one in report.attacks.iter().filter(|one| one.bouts > 0) {
+        let about = one.about.iter().flat_map(|about| &about.frameworks);
+        if about.into_iter().any(|known| belongs(known, id)) {
+            covered.attacks.push(one.attack.clone());
+        }
+    }
+    for attack in attacks.iter().filter(|attack| is_about(**attack, id)) {
+        let what = attack.meta().id;
+        match why_not(what, report) {
+            None => covered.attacks.push(what.to_owned()),
+            Some(why) => covered.not_run.push(NotRun { what: what.to_owned(), why }),
+        }
+    }
+    // Attacks of the suite say themselves what they are about.
+    let defined = report.attacks.iter().filter(|one| {
+        let about = one.about.as_ref().filter(|_| one.bouts > 0);
+        about.is_some_and(|about| about.frameworks.iter().any(|known| known == id))
+    });
+    covered.attacks.extend(defined.map(|one| one.attack.clone()));
+    covered.state = match &covered {
+        Covered { confirmed: 1.., .. } => State::Confirmed,
+        Covered { suspected: 1.., .. } => State::Suspected,
+        Covered { by_design: 1.., .. } => State::ByDesign,
+        Covered { attacks, .. } if !attacks.is_empty() => State::Clean,
+        Covered { not_run, .. } if !not_run.is_empty() => State::NotRun,
+        _ => State::NoAttack,
+    };
+    covered
+}
+
+/// Why an attack did not look; none if it did.
+fn why_not(attack: &str, report: &RedteamReport) -> Option<String> {
+    let run = report.attacks.iter().find(|one| one.attack == attack);
+    if run.is_some_and(|run| run.bouts > 0) {
+        return None;
+    }
+    let told = report.not_run.iter().find(|one| one.what == attack);
+    Some(match (told, run) {
+        (Some(told), _) => told.why.clone(),
+        (None, Some(_)) => "found no place to attack".to_owned(),
+        (None, None) => "was not asked for".to_owned(),
+    })
+}
+
+fn is_about(attack: &dyn Attack, entry: &str) -> bool {
+    let facts = attack.weakness();
+    facts.frameworks.iter().any(|id| belongs(id, entry))
+        || facts.cwe.iter().any(|number| format!("CWE-{number}") == entry)
+}
+
+/// Whether an id is an entry, or a part of it: `AML.T0051.001` is one of `AML.T0051`.
+fn belongs(id: &str, entry: &str) -> bool {
+    id.strip_prefix(entry).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use quintain_evidence::redteam_report::AttackReport;
+    use quintain_evidence::weakness::Weakness;
+    use quintain_scan::launch_checks;
+
+    use super::*;
+
+    fn report(looked: &[(&str, usize)]) -> RedteamReport {
+        let ran = |(attack, bouts): &(&str, usize)| AttackReport {
+            attack: (*attack).to_owned(),
+            bouts: *bouts,
+            ..AttackReport::default()
+        };
+        RedteamReport { attacks: looked.iter().map(ran).collect(), ..RedteamReport::default() }
+    }
+
+    fn entry(report: &RedteamReport, id: &str) -> Covered {
+        let all = coverage(report);
+        all.into_iter().flat_map(|one| one.entries).find(|entry| entry.id == id).unwrap()
+    }
+
+    #[test]
+    fn every_id_of_every_attack_and_check_has_a_title() {
+        let attacks = attacks::all().iter().map(|one| (one.meta().id, one.weakness()));
+        let checks = launch_checks::all().iter().map(|one| (one.meta().id, one.weakness()));
+        for (rule, facts) in attacks.chain(checks) {
+            let Weakness { frameworks, cwe, .. } = facts;
+            let numbers = cwe.iter().map(|number| format!("CWE-{number}"));
+            for id in frameworks.iter().map(|id| (*id).to_owned()).chain(numbers) {
+                assert!(find(&id).is_some(), "{rule}: {id}");
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_unique_and_begin_like_their_framework() {
+        let mut seen = std::collections::HashSet::new();
+        for framework in FRAMEWORKS {
+            assert!(seen.insert(framework.id));
+            for entry in framework.entries {
+                assert!(seen.insert(entry.id) && entry.id.starts_with(framework.prefix));
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_not_run_is_not_clean() {
+        let mut report = report(&[("bola", 3)]);
+        let clean = entry(&report, "API1");
+        assert_eq!((clean.state, clean.word().as_str()), (State::Clean, "nothing found"));
+        assert_eq!(clean.attacks, ["bola"]);
+        report.attacks[0].bouts = 0;
+        let idle = entry(&report, "API1");
+        assert_eq!((idle.state, idle.word().as_str()), (State::NotRun, "not run"));
+        assert_eq!(idle.why(), "bola found no place to attack");
+        report.attacks.clear();
+        assert_eq!(entry(&report, "API1").why(), "bola was not asked for");
+        report.not_run.push(NotRun { what: "bola".into(), why: "needs two identities".into() });
+        assert_eq!(entry(&report, "API1").why(), "bola needs two identities");
+        let nobody = entry(&report, "MCP08");
+        assert_eq!((nobody.state, nobody.word().as_str()), (State::NoAttack, "not run"));
+        assert_eq!(nobody.why(), "no attack tests it");
+    }
+
+    #[test]
+    fn what_did_not_look_is_told_beside_what_did() {
+        let clean = entry(&report(&[("bfla", 1)]), "API5");
+        assert_eq!(clean.state, State::Clean);
+        assert!(clean.not_run.iter().any(|one| one.what == "rbac"));
+        assert!(clean.why().starts_with("bfla; not run: "), "{}", clean.why());
+    }
+
+    #[test]
+    fn weaknesses_that_no_attack_knows_are_left_out() {
+        let all = coverage(&RedteamReport::default());
+        let cwe = all.iter().find(|one| one.id == "cwe").unwrap();
+        assert!(cwe.entries.iter().any(|one| one.id == "CWE-78"));
+        assert!(cwe.of(State::NoAttack).next().is_none());
+        assert!(!all.iter().any(|one| one.id == "others"));
+    }
+
+    #[test]
+    fn parts_of_a_technique_count_for_it() {
+        assert!(belongs("AML.T0051.001", "AML.T0051") && !belongs("AML.T0051", "AML.T0051.001"));
+        assert!(!belongs("API10", "API1"));
+    }
+}

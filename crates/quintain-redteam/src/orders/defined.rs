@@ -1,0 +1,237 @@
+//! Attacks that a suite defines: payloads or whole calls, where they are tried, and what proves that
+//! they worked. They are attacks like those of the registry.
+
+mod proof;
+mod reach;
+mod read;
+mod shape;
+mod text;
+
+pub(crate) use proof::{Proof, Sign};
+pub(crate) use reach::KINDS;
+use reach::Reach;
+pub use read::Reading;
+pub(crate) use read::{Probes, WORDS, demands, framework_ids, pattern};
+pub(crate) use shape::Shape;
+
+use proof::Sight;
+use text::Values;
+
+/// Placeholders with what they stand for.
+pub(crate) const PLACEHOLDERS: [(&str, text::Name, &str); 15] = text::Name::ALL;
+/// Kinds of errors.
+pub(crate) const FAULTS: [(&str, proof::Fault); 5] = proof::Fault::WORDS;
+
+use quintain_content::registry::About;
+use quintain_evidence::finding::{Confidence, Place, Severity};
+use quintain_evidence::probe::{self, Step};
+use quintain_evidence::weakness::Weakness;
+
+use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Need, Tried};
+use crate::attacks::leaks;
+use crate::attacks::reach::{attempt, plausible};
+
+/// An attack of a suite.
+#[derive(Debug)]
+pub struct Defined {
+    pub(crate) id: String,
+    pub(crate) summary: String,
+    /// Markdown, for reports.
+    pub(crate) docs: String,
+    pub(crate) severity: Severity,
+    pub(crate) cwe: Vec<u32>,
+    pub(crate) frameworks: Vec<&'static str>,
+    pub(crate) needs: Vec<Need>,
+    pub(crate) shots: Shots,
+    /// Any of them will do.
+    pub(crate) proofs: Vec<Proof>,
+    /// Tools that must not be there at all, as patterns.
+    pub(crate) unwanted: Vec<String>,
+}
+
+/// What is sent.
+#[derive(Debug)]
+pub(crate) enum Shots {
+    /// Hostile values in the place of innocent ones.
+    Payloads { reach: Reach, payloads: Vec<Payload> },
+    /// Whole calls, as they stand.
+    Probes(Vec<Volley>),
+    /// Every harmless call that works once more, and these.
+    Again(Vec<Volley>),
+}
+
+/// One form of the attack: a value.
+#[derive(Debug, Clone)]
+pub(crate) struct Payload {
+    pub(crate) form: String,
+    pub(crate) shape: Shape,
+}
+
+/// One form of the attack: a call, or several in a row.
+#[derive(Debug)]
+pub(crate) struct Volley {
+    pub(crate) form: String,
+    pub(crate) shape: Shape,
+    /// The step it is about, before anything is filled in.
+    pub(crate) last: Step,
+    /// In the place of the proofs of the attack.
+    pub(crate) own: Vec<Proof>,
+}
+
+impl Attack for Defined {
+    fn meta(&self) -> About<'_> {
+        About { id: &self.id, aliases: &[], summary: &self.summary, docs: &self.docs, since: "" }
+    }
+
+    fn weakness(&self) -> Weakness<'_> {
+        Weakness { severity: self.severity, cwe: &self.cwe, frameworks: &self.frameworks }
+    }
+
+    fn needs(&self) -> &[Need] {
+        &self.needs
+    }
+
+    fn may_end_target(&self) -> bool {
+        let fatal = |proof: &Proof| proof.signs.iter().any(|sign| matches!(sign, Sign::Exit));
+        self.proofs.iter().any(fatal)
+    }
+
+    fn inspects(&self) -> bool {
+        !self.unwanted.is_empty()
+    }
+
+    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+        let unwanted = field.tools().filter_map(|(server, tool)| {
+            let name = tool.name().filter(|name| reach::matches(&self.unwanted, name))?;
+            let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
+            let title = format!("{}: the server lists {name}", self.summary);
+            Some(Hit::confirmed(title, format!("`{name}` is listed")).at(place).fault("listed"))
+        });
+        unwanted.collect()
+    }
+
+    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+        match &self.shots {
+            Shots::Payloads { reach, .. } => reach.aims(field),
+            Shots::Probes(probes) => with_places(Vec::new(), probes, field),
+            Shots::Again(probes) => with_places(leaks::aims(field), probes, field),
+        }
+    }
+
+    fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+        match &self.shots {
+            Shots::Payloads { payloads, .. } => {
+                let shots = payloads.iter().enumerate();
+                shots.filter_map(|(set, shot)| value(aim, brief, set, shot)).collect()
+            }
+            Shots::Probes(probes) => calls(probes, aim, brief),
+            Shots::Again(probes) => {
+                let mut attempts = leaks::again(aim, brief);
+                attempts.extend(calls(probes, aim, brief));
+                attempts
+            }
+        }
+    }
+
+    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+        let hit = |tried: &Tried| {
+            let sight = Sight::new(bout, tried, !matches!(self.shots, Shots::Payloads { .. }));
+            let seen = self.proofs_of(&sight).iter().filter_map(|proof| {
+                let fatal = proof.signs.iter().any(|sign| matches!(sign, Sign::Exit));
+                Some((proof.seen(&sight)?, fatal))
+            });
+            // The surest, and of those the first.
+            let (seen, fatal) =
+                seen.reduce(|best, one| if one.0.sure && !best.0.sure { one } else { best })?;
+            let confidence = if seen.sure { Confidence::Confirmed } else { Confidence::Suspected };
+            let title = format!("{}: {} ({})", bout.aim.place, self.summary, tried.attempt.form);
+            let mut hit = Hit::new(confidence, title, seen.what).by(tried);
+            hit.pointer = seen.pointer;
+            // The death of a server is reported once, whoever looks for it.
+            Some(if fatal { hit.fault("death") } else { hit })
+        };
+        bout.tried.iter().filter_map(hit).collect()
+    }
+}
+
+impl Defined {
+    /// What proves that this attempt worked.
+    fn proofs_of(&self, sight: &Sight<'_>) -> &[Proof] {
+        let (Shots::Probes(probes) | Shots::Again(probes)) = &self.shots else {
+            return &self.proofs;
+        };
+        let own = sight.shot().and_then(|at| probes.get(at)).map(|volley| &volley.own);
+        own.filter(|own| !own.is_empty()).unwrap_or(&self.proofs)
+    }
+}
+
+fn value(aim: &Aim, brief: &Brief<'_>, set: usize, payload: &Payload) -> Option<Attempt> {
+    let (nonce, values) = Values::draw(brief, plausible(aim), set);
+    let value = payload.shape.fill(&values)?;
+    let made = attempt(aim, (set, &payload.form), nonce, value)?;
+    Some(Attempt { role: values.role(), ..made })
+}
+
+/// The calls that are about the place of an aim.
+fn calls(probes: &[Volley], aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+    let Some(field) = brief.field else { return Vec::new() };
+    let mine = probes.iter().enumerate();
+    let mine = mine.filter(|(_, probe)| place(&probe.last, field) == aim.place);
+    mine.filter_map(|(at, probe)| call(brief, at, probe)).collect()
+}
+
+fn call(brief: &Brief<'_>, at: usize, volley: &Volley) -> Option<Attempt> {
+    let (nonce, values) = Values::draw(brief, String::new(), at);
+    let planned = probe::steps(&volley.shape.fill(&values)?).ok()?;
+    let steps = planned.into_iter().map(|one| one.step).collect();
+    // The first set is that of the innocent call.
+    let (form, set, role) = (volley.form.clone(), at + 1, values.role());
+    let action = Action::Steps { steps, identity: 0 };
+    Some(Attempt { form, set, role, action, nonce, payload: None })
+}
+
+/// Aims, with those at the places that calls are about.
+fn with_places(mut aims: Vec<Aim>, probes: &[Volley], field: &Field<'_>) -> Vec<Aim> {
+    for probe in probes {
+        let place = place(&probe.last, field);
+        if aims.iter().all(|aim| aim.place != place) {
+            aims.push(at(place));
+        }
+    }
+    aims
+}
+
+/// What a call is about: the tool that is called, or the request that is made.
+fn place(step: &Step, field: &Field<'_>) -> Place {
+    let first = || field.surfaces.first().map_or("", |(server, _)| server.as_str());
+    let home = |tool: &str| {
+        let listed = field.tools().find(|(_, known)| known.name() == Some(tool));
+        listed.map_or_else(first, |(server, _)| server).to_owned()
+    };
+    match step {
+        Step::Call(call) => Place::Tool {
+            server: call.server.clone().unwrap_or_else(|| home(&call.tool)),
+            tool: call.tool.clone(),
+        },
+        Step::Request { method, server, .. } => Place::Message {
+            server: server.clone().unwrap_or_else(|| first().to_owned()),
+            message: method.clone(),
+        },
+    }
+}
+
+fn at(place: Place) -> Aim {
+    let schema = serde_json::Value::Null;
+    Aim {
+        place,
+        baseline: None,
+        kinds: vec![Kind::Other],
+        schema,
+        draft: None,
+        by_design: None,
+        mode: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,337 @@
+//! `proof` of a defined attack: what shows that it worked, and how sure that is.
+
+use quintain_content::glob;
+use quintain_evidence::accepted::accepted;
+use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
+use quintain_evidence::finding::Confidence;
+use regex::Regex;
+use serde_json::Value;
+
+use super::text::{Name, Text, Values};
+use crate::attack::{Attack, Bout, Tried};
+use quintain_evidence::demands::{Around, Demands};
+
+/// Signs that must be seen together.
+pub(crate) struct Proof {
+    pub(crate) signs: Vec<Sign>,
+    /// Never more than a suspicion, whatever is seen.
+    pub(crate) doubtful: bool,
+}
+
+impl Proof {
+    /// A proof of one sign.
+    pub(crate) fn of(sign: Sign) -> Self {
+        Self { signs: vec![sign], doubtful: false }
+    }
+}
+
+impl std::fmt::Debug for Proof {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proof").field("signs", &self.signs.len()).finish_non_exhaustive()
+    }
+}
+
+/// One thing that can be seen.
+pub(crate) enum Sign {
+    /// The answer holds a text.
+    Answer(Text),
+    /// The answer matches, and the innocent one does not.
+    Matches(Regex),
+    /// The listener was called.
+    Listener,
+    /// A file appeared in the canary ground: any that carries the mark, or this one.
+    File(Option<Text>),
+    /// A program was started with an argument that matches, or that carries the mark.
+    Program { name: String, argument: Option<Text> },
+    /// The server ended.
+    Exit,
+    /// It ended in an error, which the innocent call did not.
+    Error(Fault),
+    /// The server did as it was asked: no error by its form, and none by its words.
+    Accepted,
+    /// A demand on the answer is broken.
+    Assert(Box<dyn Demands>),
+    /// The answer is another than the innocent one.
+    Differs,
+    /// A built-in attack sees what it looks for.
+    Detector(&'static dyn Attack),
+    /// A tool did as it was asked that the server does not list.
+    Unlisted,
+}
+
+/// Kinds of errors by the words that suites use; a number is a code of JSON-RPC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Timeout,
+    Closed,
+    Garbled,
+    Protocol,
+    Tool,
+    Code(i64),
+}
+
+impl Fault {
+    pub(crate) const WORDS: [(&'static str, Self); 5] = [
+        ("timeout", Self::Timeout),
+        ("closed", Self::Closed),
+        ("garbled", Self::Garbled),
+        ("protocol", Self::Protocol),
+        ("tool", Self::Tool),
+    ];
+
+    fn is(self, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::TimedOut { .. } => self == Self::Timeout,
+            Outcome::Closed { .. } => self == Self::Closed,
+            Outcome::Garbled { .. } => self == Self::Garbled,
+            Outcome::RpcError { code, .. } => self == Self::Protocol || self == Self::Code(*code),
+            Outcome::ToolError(_) => self == Self::Tool,
+            Outcome::Reply(_) | Outcome::Refused { .. } => false,
+        }
+    }
+}
+
+/// What a sign showed.
+pub(crate) struct Seen {
+    pub(crate) what: String,
+    /// No echo and no chance explains it.
+    pub(crate) sure: bool,
+    pub(crate) pointer: Option<String>,
+}
+
+impl Seen {
+    fn sure(what: impl Into<String>) -> Self {
+        Self { what: what.into(), sure: true, pointer: None }
+    }
+
+    fn unsure(what: impl Into<String>) -> Self {
+        Self { sure: false, ..Self::sure(what) }
+    }
+}
+
+/// An attempt as proofs look at it.
+pub(crate) struct Sight<'a> {
+    bout: &'a Bout<'a>,
+    tried: &'a Tried,
+    values: Values,
+    /// Everything that the requests held.
+    sent: String,
+    /// The call was written by the user as a whole: there is no innocent one to compare with.
+    whole: bool,
+}
+
+impl<'a> Sight<'a> {
+    pub(crate) fn new(bout: &'a Bout<'a>, tried: &'a Tried, whole: bool) -> Self {
+        let values = Values::of_role(&tried.attempt.role);
+        Self { bout, tried, values, sent: sent(tried), whole }
+    }
+
+    /// Which payload or call of its attack was tried.
+    pub(crate) fn shot(&self) -> Option<usize> {
+        self.values.shot()
+    }
+
+    fn innocent(&self) -> Option<&Exchange> {
+        self.bout.baseline()
+    }
+
+    /// Something that stands in the answer, and what an answer would have to hold to have it too.
+    fn in_answer(&self, what: String, fresh: bool, holds: impl Fn(&str) -> bool) -> Option<Seen> {
+        if !holds(&self.tried.said()) {
+            return None;
+        }
+        if holds(&self.sent) {
+            return Some(Seen::unsure(format!("{what}, as the request does")));
+        }
+        if fresh || self.whole {
+            return Some(Seen::sure(what));
+        }
+        match self.innocent() {
+            Some(innocent) if holds(&innocent.outcome.said()) => None,
+            Some(_) => Some(Seen::sure(format!("{what}, that of the innocent call does not"))),
+            None => Some(Seen::unsure(format!("{what}; no innocent call to compare with"))),
+        }
+    }
+
+    fn observed(&self) -> &[Observation] {
+        &self.tried.evidence.observations
+    }
+
+    fn broken(&self, demands: &dyn Demands) -> Option<Seen> {
+        let around = Around { surfaces: self.bout.field.surfaces, vars: self.values.vars() };
+        let breach = demands.broken(&self.tried.evidence, around)?;
+        let of = |exchange: Exchange| Evidence { exchanges: vec![exchange], ..Evidence::default() };
+        let holds = |exchange: Exchange| demands.broken(&of(exchange), around).is_none();
+        // A call that is whole stands for itself; an empty answer takes the part of the innocent one.
+        let innocent =
+            if self.whole { Some(Exchange::answered("")) } else { self.innocent().cloned() };
+        let echo = innocent.clone().map(|exchange| with_echo(exchange, &self.sent));
+        let sure = match (innocent, echo) {
+            (Some(innocent), _) if !holds(innocent.clone()) => {
+                if !self.whole {
+                    return None;
+                }
+                true
+            }
+            (Some(_), Some(echo)) => holds(echo),
+            _ => false,
+        };
+        Some(Seen { what: breach.what, sure, pointer: breach.pointer })
+    }
+}
+
+impl Proof {
+    /// What all signs together show; surer by one that is sure.
+    pub(crate) fn seen(&self, sight: &Sight<'_>) -> Option<Seen> {
+        let seen: Vec<Seen> =
+            self.signs.iter().map(|sign| sign.seen(sight)).collect::<Option<_>>()?;
+        let what: Vec<&str> = seen.iter().map(|one| one.what.as_str()).collect();
+        Some(Seen {
+            what: what.join("; "),
+            sure: !self.doubtful && seen.iter().any(|one| one.sure),
+            pointer: seen.iter().find_map(|one| one.pointer.clone()),
+        })
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = Name> {
+        self.signs.iter().flat_map(|sign| match sign {
+            Sign::Answer(text)
+            | Sign::File(Some(text))
+            | Sign::Program { argument: Some(text), .. } => text.names().collect(),
+            _ => Vec::new(),
+        })
+    }
+}
+
+impl Sign {
+    fn seen(&self, sight: &Sight<'_>) -> Option<Seen> {
+        match self {
+            Self::Answer(text) => {
+                let wanted = text.fill(&sight.values).filter(|wanted| !wanted.is_empty())?;
+                let what = format!("the answer holds `{wanted}`");
+                sight.in_answer(what, text.is_fresh(), |said| said.contains(&wanted))
+            }
+            Self::Matches(pattern) => {
+                let what = format!("the answer matches `{pattern}`");
+                sight.in_answer(what, false, |said| pattern.is_match(said))
+            }
+            Self::Listener => sight.observed().iter().find_map(|one| match one {
+                Observation::Connection { request, .. } => {
+                    Some(Seen::sure(format!("the listener was asked: {request}")))
+                }
+                _ => None,
+            }),
+            Self::File(wanted) => file(sight, wanted.as_ref()),
+            Self::Program { name, argument } => program(sight, name, argument.as_ref()),
+            Self::Exit => sight.observed().iter().find_map(|one| match one {
+                Observation::Exit { why } => Some(Seen::sure(format!("the server ended: {why}"))),
+                _ => None,
+            }),
+            Self::Error(fault) => {
+                let outcome = &sight.tried.last()?.outcome;
+                if !fault.is(outcome) {
+                    return None;
+                }
+                let said = outcome.failure().unwrap_or_else(|| outcome.said());
+                let line = said.lines().next().unwrap_or_default();
+                let what = format!("it ended in an error: {line}");
+                match sight.innocent() {
+                    _ if sight.whole => Some(Seen::sure(what)),
+                    Some(innocent) if fault.is(&innocent.outcome) => None,
+                    Some(_) => Some(Seen::sure(what)),
+                    None => Some(Seen::unsure(what)),
+                }
+            }
+            Self::Accepted => {
+                let outcome = &sight.tried.last()?.outcome;
+                let did = accepted(outcome);
+                did.then(|| Seen::sure("the server did as it was asked"))
+            }
+            Self::Assert(demands) => sight.broken(&**demands),
+            Self::Differs => {
+                let innocent = sight.innocent()?.outcome.said();
+                (sight.tried.said() != innocent)
+                    .then(|| Seen::unsure("the answer is another than that of the innocent call"))
+            }
+            Self::Detector(attack) => detected(sight, *attack),
+            Self::Unlisted => {
+                let exchange = sight.tried.last()?;
+                let name = exchange.sent.get("name").and_then(Value::as_str)?;
+                let mut listed = sight.bout.field.tools();
+                let hidden = exchange.method == "tools/call"
+                    && !listed.any(|(_, tool)| tool.name() == Some(name));
+                (hidden && accepted(&exchange.outcome))
+                    .then(|| Seen::sure(format!("`{name}` is not listed, and did as it was asked")))
+            }
+        }
+    }
+}
+
+/// What a built-in attack makes of this attempt alone.
+fn detected(sight: &Sight<'_>, attack: &dyn Attack) -> Option<Seen> {
+    let tried = std::slice::from_ref(sight.tried);
+    let hits = attack.detect(&Bout { tried, ..*sight.bout });
+    let hit = hits.into_iter().max_by_key(|hit| hit.confidence)?;
+    let sure = hit.confidence == Confidence::Confirmed;
+    Some(Seen { what: format!("{}: {}", attack.meta().id, hit.what), sure, pointer: hit.pointer })
+}
+
+fn file(sight: &Sight<'_>, wanted: Option<&Text>) -> Option<Seen> {
+    let wanted = match wanted {
+        Some(text) => Some(text.fill(&sight.values)?),
+        None => None,
+    };
+    sight.observed().iter().find_map(|one| match one {
+        Observation::File { path, .. } => {
+            let path = path.display().to_string();
+            let is_it = wanted.as_ref().is_none_or(|wanted| *wanted == path);
+            is_it.then(|| Seen::sure(format!("the file {path} appeared")))
+        }
+        _ => None,
+    })
+}
+
+/// Whoever starts a program with the payload as an argument need not do wrong; an argument that the
+/// definition names is another matter.
+fn program(sight: &Sight<'_>, wanted: &str, argument: Option<&Text>) -> Option<Seen> {
+    let pattern = match argument {
+        Some(text) => Some(text.fill(&sight.values)?),
+        None => None,
+    };
+    sight.observed().iter().find_map(|one| {
+        let Observation::Program { program, arguments } = one else { return None };
+        if !glob::matches(wanted, program) {
+            return None;
+        }
+        let what = format!("{program} was started with {arguments:?}");
+        match &pattern {
+            None => Some(Seen::unsure(what)),
+            Some(pattern) => {
+                let found = arguments.iter().any(|argument| glob::matches(pattern, argument));
+                found.then(|| Seen::sure(what))
+            }
+        }
+    })
+}
+
+/// An answer that also repeats what was sent.
+fn with_echo(mut exchange: Exchange, sent: &str) -> Exchange {
+    let echo = serde_json::json!({"type": "text", "text": sent});
+    match &mut exchange.outcome {
+        Outcome::Reply(result) | Outcome::ToolError(result) => {
+            match result.get_mut("content").and_then(Value::as_array_mut) {
+                Some(blocks) => blocks.push(echo),
+                None => *result = serde_json::json!({"content": [echo]}),
+            }
+        }
+        _ => {}
+    }
+    exchange
+}
+
+/// All texts and numbers of the requests of an attempt.
+fn sent(tried: &Tried) -> String {
+    let value = serde_json::to_value(tried.attempt.action.steps()).unwrap_or_default();
+    // Said is what an outcome says of all its texts; a request is read the same way.
+    Outcome::Reply(value).said()
+}

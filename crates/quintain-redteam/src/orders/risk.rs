@@ -1,0 +1,84 @@
+//! Numbers for people who compare runs: attack success with its uncertainty, and a risk score.
+
+use quintain_evidence::finding::{Confidence, Finding, Severity};
+use quintain_evidence::redteam_report::{AttackReport, Level, Risk};
+
+fn level(score: f64) -> Level {
+    match score {
+        score if score >= 9.0 => Level::Critical,
+        score if score >= 7.0 => Level::High,
+        score if score >= 4.0 => Level::Medium,
+        _ => Level::Low,
+    }
+}
+
+/// The 95 % interval of a share, by Wilson: honest for few samples, and never outside of 0 to 1.
+pub fn interval(hits: usize, of: usize) -> (f64, f64) {
+    if of == 0 {
+        return (0.0, 1.0);
+    }
+    let (n, share, z) = (of as f64, hits as f64 / of as f64, 1.96_f64);
+    let middle = share + z * z / (2.0 * n);
+    let spread = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    let whole = 1.0 + z * z / n;
+    (((middle - spread) / whole).max(0.0), ((middle + spread) / whole).min(1.0))
+}
+
+/// The risk of all confirmed findings: the impact of the worst, how often its attack worked, and a
+/// little for every further one.
+pub fn risk(findings: &[Finding], attacks: &[AttackReport]) -> Risk {
+    let mut scores: Vec<(String, f64)> = Vec::new();
+    for report in attacks {
+        let worst = findings
+            .iter()
+            .filter(|one| one.rule == report.attack && one.confidence == Confidence::Confirmed)
+            .map(|finding| finding.severity)
+            .max();
+        if let Some(worst) = worst.filter(|worst| *worst > Severity::Info) {
+            scores.push((report.attack.clone(), score(worst, report.rate)));
+        }
+    }
+    scores.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let count = |low: f64, high: f64| {
+        scores.iter().filter(|(_, score)| (low..high).contains(score)).count() as f64
+    };
+    let more = |count: f64, each: f64| (count - 1.0).max(0.0) * each;
+    let worst = scores.first().map_or(0.0, |(_, score)| *score);
+    let total = worst + more(count(9.0, 11.0), 0.5) + more(count(7.0, 9.0), 0.25);
+    let score = total.min(10.0);
+    Risk { score, level: level(score), attacks: scores }
+}
+
+/// Tools carry these attacks out without any skill, so ease is always full.
+fn score(severity: Severity, rate: f64) -> f64 {
+    let impact = match severity {
+        Severity::Critical => 4.0,
+        Severity::High => 3.0,
+        Severity::Medium => 2.0,
+        Severity::Low => 1.0,
+        Severity::Info => 0.0,
+    };
+    let exploit = (1.5 + 2.5 * rate).min(4.0);
+    let human = 1.5 * (0.8 + 0.2 * rate);
+    (impact + exploit + human + 0.5).min(10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_wide_for_few_samples() {
+        let (low, high) = interval(1, 2);
+        assert!(low < 0.12 && high > 0.88, "{low} {high}");
+        let (low, high) = interval(0, 100);
+        assert!(low == 0.0 && high < 0.05, "{low} {high}");
+        assert_eq!(interval(0, 0), (0.0, 1.0));
+    }
+
+    #[test]
+    fn nothing_found_is_no_risk() {
+        let risk = risk(&[], &[]);
+        assert_eq!((risk.score, risk.level), (0.0, Level::Low));
+    }
+}

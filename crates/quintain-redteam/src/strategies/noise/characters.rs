@@ -1,0 +1,195 @@
+//! Typing errors.
+
+use quintain_content::chance::Chance;
+use quintain_content::registry::Meta;
+
+use crate::strategies::rewrite::{Rewrite, each_word};
+use crate::strategies::strategy::{Converter, Suits};
+
+pub(in crate::strategies) static RANDOM_CASE: Converter = Converter {
+    meta: &Meta {
+        id: "random-case",
+        aliases: &["random-capital-letters"],
+        summary: "Capitals by chance",
+        docs: docs! {
+            what: "Turns a share of the letters, `share` (0.5 if not told), from small to capital \
+                   and back.",
+            why: "Comparisons that mind the case miss it; keywords of SQL and names of hosts do \
+                  not care.",
+            example: "strategies:\n  - id: random-case\n    config: {share: 0.3}",
+        },
+        since: "0.1.0",
+    },
+    suits: Suits::BOTH,
+    compile: |options| {
+        let share = options.share("share", 0.5);
+        Rewrite::by_chance(move |text, chance| recased(text, share, chance))
+    },
+};
+
+pub(in crate::strategies) static CHAR_SWAP: Converter = Converter {
+    meta: &Meta {
+        id: "char-swap",
+        aliases: &[],
+        summary: "Neighbouring letters swapped",
+        docs: docs! {
+            what: "In a share of the words of four letters or more, `share` (0.2 if not told), \
+                   swaps two letters inside.",
+            why: "Readers hardly notice, word lists do.",
+            example: "strategies:\n  - id: char-swap\n    config: {share: 0.6}",
+        },
+        since: "0.1.0",
+    },
+    suits: Suits::MODELS,
+    compile: |options| {
+        let share = options.share("share", 0.2);
+        Rewrite::by_chance(move |text, chance| {
+            each_word(text, |word| {
+                let mut chars: Vec<char> = word.chars().collect();
+                if chars.len() >= 4 && chance.happens(share) {
+                    let at = 1 + chance.below(chars.len() - 3);
+                    chars.swap(at, at + 1);
+                }
+                chars.into_iter().collect()
+            })
+        })
+    },
+};
+
+pub(in crate::strategies) static CHAR_NOISE: Converter = Converter {
+    meta: &Meta {
+        id: "char-noise",
+        aliases: &[],
+        summary: "Characters replaced by their neighbours in ASCII",
+        docs: docs! {
+            what: "Replaces a share of the visible ASCII characters, `share` (0.06 if not told), \
+                   by the next or the one before.",
+            why: "A little noise moves a text away from what training saw.",
+            example: "strategies:\n  - id: char-noise\n    config: {share: 0.1}",
+        },
+        since: "0.1.0",
+    },
+    suits: Suits::MODELS,
+    compile: |options| {
+        let share = options.share("share", 0.06);
+        Rewrite::by_chance(move |text, chance| noised(text, share, chance))
+    },
+};
+
+pub(in crate::strategies) static CHAR_DELETE: Converter = Converter {
+    meta: &Meta {
+        id: "char-delete",
+        aliases: &["typos"],
+        summary: "Letters left out",
+        docs: docs! {
+            what: "Leaves out one letter inside a share of the words, `share` (0.3 if not told).",
+            why: "Readers fill it in, word lists do not.",
+            example: "strategies:\n  - char-delete",
+        },
+        since: "0.1.0",
+    },
+    suits: Suits::MODELS,
+    compile: |options| {
+        let share = options.share("share", 0.3);
+        Rewrite::by_chance(move |text, chance| {
+            each_word(text, |word| {
+                let length = word.chars().count();
+                let gone =
+                    (length >= 4 && chance.happens(share)).then(|| 1 + chance.below(length - 2));
+                let kept = word.chars().enumerate().filter(|(at, _)| Some(*at) != gone);
+                kept.map(|(_, c)| c).collect()
+            })
+        })
+    },
+};
+
+pub(in crate::strategies) static INSERT_PUNCTUATION: Converter = Converter {
+    meta: &Meta {
+        id: "insert-punctuation",
+        aliases: &[],
+        summary: "Signs between and inside the words",
+        docs: docs! {
+            what: "Puts one of `signs` (`,.!?;:-` if not told) into a share of the words, `share` \
+                   (0.2 if not told), at a place by chance.",
+            why: "Tokens fall apart at signs.",
+            example: "strategies:\n  - id: insert-punctuation\n    config: {signs: '_*', share: \
+                      0.5}",
+        },
+        since: "0.1.0",
+    },
+    suits: Suits::MODELS,
+    compile: |options| {
+        let signs: Vec<char> = options.text("signs", ",.!?;:-").chars().collect();
+        let share = options.share("share", 0.2);
+        Rewrite::by_chance(move |text, chance| {
+            each_word(text, |word| {
+                let mut chars: Vec<char> = word.chars().collect();
+                if chance.happens(share) {
+                    let at = chance.below(chars.len() + 1);
+                    chance.pick(&signs).into_iter().for_each(|sign| chars.insert(at, *sign));
+                }
+                chars.into_iter().collect()
+            })
+        })
+    },
+};
+
+pub(super) fn recased(text: &str, share: f64, chance: &mut Chance) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !c.is_alphabetic() || !chance.happens(share) {
+            out.push(c);
+        } else if c.is_lowercase() {
+            out.extend(c.to_uppercase());
+        } else {
+            out.extend(c.to_lowercase());
+        }
+    }
+    out
+}
+
+pub(super) fn noised(text: &str, share: f64, chance: &mut Chance) -> String {
+    let noised = text.chars().map(|c| {
+        if !c.is_ascii_graphic() || !chance.happens(share) {
+            return c;
+        }
+        let near = if chance.happens(0.5) { c as u8 + 1 } else { c as u8 - 1 };
+        char::from(near.clamp(b'!', b'~'))
+    });
+    noised.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::strategies::testing::{first, texts};
+
+    const TEXT: &str = "Please print the contents of the configuration directory";
+
+    #[test]
+    fn a_seed_repeats_its_accidents() {
+        for name in ["random-case", "char-swap", "char-noise", "char-delete", "insert-punctuation"]
+        {
+            let entry = format!("{{id: {name}, config: {{share: 0.5}}}}");
+            assert_eq!(texts(&entry, TEXT, 1), texts(&entry, TEXT, 1), "{name}");
+            assert_ne!(texts(&entry, TEXT, 1), texts(&entry, TEXT, 2), "{name}");
+            let never = format!("{{id: {name}, config: {{share: 0}}}}");
+            assert_eq!(first(&never, TEXT), TEXT, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_said_changes() {
+        let always = |name: &str| first(&format!("{{id: {name}, config: {{share: 1}}}}"), TEXT);
+        assert_eq!(always("random-case"), TEXT.to_uppercase().replacen('P', "p", 1));
+        for (before, after) in TEXT.split(' ').zip(always("char-swap").split(' ')) {
+            assert_eq!(before.len(), after.len());
+            assert_eq!(before[..1], after[..1]);
+            assert_eq!(before[before.len() - 1..], after[after.len() - 1..]);
+        }
+        let shorter = TEXT.len() - always("char-delete").len();
+        assert_eq!(shorter, TEXT.split(' ').filter(|word| word.len() >= 4).count());
+        assert_eq!(always("insert-punctuation").len(), TEXT.len() + TEXT.split(' ').count());
+        let noised = always("char-noise");
+        assert!(noised.bytes().zip(TEXT.bytes()).all(|(new, old)| new.abs_diff(old) <= 1));
+    }
+}

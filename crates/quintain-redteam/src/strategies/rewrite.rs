@@ -1,0 +1,135 @@
+//! A rewriting of texts, bounded whatever it is given.
+
+use std::fmt;
+
+use quintain_content::chance::Chance;
+
+/// So many versions of one text at most.
+pub const MAX_VARIANTS: usize = 64;
+/// Longer texts, in bytes, are neither taken nor made.
+pub const MAX_TEXT: usize = 64 * 1024;
+
+type Versions = dyn Fn(&str, &mut Chance) -> Vec<String> + Send + Sync;
+
+/// One text in, one or more out.
+pub struct Rewrite(Box<Versions>);
+
+impl Rewrite {
+    /// Always the same single text.
+    pub fn one(rewrite: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        Self(Box::new(move |text, _| vec![rewrite(text)]))
+    }
+
+    /// A single text that depends on the seed.
+    pub fn by_chance(
+        rewrite: impl Fn(&str, &mut Chance) -> String + Send + Sync + 'static,
+    ) -> Self {
+        Self(Box::new(move |text, chance| vec![rewrite(text, chance)]))
+    }
+
+    pub fn many(
+        rewrite: impl Fn(&str, &mut Chance) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Box::new(rewrite))
+    }
+
+    /// Each character on its own; `None` leaves it as it is.
+    pub fn chars<R: AsRef<str>>(
+        rewrite: impl Fn(char) -> Option<R> + Send + Sync + 'static,
+    ) -> Self {
+        Self::one(move |text| each_char(text, &rewrite))
+    }
+
+    /// One step after the other.
+    pub fn chain(steps: Vec<Self>) -> Self {
+        Self(Box::new(move |text, chance| {
+            let mut texts = vec![text.to_owned()];
+            for step in &steps {
+                let seed = chance.number();
+                texts = bounded(texts.iter().flat_map(|text| step.texts(text, seed)));
+            }
+            texts
+        }))
+    }
+
+    /// All versions of a text, each once. None if they or the text itself are too long.
+    pub fn texts(&self, text: &str, seed: u64) -> Vec<String> {
+        if text.len() > MAX_TEXT {
+            return Vec::new();
+        }
+        bounded((self.0)(text, &mut Chance::of(seed, text)))
+    }
+}
+
+impl fmt::Debug for Rewrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Rewrite")
+    }
+}
+
+fn bounded(texts: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    for text in texts {
+        if kept.len() == MAX_VARIANTS {
+            break;
+        }
+        if text.len() <= MAX_TEXT && !kept.contains(&text) {
+            kept.push(text);
+        }
+    }
+    kept
+}
+
+/// The text with some characters replaced.
+pub(super) fn each_char<R: AsRef<str>>(text: &str, rewrite: impl Fn(char) -> Option<R>) -> String {
+    let mut out = String::with_capacity(text.len() * 2);
+    for c in text.chars() {
+        match rewrite(c) {
+            Some(new) => out.push_str(new.as_ref()),
+            None => out.push(c),
+        }
+    }
+    out
+}
+
+/// The text with its runs of letters and digits replaced; what stands between them stays.
+pub(super) fn each_word(text: &str, mut rewrite: impl FnMut(&str) -> String) -> String {
+    let mut out = String::with_capacity(text.len() * 2);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let word = |c: char| c.is_alphanumeric();
+        let start = rest.find(word).unwrap_or(rest.len());
+        let (between, after) = rest.split_at(start);
+        let (run, after) = after.split_at(after.find(|c| !word(c)).unwrap_or(after.len()));
+        out.push_str(between);
+        if !run.is_empty() {
+            out.push_str(&rewrite(run));
+        }
+        rest = after;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_bounded_in_number_and_length() {
+        let many = Rewrite::many(|text, _| (0..1000).map(|n| format!("{text}{n}")).collect());
+        assert_eq!(many.texts("x", 1).len(), MAX_VARIANTS);
+        let doubled = || Rewrite::one(|text| format!("{text}{text}"));
+        assert!(doubled().texts(&"x".repeat(MAX_TEXT), 1).is_empty());
+        let exploding = Rewrite::chain((0..64).map(|_| doubled()).collect());
+        assert!(exploding.texts("xy", 1).is_empty());
+        let wide = || Rewrite::many(|text, _| vec![format!("{text}a"), format!("{text}b")]);
+        assert_eq!(Rewrite::chain((0..20).map(|_| wide()).collect()).texts("", 1).len(), 64);
+    }
+
+    #[test]
+    fn words_are_replaced_in_place() {
+        assert_eq!(each_word("a-bc, d!", |word| format!("<{word}>")), "<a>-<bc>, <d>!");
+        assert_eq!(each_word("", |_| "x".to_owned()), "");
+        assert_eq!(each_word(" é ", |_| "x".to_owned()), " x ");
+    }
+}

@@ -1,0 +1,154 @@
+//! Checks of how servers are started or reached, as their configurations say. To add one: write its
+//! file, and its line in `ALL`. Nothing is started, and what a check wants to know of the machine it
+//! asks a [`Machine`].
+
+mod conflicting_servers;
+mod container_powers;
+mod lookalike_package;
+mod piped_download;
+mod plain_http;
+mod preloaded_code;
+mod program;
+mod secret_in_config;
+mod shell_wrapper;
+mod unpinned_package;
+mod unverified_transport;
+mod writable_by_others;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use crate::clients::{Config, Entry};
+use quintain_content::registry::Meta;
+use quintain_evidence::connection::Launch;
+use quintain_evidence::finding::{Confidence, Finding, Place, Severity};
+use quintain_evidence::static_finding::{FindingText, finding};
+use quintain_evidence::weakness::Weakness;
+
+pub use secret_in_config::{Literal, literals, masked};
+
+/// Looks for one kind of fault.
+pub trait LaunchCheck: Sync {
+    fn meta(&self) -> &'static Meta;
+
+    /// How bad it is, and what the frameworks call it.
+    fn weakness(&self) -> Weakness<'static>;
+
+    fn look(&self, scene: &Scene<'_>) -> Vec<Concern>;
+}
+
+/// What can be learned of files without starting anything.
+pub trait Machine {
+    /// Where a program of this name would be found.
+    fn program(&self, name: &str) -> Option<PathBuf>;
+
+    /// The path itself, or a folder above it, that everybody may change.
+    fn open_to_all(&self, path: &Path) -> Option<PathBuf>;
+}
+
+/// One server among all that are configured.
+pub struct Scene<'a> {
+    pub config: &'a Config,
+    pub entry: &'a Entry,
+    pub launch: &'a Launch,
+    pub configs: &'a [Config],
+    pub machine: &'a dyn Machine,
+}
+
+/// Something that is wrong with a launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Concern {
+    /// Which part of the entry: `args[1]`, `env.TOKEN`, `url`.
+    pub part: String,
+    /// What is wrong, in one line without a full stop.
+    pub title: String,
+    /// What was seen.
+    pub what: String,
+    /// What to do.
+    pub help: String,
+    /// If it is not that of the check.
+    pub severity: Option<Severity>,
+    pub confidence: Confidence,
+}
+
+impl Concern {
+    fn new(part: impl Into<String>, title: impl Into<String>, what: impl Into<String>) -> Self {
+        Self {
+            part: part.into(),
+            title: title.into(),
+            what: what.into(),
+            help: String::new(),
+            severity: None,
+            confidence: Confidence::Confirmed,
+        }
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+
+    fn severity(mut self, severity: Severity) -> Self {
+        self.severity = Some(severity);
+        self
+    }
+
+    fn suspected(mut self) -> Self {
+        self.confidence = Confidence::Suspected;
+        self
+    }
+}
+
+/// All of them, by the order of the reference.
+static ALL: &[&dyn LaunchCheck] = &[
+    &secret_in_config::SecretInConfig,
+    &plain_http::PlainHttp,
+    &unverified_transport::UnverifiedTransport,
+    &unpinned_package::UnpinnedPackage,
+    &lookalike_package::LookalikePackage,
+    &piped_download::PipedDownload,
+    &preloaded_code::PreloadedCode,
+    &shell_wrapper::ShellWrapper,
+    &container_powers::ContainerPowers,
+    &writable_by_others::WritableByOthers,
+    &conflicting_servers::ConflictingServers,
+];
+
+pub fn all() -> &'static [&'static dyn LaunchCheck] {
+    ALL
+}
+
+/// What is wrong with an entry. Disabled entries are told, not judged.
+pub fn look(
+    config: &Config,
+    entry: &Entry,
+    configs: &[Config],
+    machine: &dyn Machine,
+) -> Vec<Finding> {
+    let Some(launch) = entry.launch.as_ref().filter(|_| !entry.disabled) else { return Vec::new() };
+    let scene = Scene { config, entry, launch, configs, machine };
+    let mut findings = Vec::new();
+    for check in all() {
+        for concern in check.look(&scene) {
+            let place = Place::Launch { server: entry.name.clone(), part: concern.part };
+            let told = FindingText {
+                title: concern.title,
+                what: concern.what,
+                help: Some(concern.help).filter(|help| !help.is_empty()),
+                severity: concern.severity,
+                confidence: concern.confidence,
+                note: None,
+                fault: "",
+            };
+            let mut finding =
+                finding(check.meta().id, check.weakness(), config.client.id, place, told);
+            finding.written = Some(entry.written(config));
+            findings.push(finding);
+        }
+    }
+    findings
+}

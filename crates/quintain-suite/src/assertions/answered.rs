@@ -1,0 +1,81 @@
+//! The server answers at all.
+
+use quintain_content::registry::Meta;
+use quintain_evidence::question::Answer;
+use quintain_evidence::verdict::Verdict;
+
+use crate::check::{Builtin, Check, Scene};
+use crate::views;
+
+pub(super) static IS_ANSWERED: Builtin = Builtin {
+    meta: &Meta {
+        id: "is-answered",
+        aliases: &[],
+        summary: "The server answers, be it with an error",
+        docs: r"# What it does
+Passes on every answer that the protocol knows: a result, a tool result with `isError: true`, a JSON-RPC
+error. Fails if the connection broke, time ran out, or what came was no answer.
+
+Beside `no-pii` and `no-secrets` it says that an error is an answer as good as any.
+
+# What counts as proof
+The answer, or why there is none.
+
+# Example
+```yaml
+- type: is-answered
+- type: no-secrets
+```
+",
+        since: "0.1.0",
+    },
+    compile: |spec| Some(Box::new(IsAnswered { negated: spec.negated })),
+};
+
+struct IsAnswered {
+    negated: bool,
+}
+
+impl Check for IsAnswered {
+    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
+        match views::last(scene) {
+            Ok((index, exchange)) => match exchange.outcome.failure() {
+                Some(why) => {
+                    let reason = format!("no answer came from the server: {why}");
+                    Verdict::of(self.negated, reason).proof(index, "")
+                }
+                None => Verdict::of(!self.negated, "the server answered").proof(index, ""),
+            },
+            Err(verdict) => *verdict,
+        }
+    }
+
+    fn wants_errors(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quintain_evidence::evidence::Outcome;
+    use quintain_evidence::response::Response;
+    use quintain_evidence::verdict::Status;
+    use serde_json::json;
+
+    use crate::assertions::testing::Stage;
+
+    #[test]
+    fn errors_are_answers_and_silence_is_none() {
+        let judged = |outcome: Outcome, yaml: &str| {
+            Stage::called("t", json!({}), outcome).judge(yaml).passed()
+        };
+        let closed = || Outcome::Closed { why: "it ended".into() };
+        let error = || Outcome::RpcError { code: 1, message: "no".into(), data: None };
+        assert!(judged(error(), "[{type: is-answered}]"));
+        assert!(judged(Outcome::ToolError(json!({})), "[{type: is-answered}]"));
+        assert!(!judged(closed(), "[{type: is-answered}]"));
+        assert!(judged(closed(), "[{type: not-is-answered}]"));
+        let unsent = Stage { response: Response::failed("no JSON"), ..Stage::default() };
+        assert_eq!(unsent.judge("[{type: not-is-answered}]").status, Status::Error);
+    }
+}

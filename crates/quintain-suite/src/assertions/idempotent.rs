@@ -1,0 +1,217 @@
+//! Whether the same call brings the same result again.
+
+use quintain_content::registry::Meta;
+use quintain_content::text_diff;
+use quintain_evidence::evidence::Outcome;
+use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::verdict::Verdict;
+use quintain_source::wrong_type;
+use serde_json::{Value, json};
+
+use crate::check::{Builtin, Check, Scene, Spec};
+use crate::masks::Masks;
+use crate::snapshot;
+use crate::views;
+
+pub(super) static IDEMPOTENT: Builtin = Builtin {
+    meta: &Meta {
+        id: "idempotent",
+        aliases: &[],
+        summary: "The same call brings the same result again",
+        docs: r"# What it does
+Makes the last call of the test again, until it was made `times` times (2 if not given, 10 at most),
+and compares the results as the server sent them, `_meta` apart. What differs every time is masked as
+in `snapshot`: `mask` is a list of JSONPaths and of regular expressions behind `regex:`, `volatile` a
+list of `timestamp`, `date`, `epoch`, `uuid`, `hash`, `address`, `ip`, `duration`, or `all`.
+
+# Why it matters
+Clients and models repeat calls whose answers they lost. A tool that says `idempotentHint` promises
+that this does no harm.
+
+# What counts as proof
+The first result and the one that differs, with the lines that do.
+
+# Example
+```yaml
+- type: idempotent
+  times: 3
+  mask: [$.requested_at, 'regex:req_[0-9a-z]+']
+  volatile: [uuid]
+```
+",
+        since: "0.1.0",
+    },
+    compile,
+};
+
+const MAX_TIMES: u64 = 10;
+
+struct Idempotent {
+    /// Calls after the first.
+    again: usize,
+    masks: Masks,
+    negated: bool,
+}
+
+fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
+    let mut again = 1;
+    if let Some(node) = spec.fields.get("times") {
+        match node.as_u64().filter(|times| (2..=MAX_TIMES).contains(times)) {
+            Some(times) => again = usize::try_from(times - 1).unwrap_or(1),
+            None => wrong_type("times", "a number from 2 to 10", node, spec.dx),
+        }
+    }
+    let masks = Masks::read(spec);
+    Some(Box::new(Idempotent { again, masks, negated: spec.negated }))
+}
+
+impl Check for Idempotent {
+    fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
+        let Ok((_, exchange)) = views::last(scene) else { return Vec::new() };
+        vec![Question::Call(exchange.step()); self.again]
+    }
+
+    fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict {
+        let (index, first) = match views::last(scene) {
+            Ok(last) => last,
+            Err(verdict) => return *verdict,
+        };
+        let Some(expected) = self.text(&first.outcome) else {
+            let why = first.outcome.failure().unwrap_or_default();
+            return Verdict::fail(format!("no answer came from the server: {why}"))
+                .proof(index, "");
+        };
+        let step = first.step();
+        for nth in 0..self.again {
+            let exchange = match answers.get(nth) {
+                Some(Answer::Exchange(exchange)) => exchange,
+                Some(Answer::Failed(why) | Answer::Unavailable(why)) => return Verdict::error(why),
+                Some(Answer::Value(_)) | None => {
+                    return Verdict::error("the call was not repeated");
+                }
+            };
+            let place = scene.evidence.index_of_step(&step, nth);
+            let prove = |verdict: Verdict| match place {
+                Some(place) => verdict.proof(index, "").proof(place, ""),
+                None => verdict.proof(index, ""),
+            };
+            let count = nth + 2;
+            let Some(found) = self.text(&exchange.outcome) else {
+                let why = exchange.outcome.failure().unwrap_or_default();
+                let reason = format!("call {count} of {} was not answered: {why}", self.again + 1);
+                return prove(Verdict::fail(reason));
+            };
+            if found != expected {
+                let diff = text_diff::lines(&expected, &found);
+                let reason = format!("call {count} brought another result than the first:\n{diff}");
+                return prove(Verdict::of(self.negated, reason));
+            }
+        }
+        let reason = format!("{} calls brought the same result", self.again + 1);
+        Verdict::of(!self.negated, reason).proof(index, "")
+    }
+}
+
+impl Idempotent {
+    /// An answer in the form that is compared; none if there is no answer.
+    fn text(&self, outcome: &Outcome) -> Option<String> {
+        let value = match outcome {
+            Outcome::Reply(result) | Outcome::ToolError(result) => {
+                let mut result = result.clone();
+                if let Value::Object(map) = &mut result {
+                    map.shift_remove("_meta");
+                }
+                result
+            }
+            Outcome::RpcError { code, message, data } => {
+                json!({"error": {"code": code, "message": message, "data": data}})
+            }
+            _ => return None,
+        };
+        Some(snapshot::text(&value, &self.masks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quintain_evidence::evidence::Extra;
+    use quintain_evidence::probe::Step;
+    use quintain_evidence::tool_call::ToolCall;
+    use quintain_evidence::verdict::Status;
+
+    use super::*;
+    use crate::assertions::testing::{
+        Stage, compile as compiled, compile_with, exchange, only_check,
+    };
+    use crate::suite::NoFiles;
+
+    fn reply(text: &str) -> Outcome {
+        Outcome::Reply(json!({"content": [{"type": "text", "text": text}], "_meta": {"t": text}}))
+    }
+
+    fn judged(options: &str, outcomes: &[&str]) -> Verdict {
+        let mut stage = Stage::called("t", json!({"a": 1}), reply(outcomes[0]));
+        let step = stage.evidence.exchanges[0].step();
+        let mut answers = Vec::new();
+        for text in &outcomes[1..] {
+            let exchange = exchange("t", json!({"a": 1}), reply(text));
+            stage.evidence.extra.push(Extra { step: step.clone(), exchange: exchange.clone() });
+            answers.push(Answer::Exchange(Box::new(exchange)));
+        }
+        stage.judge_with(&format!("[{{type: {options}}}]"), &answers)
+    }
+
+    #[test]
+    fn the_same_call_is_made_again() {
+        let asserts = compiled("[{type: idempotent, times: 3}]");
+        let stage = Stage::called("t", json!({"a": 1}), reply("x"));
+        let asked = stage.with(|scene| only_check(&asserts).questions(scene));
+        let Value::Object(args) = json!({"a": 1}) else { panic!() };
+        let call = ToolCall { tool: "t".to_owned(), args, server: Some("s".to_owned()) };
+        assert_eq!(asked, vec![Question::Call(Step::Call(call)); 2]);
+    }
+
+    #[test]
+    fn results_are_compared_under_the_mask() {
+        assert!(judged("idempotent", &["{\"n\": 1}", "{\"n\": 1}"]).passed());
+        let verdict = judged("idempotent", &["{\"n\": 1}", "{\"n\": 2}"]);
+        assert!(!verdict.passed());
+        assert!(verdict.reason.contains("-           \"n\": 1"), "{}", verdict.reason);
+        let places: Vec<usize> = verdict.proofs.iter().map(|proof| proof.exchange).collect();
+        assert_eq!(places, [0, 1]);
+        assert!(judged("idempotent, mask: $.n", &["{\"n\": 1}", "{\"n\": 2}"]).passed());
+        assert!(judged("idempotent, mask: 'regex:[0-9]+'", &["at 1", "at 22"]).passed());
+        assert!(judged("idempotent, volatile: date", &["2024-05-06", "2024-05-07"]).passed());
+        let third = judged("idempotent, times: 3", &["a", "a", "b"]);
+        assert!(third.reason.starts_with("call 3 brought another result"), "{}", third.reason);
+        assert_eq!(third.proofs[1].exchange, 2);
+    }
+
+    #[test]
+    fn the_opposite_needs_a_difference() {
+        assert!(judged("not-idempotent", &["a", "b"]).passed());
+        assert!(!judged("not-idempotent", &["a", "a"]).passed());
+        let unasked = judged("not-idempotent", &["a"]);
+        assert_eq!(unasked.status, Status::Error);
+        let stage = Stage::called("t", json!({}), reply("x"));
+        let closed = Outcome::Closed { why: "it ended".to_owned() };
+        let answer = Answer::Exchange(Box::new(exchange("t", json!({}), closed)));
+        let verdict = stage.judge_with("[{type: not-idempotent}]", &[answer]);
+        assert_eq!(verdict.reason, "call 2 of 2 was not answered: it ended");
+        assert!(!verdict.passed());
+    }
+
+    #[test]
+    fn mistakes_are_reported() {
+        for (options, part) in [
+            ("times: 1", "a number from 2 to 10"),
+            ("mask: '$['", "no JSONPath"),
+            ("mask: 'regex:('", "no regular expression"),
+            ("volatile: uid", "did you mean `uuid`?"),
+        ] {
+            let yaml = format!("[{{type: idempotent, {options}}}]");
+            let (_, complaints) = compile_with(&yaml, &NoFiles);
+            assert!(complaints.contains(part), "{options}: {complaints}");
+        }
+    }
+}

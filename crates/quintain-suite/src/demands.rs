@@ -1,0 +1,133 @@
+//! Assertions as proofs: what must hold for every answer, and does not.
+
+use std::path::Path;
+
+use quintain_evidence::demands::{Around, Breach, Demands, ReadDemands};
+use quintain_evidence::evidence::{Evidence, Exchange};
+use quintain_evidence::response::Response;
+use quintain_evidence::verdict::{Status, Verdict};
+use quintain_source::{Diagnostic, Diagnostics, Node, Nunjucks, Severity};
+use serde_json::{Map, Value};
+
+use crate::check::{Check, Scene, View};
+use crate::suite::{Assert, AssertReader, Files, Rule, Test};
+
+/// Reads assertions that the evidence alone decides.
+pub struct DemandReader<'a> {
+    pub files: &'a dyn Files,
+}
+
+/// Assertions that are decided by the evidence alone.
+#[derive(Debug)]
+struct Decidable(Vec<Assert>);
+
+impl ReadDemands for DemandReader<'_> {
+    fn read(
+        &self,
+        node: &Node,
+        base_dir: &Path,
+        strictness: Severity,
+        dx: &mut Diagnostics,
+    ) -> Option<Box<dyn Demands>> {
+        let asserts = AssertReader { base_dir, files: self.files, strictness }.list(node, dx);
+        let mut is_decidable = true;
+        for assert in &asserts {
+            let Some(why) = needs(assert) else { continue };
+            is_decidable = false;
+            let title = format!("`{}` is not decided by an answer alone", assert.kind);
+            let diagnostic = Diagnostic::error("config::unprovable", title).at(assert.span, why);
+            dx.push(diagnostic.help("use an assertion that needs nothing else"));
+        }
+        is_decidable.then(|| Box::new(Decidable(asserts)) as Box<dyn Demands>)
+    }
+}
+
+impl Demands for Decidable {
+    fn broken(&self, evidence: &Evidence, around: Around<'_>) -> Option<Breach> {
+        self.0.iter().find_map(|assert| breach(assert, evidence, around))
+    }
+}
+
+fn breach(assert: &Assert, evidence: &Evidence, around: Around<'_>) -> Option<Breach> {
+    if assert.weight == 0.0 {
+        return None;
+    }
+    let check = match &assert.rule {
+        Rule::Check(check) => check,
+        Rule::Set { asserts, .. } => {
+            return asserts.iter().find_map(|assert| breach(assert, evidence, around));
+        }
+    };
+    let verdict = judged(assert, &**check, evidence, around)?;
+    (verdict.status == Status::Fail).then(|| Breach {
+        what: format!("`{}` does not hold: {}", assert.kind, verdict.reason),
+        pointer: verdict.proofs.first().map(|proof| proof.pointer.clone()),
+    })
+}
+
+fn judged(
+    assert: &Assert,
+    check: &dyn Check,
+    evidence: &Evidence,
+    around: Around<'_>,
+) -> Option<Verdict> {
+    let response = Response::of_mcp(evidence);
+    // An error is no answer, unless somebody asks for errors.
+    if response.error.is_some() && !assert.wants_errors() {
+        return None;
+    }
+    let view = assert.view.unwrap_or_default();
+    let output = match view.of(&response.output, &response, evidence) {
+        Ok(_) if view == View::Output && response.error.is_some() => {
+            Value::String(response.error.clone().unwrap_or_default())
+        }
+        Ok(output) => output.into_owned(),
+        Err(_) => return None,
+    };
+    Some(on_stage(&output, &response, evidence, around, |scene| check.judge(scene, &[])))
+}
+
+fn on_stage<T>(
+    output: &Value,
+    response: &Response,
+    evidence: &Evidence,
+    around: Around<'_>,
+    look: impl FnOnce(&Scene<'_>) -> T,
+) -> T {
+    let sent = evidence.last().map(|exchange| exchange.sent.to_string()).unwrap_or_default();
+    look(&Scene {
+        output,
+        response,
+        evidence,
+        surfaces: around.surfaces,
+        vars: around.vars,
+        prompt: &sent,
+        test: &Test::default(),
+        target: "",
+        definition: None,
+        latency_ms: evidence.last().map(|exchange| exchange.took.as_secs_f64() * 1e3),
+        templates: &Nunjucks::default(),
+        script_value: None,
+    })
+}
+
+/// What an assertion needs that an attack has not.
+fn needs(assert: &Assert) -> Option<&'static str> {
+    let check = match &assert.rule {
+        Rule::Check(check) => check,
+        Rule::Set { asserts, .. } => return asserts.iter().find_map(needs),
+    };
+    if assert.script.is_some() || assert.transform.is_some() {
+        return Some("it runs a script of its own before it judges");
+    }
+    if check.comparison().is_some() {
+        return Some("it compares several answers");
+    }
+    let evidence = Evidence { exchanges: vec![Exchange::answered("")], ..Evidence::default() };
+    let (response, vars) = (Response::of_mcp(&evidence), Map::new());
+    let around = Around { surfaces: &[], vars: &vars };
+    let asks = on_stage(&response.output, &response, &evidence, around, |scene| {
+        !check.questions(scene).is_empty()
+    });
+    asks.then_some("it asks a model, an interpreter, a file or the target itself")
+}

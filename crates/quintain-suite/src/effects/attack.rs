@@ -1,0 +1,49 @@
+//! What an attack on one target would start and contact.
+
+use std::collections::BTreeMap;
+
+use quintain_evidence::connection::McpTarget;
+use quintain_evidence::effects::{Contact, Effects};
+use quintain_evidence::redteam_node::Carried;
+use quintain_source::Scope;
+
+use super::collect::Collector;
+use super::names::{Defined, bare};
+use super::targets;
+use crate::suite::{Suite, Target, TargetKind};
+
+/// What an attack on this target would do. The suite is as it is written.
+pub fn of_attack(
+    name: &str,
+    target: &McpTarget,
+    suite: &Suite,
+    carried: &Carried,
+    inherited: &[&str],
+) -> Effects {
+    let mut found = Collector::new(suite, inherited);
+    let defined = Defined(vec![&suite.written_env]);
+    let content = defined.variables(carried.texts.iter().map(String::as_str), Scope::Env);
+    let own = suite.targets.iter().find(|one| one.name() == name);
+    let target = Target {
+        id: "mcp".to_owned(),
+        label: Some(name.to_owned()),
+        kind: TargetKind::Mcp(Box::new(target.clone())),
+        offered: serde_json::Map::new(),
+        prompts: None,
+        transform: None,
+        delay: None,
+        env: own.map_or_else(BTreeMap::new, |own| own.env.clone()),
+        span: quintain_source::Span::default(),
+    };
+    targets::collect(&target, &content, &mut found);
+    if let Some(model) = &carried.model {
+        let texts = model.texts.iter().map(String::as_str).chain([model.url.as_str()]);
+        let mut receives = defined.variables(texts, Scope::Env);
+        receives.names.extend(model.key_variable.clone());
+        let what = format!("model `{}` that proposes calls", model.name);
+        let url = bare(&model.url);
+        let url = if model.is_own_url { url } else { format!("{url}, or OPENAI_BASE_URL if set") };
+        found.contact(Contact { what, url, receives });
+    }
+    found.finish()
+}

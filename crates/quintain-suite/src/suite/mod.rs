@@ -1,0 +1,104 @@
+//! The user's file as the program understands it.
+
+mod assertion;
+mod auth;
+mod case;
+mod cases;
+mod csv;
+mod declared;
+mod derived;
+mod expected;
+mod files;
+mod filters;
+mod http;
+mod included;
+mod kinds;
+mod list;
+mod load;
+mod loader;
+mod mention;
+mod options;
+mod program;
+mod prompts;
+mod provider;
+mod purpose;
+mod reader;
+mod redteam;
+mod referred;
+mod refs;
+mod respond;
+mod row;
+mod scenario;
+mod schema;
+mod secrets;
+mod server;
+mod target;
+mod test;
+mod vars;
+
+pub use assertion::{Assert, AssertReader, Rule};
+pub use files::{FileValue, Files, NoFiles, language_of};
+pub use http::HttpTarget;
+pub use list::TestList;
+pub use load::{Loaded, SuiteFile, load};
+pub use program::{CodeTarget, ExecTarget};
+pub use purpose::{Consent, Needed, NotCalled, Purpose};
+pub use schema::schema;
+pub use target::{Target, TargetKind};
+pub use test::{
+    DerivedMetric, DerivedValue, EvaluateOptions, Output, Prompt, PromptBody, Test, TestOptions,
+    Tests, VarFile,
+};
+pub use vars::{expand, resolve};
+
+use std::collections::BTreeMap;
+
+use quintain_source::Node;
+use serde_json::{Map, Value};
+
+/// Everything that one or several suite files declare. `Debug` leaves out the documents and the
+/// environment, in which credentials may stand as they are.
+#[derive(Default)]
+pub struct Suite {
+    pub description: Option<String>,
+    pub targets: Vec<Target>,
+    /// What to ask the targets, and what must come back.
+    pub tests: Tests,
+    /// What is left of the documents for the parts that are interpreted later (redteam, ...).
+    pub documents: Vec<Node>,
+    /// What templates see as `env`: the environment with that of the files over it.
+    pub env: BTreeMap<String, String>,
+    /// Given when the suite was loaded to be run.
+    pub consent: Option<Consent>,
+    /// `env` of the files as it is written.
+    pub written_env: BTreeMap<String, String>,
+    /// Code that would have made a part of the suite, had it been loaded to be run.
+    pub not_called: Vec<NotCalled>,
+}
+
+impl Suite {
+    /// The suite as one document for reports: what its files say, without prompts and tests that
+    /// stand in the results anyway. Credentials are still in it.
+    pub fn config(&self) -> Value {
+        let mut config = Map::new();
+        for document in &self.documents {
+            config.extend(document.to_json_map());
+        }
+        if let Some(description) = &self.description {
+            config.insert("description".into(), description.clone().into());
+        }
+        Value::Object(config)
+    }
+}
+
+impl std::fmt::Debug for Suite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Suite")
+            .field("description", &self.description)
+            .field("targets", &self.targets)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Which texts of a suite must never be shown: what a redactor is fed with.
+
+use std::collections::HashSet;
+
+use aho_corasick::AhoCorasick;
+use quintain_content::secret::{
+    Secret, is_credential, looks_random, names_a_secret, of_named, of_url, of_value,
+};
+use quintain_evidence::connection::of_auth;
+use quintain_evidence::connection::of_launch;
+use quintain_evidence::connection::of_pairs;
+use quintain_source::{MAX_BYTES, Node, is_template};
+
+use super::provider::Env;
+use super::{Suite, TargetKind};
+
+/// Maps of values that are named after what they hold.
+const NAMED: [&str; 5] = ["env", "headers", "auth", "query", "queryParams"];
+
+/// The secrets of all targets; those of the environment that the suite mentions, by their names or by
+/// their form; and those that scripts could read, which get the whole environment.
+pub(super) fn collect(
+    suite: &Suite,
+    documents: &[&Node],
+    texts: &[&str],
+    env: &Env,
+) -> Vec<Secret> {
+    let targets = suite.targets.iter();
+    let mut found: Vec<Secret> = targets.flat_map(|target| of_target(&target.kind)).collect();
+    for document in documents {
+        // A target that is wrong is none, and its lines are quoted in diagnostics.
+        for key in ["targets", "providers", "redteam", "env"] {
+            let node = document.get(key).into_iter();
+            node.for_each(|node| written(node, key == "env", &mut found));
+        }
+    }
+    let mentioned = mentioned(texts, env);
+    for (name, value) in env {
+        if (names_a_secret(name) && looks_random(value)) || mentioned.contains(name.as_str()) {
+            found.extend(of_named(name, value));
+        }
+    }
+    found
+}
+
+/// The variables whose names occur in the texts, in one pass however many there are.
+fn mentioned<'e>(texts: &[&str], env: &'e Env) -> HashSet<&'e str> {
+    let names: Vec<&str> = env.keys().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    // Names that cannot be searched for count as mentioned: too much is masked then, never too little.
+    let Ok(search) = AhoCorasick::new(&names) else { return names.into_iter().collect() };
+    let mut found = HashSet::new();
+    // A text above the limit is refused, and nothing of it is shown.
+    for text in texts.iter().filter(|text| text.len() <= MAX_BYTES) {
+        for one in search.find_overlapping_iter(text) {
+            found.insert(names[one.pattern().as_usize()]);
+            if found.len() == names.len() {
+                return found;
+            }
+        }
+    }
+    found
+}
+
+/// What is written out in a document below names that tell.
+fn written(node: &Node, named: bool, found: &mut Vec<Secret>) {
+    for item in node.as_seq().unwrap_or_default() {
+        written(item, named, found);
+    }
+    for (key, value) in node.as_map().unwrap_or_default() {
+        let key = key.text.as_str();
+        match value.raw() {
+            Some(text) if is_template(text) => {}
+            Some(text) if key.eq_ignore_ascii_case("url") => found.extend(of_url(text)),
+            Some(text) if is_credential(key) || (named && names_a_secret(key)) => {
+                found.extend(of_named(key, text));
+            }
+            Some(_) => {}
+            None if key == "tokens" => {
+                let tokens = value.as_map().unwrap_or_default().iter();
+                let tokens = tokens.filter_map(|(_, token)| token.raw());
+                found.extend(tokens.filter(|token| !is_template(token)).flat_map(of_value));
+            }
+            None => written(value, named || NAMED.contains(&key), found),
+        }
+    }
+}
+
+fn of_target(target: &TargetKind) -> Vec<Secret> {
+    match target {
+        TargetKind::Mcp(mcp) => {
+            mcp.servers.iter().flat_map(|server| of_launch(&server.launch)).collect()
+        }
+        TargetKind::Http(http) => {
+            let mut found = of_url(&http.url);
+            found.extend(of_pairs(
+                http.headers.iter().chain(&http.query).map(|(name, value)| (name, value)),
+            ));
+            found.extend(of_auth(&http.auth));
+            let lines = http.request.iter().flat_map(|request| request.lines());
+            for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+                if names_a_secret(name) && !is_template(value) {
+                    found.extend(of_named(name, value.trim()));
+                }
+            }
+            found
+        }
+        _ => Vec::new(),
+    }
+}
