@@ -93,7 +93,7 @@ fn it_is_a_schema_and_the_checked_in_one_is_up_to_date() {
         fs::write(&path, &text).expect("written");
     }
     let checked_in = fs::read_to_string(&path).expect("an artefact");
-    assert!(checked_in == text, "{ARTEFACT} is old: `BLESS=1 cargo test -p quintain-core schema`");
+    assert!(checked_in == text, "{ARTEFACT} is old: `BLESS=1 cargo test -p quintain-suite schema`");
 }
 
 #[test]
