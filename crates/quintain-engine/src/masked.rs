@@ -1,7 +1,9 @@
 //! What a run tells, without secrets: the form in which results are kept and reported. What cannot be
 //! masked is withheld, never shown as it is.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use quintain_evidence::event::{Event, RunInfo};
 use quintain_evidence::evidence::Evidence;
@@ -14,15 +16,25 @@ use serde_json::{Map, Value};
 
 const WITHHELD: &str = "withheld: it contains a secret that cannot be masked in place";
 
-/// Hands an event on without secrets. Reports get events from nowhere else.
-pub fn event<R>(event: Event<'_>, redactor: &Redactor, tell: impl FnOnce(Event<'_>) -> R) -> R {
+/// An event without secrets. Nobody outside of a run gets events from anywhere else.
+pub fn event(event: Event, redactor: &Redactor) -> Event {
     match event {
-        Event::Started(info) => tell(Event::Started(&run(info, redactor))),
-        Event::Case(result) => tell(Event::Case(&case(result, redactor))),
-        Event::Finished(summary) => tell(Event::Finished(&totals(summary, redactor))),
-        Event::Phase(phase) => tell(Event::Phase(&redactor.text(phase))),
-        Event::Finding(found) => tell(Event::Finding(&finding(found, redactor))),
+        Event::Started(info) => Event::Started(kept(info, |info| run(info, redactor))),
+        Event::Case(result) => Event::Case(kept(result, |result| case(result, redactor))),
+        Event::Finished(summary) => Event::Finished(kept(summary, |one| totals(one, redactor))),
+        Event::Finding(found) => Event::Finding(kept(found, |found| finding(found, redactor))),
+        Event::Warning(text) => Event::Warning(redactor.text(&text).into_owned()),
+        Event::Phase(phase) => Event::Phase(phase),
     }
+}
+
+/// The same value if nothing of it was masked, without a copy.
+fn kept<T: Clone>(value: Arc<T>, mask: impl for<'a> Fn(&'a T) -> Masked<'a, T>) -> Arc<T> {
+    let changed = match mask(&value).into_inner() {
+        Cow::Owned(changed) => Some(changed),
+        Cow::Borrowed(_) => None,
+    };
+    changed.map_or(value, Arc::new)
 }
 
 /// A result without secrets.

@@ -38,7 +38,7 @@ pub trait Reporter: Sync {
 /// One report in the making. `Finished` completes it and flushes; it comes after an interruption
 /// too, and what was written is valid then.
 pub trait Report: Send {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()>;
+    fn event(&mut self, event: &Event) -> io::Result<()>;
 }
 
 /// What the formats for people can be asked for.

@@ -34,13 +34,13 @@ use quintain_redteam::orders::insight;
 use quintain_redteam::orders::summed_up;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
 use quintain_evidence::connection::McpTarget;
-use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::event::{Event, Phase, RunInfo};
 use quintain_evidence::redteam_report::{FileChange, NotRun, RedteamReport};
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::Surface;
@@ -130,7 +130,7 @@ pub async fn execute(
     info: impl FnOnce(usize) -> RunInfo,
     stop: Stop,
     store: impl FnOnce(&RunInfo) -> Option<Writer>,
-    listen: &mut dyn FnMut(Event<'_>),
+    listen: &mut dyn FnMut(Event),
 ) -> Result<Outcome, RedteamError> {
     let started = Instant::now();
     let siege = Siege::prepare(campaign, Some(stop.clone())).await?;
@@ -155,11 +155,11 @@ pub async fn execute(
         fought: BTreeSet::new(),
         listen,
     };
-    (battle.listen)(Event::Started(&info));
+    (battle.listen)(Event::Started(Arc::new(info.clone())));
     if let Some(writer) = &battle.writer {
         writer.lesson(&siege.lesson(&scouted.knowledge, &proposals.calls)).await;
     }
-    (battle.listen)(Event::Phase("attack"));
+    (battle.listen)(Event::Phase(Phase::Attack));
     battle.recall(&mut plan).await?;
     let mut arena = scouted.arena(campaign, &siege, &field);
     if let Some(left) = siege.budget.time_left() {
@@ -169,7 +169,7 @@ pub async fn execute(
     }
     battle.fight(&mut plan, &arena).await;
     clock.lap_of_attack(siege.budget.calls(), &arena.meter);
-    (battle.listen)(Event::Phase("report"));
+    (battle.listen)(Event::Phase(Phase::Report));
     let cut_short = siege.budget.why();
     scouted.close().await;
     let mut not_run = campaign.orders.not_run.clone();
@@ -197,9 +197,9 @@ impl Scouted {
         siege: &Siege,
         campaign: &Campaign<'_>,
         clock: &mut Clock,
-        listen: &mut dyn FnMut(Event<'_>),
+        listen: &mut dyn FnMut(Event),
     ) -> Result<Self, RedteamError> {
-        listen(Event::Phase("survey"));
+        listen(Event::Phase(Phase::Survey));
         let budget = &siege.budget;
         // A target that does not come up in time leaves nothing to attack, and a report that says so.
         let parties = match budget.within(siege.parties(campaign)).await {
@@ -211,7 +211,7 @@ impl Scouted {
             None => Vec::new(),
         };
         clock.lap("survey", siege.budget.calls());
-        listen(Event::Phase("learn"));
+        listen(Event::Phase(Phase::Learn));
         let knowledge = siege.learn(campaign, &parties, &surfaces).await;
         clock.lap("learn", siege.budget.calls());
         let powers = siege.powers(campaign, &parties);
@@ -290,7 +290,7 @@ struct Battle<'a> {
     /// How many bouts have come to an end, those of an earlier sitting among them.
     settled: usize,
     fought: BTreeSet<(String, String)>,
-    listen: &'a mut dyn FnMut(Event<'_>),
+    listen: &'a mut dyn FnMut(Event),
 }
 
 impl Battle<'_> {
@@ -337,7 +337,7 @@ impl Battle<'_> {
                 }
                 if confirming != arena.meter.is_confirming() {
                     confirming = !confirming;
-                    let phase = if confirming { "attack, confirm" } else { "attack" };
+                    let phase = if confirming { Phase::Confirm } else { Phase::Attack };
                     (self.listen)(Event::Phase(phase));
                 }
             }
@@ -367,7 +367,7 @@ impl Battle<'_> {
         }
         self.settled += 1;
         self.tally.add(&row);
-        (self.listen)(Event::Case(&row));
+        (self.listen)(Event::Case(Arc::new(row)));
     }
 
     /// What was planned, and not done when a budget was spent.
@@ -388,7 +388,9 @@ impl Battle<'_> {
         let whole = !self.interrupted && cut_short.is_none();
         let listed = if whole { &orders.suppressions[..] } else { &[] };
         let unused = unused(listed, findings.iter().chain(&suppressed), &orders.today);
-        findings.iter().for_each(|finding| (self.listen)(Event::Finding(finding)));
+        for finding in &findings {
+            (self.listen)(Event::Finding(Arc::new(finding.clone())));
+        }
         let report = RedteamReport {
             findings,
             suppressed,
@@ -410,7 +412,7 @@ impl Battle<'_> {
             Some(writer) => writer.finish(&summary).await.err().map(|error| error.to_string()),
             None => None,
         };
-        (self.listen)(Event::Finished(&summary));
+        (self.listen)(Event::Finished(Arc::new(summary.clone())));
         let left = siege.witness.with_ground(Planted::clear).unwrap_or_default().left;
         Outcome { summary, unsaved, fought: self.fought, left }
     }

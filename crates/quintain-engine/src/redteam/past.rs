@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures_util::TryStreamExt as _;
 use quintain_evidence::event::Event;
@@ -69,14 +70,14 @@ impl Past {
     pub(super) async fn tell(
         &self,
         tally: &mut Tally,
-        listen: &mut dyn FnMut(Event<'_>),
+        listen: &mut dyn FnMut(Event),
     ) -> Result<usize, StoreError> {
         let mut cases = self.store.cases(&self.run);
         let mut told = 0;
         while let Some(case) = cases.try_next().await? {
             told = told.max(case.ordinal + 1);
             tally.add(&case);
-            listen(Event::Case(&case));
+            listen(Event::Case(Arc::new(case)));
         }
         Ok(told)
     }

@@ -31,7 +31,7 @@ pub struct Rehearsal {
 /// When the target cannot be reached, or must not be.
 pub async fn rehearse(
     campaign: &Campaign<'_>,
-    listen: &mut dyn FnMut(Event<'_>),
+    listen: &mut dyn FnMut(Event),
 ) -> Result<Rehearsal, RedteamError> {
     let siege = Siege::prepare(campaign, None).await?;
     let scouted = Scouted::of(&siege, campaign, &mut Clock::new(), listen).await?;

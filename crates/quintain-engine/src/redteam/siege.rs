@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quintain_content::secret::names_a_secret;
 use quintain_evidence::connection::{Auth, Launch, McpTarget};
-use quintain_evidence::event::Event;
+use quintain_evidence::event::{Event, Phase};
 use quintain_evidence::redteam_report::FileChange;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tool_call::ToolCall;
@@ -176,7 +176,7 @@ impl Siege {
         campaign: &Campaign<'_>,
         surfaces: &[(String, Surface)],
         clock: &mut Clock,
-        listen: &mut dyn FnMut(Event<'_>),
+        listen: &mut dyn FnMut(Event),
     ) -> Proposals {
         let kept = campaign.past.and_then(|past| past.lesson.as_ref());
         if let Some(lesson) = kept {
@@ -186,7 +186,7 @@ impl Siege {
         else {
             return Proposals::default();
         };
-        listen(Event::Phase("propose"));
+        listen(Event::Phase(Phase::Propose));
         let asked = self.budget.within(Proposals::ask(order, campaign, surfaces)).await;
         let proposals = asked.unwrap_or_else(|| Proposals::none(order, self.budget.why()));
         clock.lap("propose", self.budget.calls());

@@ -1,7 +1,7 @@
 //! Where finished cases go: to the store at once, to the listeners in the order of the plan.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use quintain_evidence::event::Event;
@@ -17,7 +17,7 @@ static NOTHING: LazyLock<HashSet<usize>> = LazyLock::new(HashSet::new);
 pub(super) struct Desk<'a> {
     job: &'a Job<'a>,
     store: Option<&'a Writer>,
-    listen: &'a mut dyn FnMut(Event<'_>),
+    listen: &'a mut dyn FnMut(Event),
     tally: Tally,
     order: InOrder<'a>,
     /// Positions that have a result; kept only if the time may run out.
@@ -28,7 +28,7 @@ impl<'a> Desk<'a> {
     pub(super) fn new(
         job: &'a Job<'a>,
         store: Option<&'a Writer>,
-        listen: &'a mut dyn FnMut(Event<'_>),
+        listen: &'a mut dyn FnMut(Event),
     ) -> Self {
         let earlier = job.earlier.map_or(&*NOTHING, |earlier| &earlier.done);
         Self {
@@ -80,7 +80,7 @@ impl<'a> Desk<'a> {
             };
             if let Some(result) = result {
                 self.tally.add(&result);
-                (self.listen)(Event::Case(&result));
+                (self.listen)(Event::Case(Arc::new(result)));
             }
         }
     }

@@ -16,10 +16,11 @@ mod settings;
 mod snapshots;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt};
-use quintain_evidence::event::{Event, RunInfo};
+use quintain_evidence::event::{Event, Phase, RunInfo};
 use quintain_evidence::result::CaseStatus;
 use quintain_evidence::tally::{Summary, Tally};
 use quintain_source::{Nunjucks, Sources, switched_on};
@@ -138,10 +139,11 @@ pub async fn execute(
     job: &Job<'_>,
     mut stop: Stop,
     store: Option<Writer>,
-    listen: &mut dyn FnMut(Event<'_>),
+    listen: &mut dyn FnMut(Event),
 ) -> Outcome {
     let started = Instant::now();
-    listen(Event::Started(job.info));
+    listen(Event::Started(Arc::new(job.info.clone())));
+    listen(Event::Phase(Phase::Survey));
     let lanes = tokio::select! {
         lanes = Lanes::open(job) => Some(lanes),
         () = stopped(&mut stop) => None,
@@ -170,7 +172,7 @@ pub async fn execute(
         let unsaved = finish_store(store, &summary).await;
         Outcome { summary, unreachable: Vec::new(), overdue: false, unsaved }
     };
-    listen(Event::Finished(&outcome.summary));
+    listen(Event::Finished(Arc::new(outcome.summary.clone())));
     outcome
 }
 
@@ -179,7 +181,7 @@ impl Floor<'_> {
         &self,
         stop: &mut Stop,
         store: Option<Writer>,
-        listen: &mut dyn FnMut(Event<'_>),
+        listen: &mut dyn FnMut(Event),
         started: Instant,
     ) -> Outcome {
         let Job { plan, settings, suite, .. } = self.job;

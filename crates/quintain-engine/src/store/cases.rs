@@ -1,6 +1,7 @@
 //! The cases of a stored run: in order, one by one, as events for reporters, as rows for a
 //! comparison.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
@@ -61,21 +62,22 @@ impl Store {
     pub async fn replay(
         &self,
         run: &Run,
-        mut tell: impl FnMut(Event<'_>) + Send,
+        mut tell: impl FnMut(Event) + Send,
     ) -> Result<(), StoreError> {
         let info = self.info(run).await?;
-        tell(Event::Started(&info));
+        let info = Arc::new(info);
+        tell(Event::Started(info.clone()));
         let mut tally = run.summary.is_none().then(|| Tally::new(&info));
         let mut cases = self.cases(run);
         while let Some(case) = cases.try_next().await? {
             if let Some(tally) = &mut tally {
                 tally.add(&case);
             }
-            tell(Event::Case(&case));
+            tell(Event::Case(Arc::new(case)));
         }
         let counted = tally.map(|tally| tally.finish(Duration::ZERO, true));
         if let Some(summary) = run.summary.as_ref().or(counted.as_ref()) {
-            tell(Event::Finished(summary));
+            tell(Event::Finished(Arc::new(summary.clone())));
         }
         Ok(())
     }

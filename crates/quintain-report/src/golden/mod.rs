@@ -80,14 +80,14 @@ fn told(
 ) -> String {
     let out = Shared::default();
     let mut report = reporter.open(Box::new(out.clone()), options);
-    report.event(Event::Started(run)).unwrap();
+    report.event(&Event::Started(Arc::new(run.clone()))).unwrap();
     for case in cases {
-        report.event(Event::Case(case)).unwrap();
+        report.event(&Event::Case(Arc::new(case.clone()))).unwrap();
     }
     for finding in summary.redteam.iter().flat_map(|report| &report.findings) {
-        report.event(Event::Finding(finding)).unwrap();
+        report.event(&Event::Finding(Arc::new(finding.clone()))).unwrap();
     }
-    report.event(Event::Finished(summary)).unwrap();
+    report.event(&Event::Finished(Arc::new(summary.clone()))).unwrap();
     let bytes = std::mem::take(&mut *out.0.lock().unwrap());
     String::from_utf8(bytes).unwrap()
 }

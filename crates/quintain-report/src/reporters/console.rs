@@ -116,12 +116,12 @@ enum Tone {
 }
 
 impl Report for Screen {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Started(run) => self.start(run),
             Event::Case(case) => self.case(case),
             Event::Finished(summary) => self.finish(summary),
-            Event::Phase(_) | Event::Finding(_) => Ok(()),
+            Event::Phase(_) | Event::Finding(_) | Event::Warning(_) => Ok(()),
         }
     }
 }

@@ -93,12 +93,14 @@ struct Case {
 }
 
 impl Report for Table {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
-            Event::Started(run) => self.run = Some(RunInfo { config: Value::Null, ..run.clone() }),
+            Event::Started(run) => {
+                self.run = Some(RunInfo { config: Value::Null, ..(**run).clone() })
+            }
             Event::Case(case) => self.hold(case)?,
             Event::Finished(_) => self.write()?,
-            Event::Phase(_) | Event::Finding(_) => {}
+            Event::Phase(_) | Event::Finding(_) | Event::Warning(_) => {}
         }
         Ok(())
     }

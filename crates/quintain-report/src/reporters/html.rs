@@ -98,16 +98,16 @@ struct Page {
 }
 
 impl Report for Page {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Started(run) => {
                 self.latencies = vec![Vec::new(); run.columns.len()];
-                self.run = Some(RunInfo { config: Value::Null, ..run.clone() });
+                self.run = Some(RunInfo { config: Value::Null, ..(**run).clone() });
                 Ok(())
             }
             Event::Case(case) => self.case(case),
             Event::Finished(summary) => self.finish(summary),
-            Event::Phase(_) | Event::Finding(_) => Ok(()),
+            Event::Phase(_) | Event::Finding(_) | Event::Warning(_) => Ok(()),
         }
     }
 }

@@ -49,7 +49,7 @@ struct Lines {
 }
 
 impl Report for Lines {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Started(run) => self.layout = Some(Layout::new(run)),
             Event::Case(case) => {
@@ -59,7 +59,7 @@ impl Report for Lines {
                 self.out.flush()?;
             }
             Event::Finished(_) => self.out.flush()?,
-            Event::Phase(_) | Event::Finding(_) => {}
+            Event::Phase(_) | Event::Finding(_) | Event::Warning(_) => {}
         }
         Ok(())
     }

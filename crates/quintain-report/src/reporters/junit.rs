@@ -78,11 +78,11 @@ struct Document {
 }
 
 impl Report for Document {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Started(run) => {
                 self.suites = run.columns.iter().map(|_| Spool::default()).collect();
-                self.run = Some(RunInfo { config: Value::Null, ..run.clone() });
+                self.run = Some(RunInfo { config: Value::Null, ..(**run).clone() });
             }
             Event::Case(case) => {
                 let Some(run) = &self.run else { return Ok(()) };
@@ -105,7 +105,7 @@ impl Report for Document {
                 }
             }
             Event::Finished(summary) => self.finish(summary)?,
-            Event::Phase(_) | Event::Finding(_) => {}
+            Event::Phase(_) | Event::Finding(_) | Event::Warning(_) => {}
         }
         Ok(())
     }

@@ -78,10 +78,10 @@ struct Page {
 }
 
 impl Report for Page {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Started(run) => {
-                self.run = Some(RunInfo { config: Value::Null, ..run.clone() });
+                self.run = Some(RunInfo { config: Value::Null, ..(**run).clone() });
                 Ok(())
             }
             // The findings tell of them.
@@ -89,7 +89,7 @@ impl Report for Page {
             Event::Case(case) if gist::passed(case) => self.fine(case),
             Event::Case(case) => self.failure(case),
             Event::Finished(summary) => self.finish(summary),
-            Event::Phase(_) | Event::Finding(_) => Ok(()),
+            Event::Phase(_) | Event::Finding(_) | Event::Warning(_) => Ok(()),
         }
     }
 }

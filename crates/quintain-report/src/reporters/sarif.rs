@@ -71,10 +71,10 @@ struct Log {
 }
 
 impl Report for Log {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Started(run) => {
-                self.run = Some(RunInfo { config: Value::Null, ..run.clone() });
+                self.run = Some(RunInfo { config: Value::Null, ..(**run).clone() });
                 write!(
                     self.out,
                     "{{\"version\":\"2.1.0\",\"$schema\":\"{SCHEMA}\",\n\"runs\":[{{"
@@ -84,7 +84,7 @@ impl Report for Log {
             Event::Case(case) => self.case(case),
             Event::Finished(summary) => self.finish(summary),
             // The summary has them all, with those that are suppressed.
-            Event::Phase(_) | Event::Finding(_) => Ok(()),
+            Event::Phase(_) | Event::Finding(_) | Event::Warning(_) => Ok(()),
         }
     }
 }

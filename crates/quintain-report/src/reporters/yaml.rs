@@ -51,7 +51,7 @@ struct Document {
 }
 
 impl Report for Document {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
         let out = &mut self.out;
         match event {
             Event::Started(run) => {
@@ -81,7 +81,7 @@ impl Report for Document {
                 out.write_all(b"\n")?;
                 out.flush()?;
             }
-            Event::Phase(_) | Event::Finding(_) => {}
+            Event::Phase(_) | Event::Finding(_) | Event::Warning(_) => {}
         }
         Ok(())
     }

@@ -163,13 +163,11 @@ impl Feed {
         self.reports.push(Named { path: None, report, failed: None });
     }
 
-    pub(in crate::cli) fn event(&mut self, event: Event<'_>) {
-        let reports = &mut self.reports;
-        masked::event(event, &self.redactor, |event| {
-            for named in reports.iter_mut().filter(|named| named.failed.is_none()) {
-                named.failed = named.report.event(event).err();
-            }
-        });
+    pub(in crate::cli) fn event(&mut self, event: &Event) {
+        let event = masked::event(event.clone(), &self.redactor);
+        for named in self.reports.iter_mut().filter(|named| named.failed.is_none()) {
+            named.failed = named.report.event(&event).err();
+        }
     }
 
     /// What was written, and what could not be.

@@ -75,7 +75,7 @@ async fn a_run_without_an_end_is_told_as_interrupted() {
 
 async fn events(store: &Store, run: &Run) -> Vec<String> {
     let mut told = Vec::new();
-    let tell = |event: Event<'_>| {
+    let tell = |event: Event| {
         told.push(match event {
             Event::Started(info) => format!("started {}", info.id),
             Event::Case(case) => format!("case {}", case.ordinal),

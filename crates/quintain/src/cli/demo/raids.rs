@@ -117,7 +117,7 @@ impl Raid {
             orders: &orders,
             again: &again.unwrap_or_default(),
         };
-        let outcome = assault.unkept(&mut |event: Event<'_>| feed.event(event), desk).await;
+        let outcome = assault.unkept(&mut |event: Event| feed.event(&event), desk).await;
         if let Some(running) = running {
             running.shutdown().await.map_err(|error| error.to_string())?;
         }

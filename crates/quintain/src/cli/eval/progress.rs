@@ -43,7 +43,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Tells of an event. What is printed for it meanwhile does not get in the way of the bar.
-    pub(in crate::cli) fn event(&mut self, event: Event<'_>, print: impl FnOnce()) {
+    pub(in crate::cli) fn event(&mut self, event: &Event, print: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(print),
             None => print(),
@@ -65,8 +65,8 @@ impl<'a> Progress<'a> {
                     bar.finish_and_clear();
                 }
             }
-            Event::Phase(phase) => self.phase(phase),
-            Event::Finding(_) => {}
+            Event::Phase(phase) => self.phase(phase.word()),
+            Event::Finding(_) | Event::Warning(_) => {}
         }
     }
 

@@ -140,7 +140,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     };
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar);
     let outcome = execute(&job, desk.stop.clone(), writer, &mut |event| {
-        progress.event(event, || feed.event(event));
+        progress.event(&event, || feed.event(&event));
     })
     .await;
     let written = feed.finish(&desk.console);

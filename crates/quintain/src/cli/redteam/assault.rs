@@ -29,7 +29,7 @@ impl Assault<'_> {
         past: Option<&Past>,
         info: impl FnOnce(usize) -> RunInfo,
         store: impl FnOnce(&RunInfo) -> Option<Writer>,
-        listen: &mut dyn FnMut(Event<'_>),
+        listen: &mut dyn FnMut(Event),
         desk: &Desk,
     ) -> Result<Outcome, RedteamError> {
         let Self { target, name, world, orders, again } = *self;
@@ -41,7 +41,7 @@ impl Assault<'_> {
     /// The same without a place in the store.
     pub(in crate::cli) async fn unkept(
         &self,
-        listen: &mut dyn FnMut(Event<'_>),
+        listen: &mut dyn FnMut(Event),
         desk: &Desk,
     ) -> Result<Outcome, RedteamError> {
         let info = |planned| info(self.name, self.orders, planned, desk);

@@ -90,7 +90,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     };
     let rehearsal = rehearse(&campaign, &mut |event| {
         if let Event::Phase(phase) = event {
-            desk.console.note(phase);
+            desk.console.note(phase.word());
         }
     })
     .await

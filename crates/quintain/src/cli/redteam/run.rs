@@ -180,8 +180,8 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
                 (None, Some(store)) => Some(store.start(info, &texts, &desk.redactor)),
                 (None, None) => None,
             },
-            &mut |event: Event<'_>| {
-                progress.event(event, || feed.event(event));
+            &mut |event: Event| {
+                progress.event(&event, || feed.event(&event));
             },
             desk,
         )

@@ -42,14 +42,14 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
     let Some(reporter) = quintain_report::find(format) else { return Ok(Exit::Nothing) };
     let mut feed = Feed::new(desk);
     feed.stdout(reporter, &options(desk));
-    let wanted = |event: &Event<'_>| match event {
+    let wanted = |event: &Event| match event {
         Event::Case(case) => !args.failures || case.status != CaseStatus::Passed,
         _ => true,
     };
     store
         .replay(&run, |event| {
             if wanted(&event) {
-                feed.event(event);
+                feed.event(&event);
             }
         })
         .await?;
