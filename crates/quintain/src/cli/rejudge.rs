@@ -128,7 +128,7 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
     let writer = (!args.no_write).then(|| store.start(&info, &texts, &desk.redactor));
     let mut progress = Progress::new(&desk.console, true);
     let outcome = execute(&job, desk.stop.clone(), writer, &mut |event| {
-        progress.event(event, || feed.event(&event));
+        progress.event(&event, || feed.event(&event));
     })
     .await;
     let written = feed.finish(&desk.console);
