@@ -6,12 +6,12 @@ use quintain_evidence::evidence::Evidence;
 use quintain_evidence::finding::{ATTACK_SUMMARY, Finding, Place, Proof, Severity, fingerprint};
 use quintain_evidence::probe::Step;
 use quintain_evidence::trial_record::{TrialKey, TrialRecord};
-use quintain_redteam::attack::{Attempt, Hit, Tried};
+use quintain_redteam::attack::{Hit, Tried};
 use quintain_redteam::orders::PluginOrder;
 
 use super::Campaign;
 use super::arena::{Fought, Struck};
-use super::drill::SETS;
+use super::drill::strategy_of;
 use crate::masked;
 
 /// How a step is done again by hand.
@@ -108,12 +108,6 @@ impl<'a> Clerk<'a> {
         self.finding(plugin, &place, None, Struck { hit, tried: Vec::new(), identity: None })
     }
 
-    /// The strategy that rewrote an attempt, if one did.
-    fn strategy(&self, attempt: &Attempt) -> Option<String> {
-        let tactic = (attempt.set / SETS).checked_sub(1)?;
-        self.campaign.orders.strategies.get(tactic).map(|tactic| tactic.id().to_owned())
-    }
-
     fn finding(
         &self,
         plugin: &PluginOrder,
@@ -144,6 +138,7 @@ impl<'a> Clerk<'a> {
         let orders = self.campaign.orders;
         let about = || (ATTACK_SUMMARY.to_owned(), plugin.attack.meta().summary.into());
         let summary = plugin.attack.is_defined().then(about);
+        let strategy = last.and_then(|one| strategy_of(orders, one.attempt.set));
         let mut finding = Finding {
             id: format!("F-{}", &fingerprint[..8]),
             rule: rule.to_owned(),
@@ -162,7 +157,7 @@ impl<'a> Clerk<'a> {
             replay: None,
             fingerprint,
             bout: None,
-            strategies: last.and_then(|one| self.strategy(&one.attempt)).into_iter().collect(),
+            strategies: strategy.map(str::to_owned).into_iter().collect(),
             note: hit.note,
             accepted: None,
             steps,

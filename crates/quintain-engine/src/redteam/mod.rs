@@ -350,8 +350,7 @@ impl Battle<'_> {
 
     async fn settle(&mut self, key: TrialKey, fought: Fought, whole: bool) {
         self.fought.insert((key.attack.clone(), key.place.clone()));
-        let plugin = &self.campaign.orders.plugins[fought.plugin];
-        let row = self.rows.of_bout(plugin, &fought);
+        let row = self.rows.of_bout(self.campaign.orders, &fought);
         let record = self.clerk.record(key, fought);
         if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
             writer.bout(&record).await;
