@@ -83,7 +83,8 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
             Exit::Usage
         })?;
         let chosen = chosen_target(&begun.info.options);
-        args.target.resolve_stored(consent, opened, chosen, desk, args.json)?
+        let target = args.target.over(&begun.given, desk);
+        target.resolve_stored(consent, opened, chosen, desk, args.json)?
     };
     // A suite may define the attack, and who the target is spoken to as.
     let (mut orders, unknown) = of_suite(opened.as_ref(), desk)?.again(&sought);

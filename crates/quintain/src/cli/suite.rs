@@ -10,6 +10,7 @@ use quintain_suite::suite::{Loaded, Needed, Purpose, Suite, SuiteFile, load};
 use serde_json::{Map, Value, json};
 
 use super::Desk;
+use super::target::Given;
 
 /// Suite files that are read if none is named, in this order.
 const DEFAULT_FILES: [&str; 4] =
@@ -153,12 +154,12 @@ pub(super) fn show(sources: &Sources, diagnostics: &Diagnostics, desk: &Desk) {
     }
 }
 
-/// The files as a run keeps them; the store leaves out secrets.
-pub(super) fn texts(files: &[SuiteFile]) -> Vec<SuiteText> {
+/// The files as a run keeps them, and what the command line said of the target; the store leaves out secrets.
+pub(super) fn texts(files: &[SuiteFile], given: &Given) -> Vec<SuiteText> {
     let texts = files.iter().map(|file| SuiteText {
         name: file.name.clone(),
         base_dir: file.base_dir.clone(),
         text: file.text.to_string(),
     });
-    texts.collect()
+    texts.chain(given.text()).collect()
 }

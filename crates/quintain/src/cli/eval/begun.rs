@@ -10,6 +10,7 @@ use quintain_wire::redact::MASK;
 use super::choices::Choices;
 use crate::cli::Desk;
 use crate::cli::suite::{self, Opened, Wrong, say};
+use crate::cli::target::Given;
 
 pub(in crate::cli) struct Begun {
     pub(in crate::cli) store: Store,
@@ -17,6 +18,8 @@ pub(in crate::cli) struct Begun {
     pub(in crate::cli) info: RunInfo,
     /// Only what ended in an error is run again.
     pub(in crate::cli) retry_errors: bool,
+    /// What the command line said of the target, beside its name.
+    pub(in crate::cli) given: Given,
     texts: Vec<SuiteText>,
 }
 
@@ -36,8 +39,9 @@ impl Begun {
         retry_errors: bool,
     ) -> Result<Self, StoreError> {
         let info = store.info(&run).await?;
-        let texts = store.suite_texts(&run).await?;
-        Ok(Self { store, run, info, retry_errors, texts })
+        let mut texts = store.suite_texts(&run).await?;
+        let given = Given::take(&mut texts);
+        Ok(Self { store, run, info, retry_errors, given, texts })
     }
 
     pub(in crate::cli) fn choices(&self) -> Choices {
@@ -58,7 +62,10 @@ impl Begun {
             let help = "name the target again (`--url URL` or `-- COMMAND`), or run it anew";
             return Err(say(what, Some(help.to_owned())));
         }
-        self.suite_as_stored(consent, env, desk)
+        let mut opened = self.suite_as_stored(consent, env, desk)?;
+        let targets = opened.suite.targets.iter_mut().filter_map(|target| target.as_mcp_mut());
+        self.given.place(targets, &desk.context.cwd)?;
+        Ok(opened)
     }
 
     /// The same for those who send nothing that the command line of the run said.

@@ -21,6 +21,7 @@ use super::progress::Progress;
 use super::watch::programs;
 use crate::cli::conclude::conclude;
 use crate::cli::suite::{self, Opened, Wrong};
+use crate::cli::target::Given;
 use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
 
@@ -124,7 +125,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
             (Some(writer), Some(earlier))
         }
         (None, Some(store)) => {
-            let texts = suite::texts(&opened.files);
+            let texts = suite::texts(&opened.files, &Given::nothing(desk));
             (Some(store.start(&info, &texts, &desk.redactor)), None)
         }
         (None, None) => (None, None),

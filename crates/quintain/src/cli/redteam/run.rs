@@ -102,6 +102,10 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     if args.dry_run {
         return dry_run(&args, desk);
     }
+    let given = match &begun {
+        Some(begun) => args.target.over(&begun.given, desk),
+        None => args.target.clone(),
+    };
     let begun = match begun(&args, desk).await {
         Ok(begun) => begun,
         Err(exit) => return exit,
@@ -111,7 +115,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         Some(begun) => match suite_of(begun, consent, &args, desk) {
             Ok(opened) => {
                 let chosen = choices::target(&begun.info.options);
-                args.target.resolve_stored(consent, opened, chosen, desk, args.show.json)
+                given.resolve_stored(consent, opened, chosen, desk, args.show.json)
             }
             Err(wrong) => {
                 wrong.report(desk);
@@ -152,13 +156,13 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         None => None,
     };
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
-    let again = again::target(&args.target, opened.as_ref(), &target);
+    let again = again::target(&given, opened.as_ref(), &target);
     orders.again = Some(again.clone());
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
     let config = writing::config(&name, &target, &orders, desk);
     let texts = match &opened {
-        Some(opened) => suite::texts(&opened.files),
-        None => suite::texts(args.target.as_suite(desk).as_slice()),
+        Some(opened) => suite::texts(&opened.files, &given.given(desk)),
+        None => suite::texts(given.as_suite(desk).as_slice(), &given.given(desk)),
     };
     let info = |planned| {
         if let Some(begun) = &begun {
