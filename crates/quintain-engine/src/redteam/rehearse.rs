@@ -90,6 +90,12 @@ pub async fn rehearse(
             }
         }
     }
+    not_run.extend(
+        siege
+            .budget
+            .why()
+            .map(|why| NotRun { what: "tools that could not be learned".to_owned(), why }),
+    );
     scouted.close().await;
     Ok(Rehearsal { drafts, not_run })
 }

@@ -2,6 +2,7 @@
 
 mod again;
 mod assault;
+mod budget;
 mod choices;
 mod destructive;
 mod generate;

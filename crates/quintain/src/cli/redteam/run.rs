@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use quintain_engine::redteam::{Past, RedteamError};
 use quintain_engine::store::{Run, RunState};
@@ -18,6 +17,7 @@ use quintain_wire::transport::stdio::INHERITED;
 use serde_json::Value;
 
 use super::assault::Assault;
+use super::budget::BudgetArgs;
 use super::destructive::DestructiveArgs;
 use super::{again, choices, orders, writing};
 use crate::cli::dry_run::{AttackEffects, DryRun};
@@ -50,12 +50,8 @@ pub(super) struct Args {
     /// Places that each attack is tried on at most
     #[arg(long, value_name = "N")]
     num_tests: Option<usize>,
-    /// Calls of the whole run at most
-    #[arg(long, value_name = "N")]
-    budget_calls: Option<usize>,
-    /// Seconds of the whole run at most [default: those of the suite, else 300]
-    #[arg(long, value_name = "N")]
-    budget_seconds: Option<u64>,
+    #[command(flatten)]
+    budget: BudgetArgs,
     /// Random seed of strategies; marks and canaries differ in every run
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -102,13 +98,13 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     if args.dry_run {
         return dry_run(&args, desk);
     }
-    let given = match &begun {
-        Some(begun) => args.target.over(&begun.given, desk),
-        None => args.target.clone(),
-    };
     let begun = match begun(&args, desk).await {
         Ok(begun) => begun,
         Err(exit) => return exit,
+    };
+    let given = match &begun {
+        Some(begun) => args.target.over(&begun.given, desk),
+        None => args.target.clone(),
     };
     let consent = Consent::of_the_user();
     let resolved = match &begun {
@@ -348,9 +344,7 @@ fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders,
     if args.num_tests.is_some() {
         orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = args.num_tests);
     }
-    orders.budget_calls = args.budget_calls.or(orders.budget_calls);
-    let seconds = args.budget_seconds.map(Duration::from_secs);
-    orders.budget_time = seconds.or(orders.budget_time);
+    args.budget.apply(&mut orders);
     orders.seed = args.seed.unwrap_or(orders.seed);
     orders.concurrency = args.jobs.unwrap_or(orders.concurrency);
     args.destructive.apply(&mut orders, desk);
