@@ -135,12 +135,14 @@ impl<'a> Clerk<'a> {
         let whose = if several { place.server() } else { "" };
         let fingerprint = fingerprint(rule, whose, &place, hit.fault);
         let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
+        // What is only information is said once of all places.
+        let group = (severity == Severity::Info).then(|| Finding::group_of(rule, whose, hit.fault));
         let orders = self.campaign.orders;
+        let strategy = last.and_then(|one| strategy_of(orders, one.attempt.set));
         let about = || (ATTACK_SUMMARY.to_owned(), plugin.attack.meta().summary.into());
         let summary = plugin.attack.is_defined().then(about);
-        let strategy = last.and_then(|one| strategy_of(orders, one.attempt.set));
         let mut finding = Finding {
-            id: format!("F-{}", &fingerprint[..8]),
+            id: Finding::id_of(&fingerprint),
             rule: rule.to_owned(),
             title: hit.title,
             severity,
@@ -155,6 +157,8 @@ impl<'a> Clerk<'a> {
             proofs: vec![proof],
             reproduce: steps.last().and_then(self.campaign.reproduce),
             replay: None,
+            group,
+            places: Vec::new(),
             fingerprint,
             bout: None,
             strategies: strategy.map(str::to_owned).into_iter().collect(),

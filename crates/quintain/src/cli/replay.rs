@@ -70,7 +70,8 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     let Some((run, findings)) = sought(&store, args).await.map_err(fail)? else {
         return Err(missing(args, desk));
     };
-    let sought: Vec<&Finding> = findings.iter().collect();
+    // A finding about several places is tried at each of them.
+    let sought: Vec<&Finding> = findings.iter().flat_map(Finding::parts).collect();
     let begun = Begun::of(store, run, false).await.map_err(fail)?;
     // An attack is made again, as `redteam run` made it.
     let consent = Consent::of_the_user();
@@ -137,7 +138,9 @@ async fn sought(store: &Store, args: &Args) -> Result<Option<(Run, Vec<Finding>)
             let is = |finding: &&Finding| {
                 wanted.len() >= MIN_DIGITS && finding.fingerprint.starts_with(wanted)
             };
-            report.findings.iter().chain(&report.suppressed).find(is).into_iter().cloned().collect()
+            let all = report.findings.iter().chain(&report.suppressed);
+            let mut each = all.flat_map(|one| std::iter::once(one).chain(&one.places));
+            each.find(is).into_iter().cloned().collect()
         };
         if !found.is_empty() {
             return Ok(Some((run, found)));
@@ -209,7 +212,8 @@ struct Tried<'a> {
 impl<'a> Tried<'a> {
     fn of(finding: &'a Finding, outcome: &'a Outcome) -> Self {
         let report = outcome.summary.redteam.as_ref();
-        let mut findings = report.into_iter().flat_map(|report| &report.findings);
+        let findings = report.into_iter().flat_map(|report| &report.findings);
+        let mut findings = findings.flat_map(Finding::parts);
         let now = findings.find(|one| one.fingerprint == finding.fingerprint);
         let state = match now {
             Some(now) if now.confidence == Confidence::Confirmed => State::Works,
@@ -235,12 +239,13 @@ fn was_fought(finding: &Finding, fought: &BTreeSet<(String, String)>) -> bool {
 
 fn tell(args: &Args, run: &Run, tried: &[Tried<'_>], desk: &Desk) {
     let count = |wanted: fn(State) -> bool| tried.iter().filter(|one| wanted(one.state)).count();
+    let is_list = args.all || tried.len() > 1;
     let works = count(State::works);
     let gone = count(|state| state == State::Gone);
     let untried = count(|state| state == State::Untried);
     if args.json {
         let all: Vec<Value> = tried.iter().map(Tried::json).collect();
-        desk.console.json(&match all.first().filter(|_| !args.all) {
+        desk.console.json(&match all.first().filter(|_| !is_list) {
             Some(only) => only.clone(),
             None => json!({
                 "run": run.id, "findings": all,
@@ -255,7 +260,7 @@ fn tell(args: &Args, run: &Run, tried: &[Tried<'_>], desk: &Desk) {
         let title = visible(&finding.title);
         desk.console.out(&format!("{} {title}: {}{by_design}", finding.id, state.word()));
     }
-    if args.all {
+    if is_list {
         desk.console.out(&format!("{works} still work, {gone} do not, {untried} not tried"));
     }
 }
