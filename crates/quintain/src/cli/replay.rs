@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::eval::Begun;
 use super::redteam::{
-    Assault, DestructiveArgs, PREFIX, by_launch, chosen_target, failed, of_suite,
+    Assault, DestructiveArgs, PREFIX, chosen_target, failed, name_target, of_suite,
 };
 use super::target::TargetArgs;
 use super::{Desk, runs, store};
@@ -76,16 +76,12 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     // An attack is made again, as `redteam run` made it.
     let consent = Consent::of_the_user();
     // Nothing that lies around is attacked in the place of what was.
-    let (target, world, opened) = if args.target.is_named() {
-        args.target.resolve_with_suite(Some(consent), desk, args.json)?
+    let (given, target, world, opened) = if args.target.is_named() {
+        let resolved = args.target.resolve_with_suite(Some(consent), desk, args.json)?;
+        (args.target.clone(), resolved.0, resolved.1, resolved.2)
     } else {
-        let opened = begun.suite(consent, &desk.context.env, desk).map_err(|wrong| {
-            wrong.report(desk);
-            Exit::Usage
-        })?;
         let chosen = chosen_target(&begun.info.options);
-        let target = args.target.over(&begun.given, desk);
-        target.resolve_stored(consent, opened, chosen, desk, args.json)?
+        begun.target(&args.target, chosen, consent, desk, args.json)?
     };
     // A suite may define the attack, and who the target is spoken to as.
     let (mut orders, unknown) = of_suite(opened.as_ref(), desk)?.again(&sought);
@@ -99,7 +95,8 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     args.destructive.apply(&mut orders, desk);
     orders.allow_remote = args.allow_remote;
     let name = findings.first().map_or("", |finding| finding.target.as_str());
-    let again = target.servers.first().map(|server| by_launch(&server.launch)).unwrap_or_default();
+    // Files of the suite are named as they were then, which may be somewhere else.
+    let again = name_target(&given, opened.as_ref().filter(|_| args.target.is_named()), &target);
     let assault = Assault { target: &target, name, world: &world, orders: &orders, again: &again };
     let outcome = assault.unkept(&mut |_| {}, desk).await;
     let outcome = outcome.map_err(|error| failed(&error, &target, desk))?;

@@ -69,8 +69,6 @@ pub(super) fn find(named: &[PathBuf], desk: &Desk) -> Vec<PathBuf> {
 
 /// What the command line adds to a suite, as one more file of it; the name shows in diagnostics.
 pub(super) const VARS: &str = "--var";
-/// The name of a suite that stands for a target of the command line.
-pub(super) const COMMAND_LINE: &str = "command line";
 
 /// Reads the files as one suite. `vars` are defaults for all tests: a test that sets them wins.
 pub(super) fn open(

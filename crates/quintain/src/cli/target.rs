@@ -12,7 +12,7 @@ use quintain_evidence::connection::{
     Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, Timeouts, ToolFilter, Transport,
 };
 use quintain_source::{Span, closest};
-use quintain_suite::suite::{Consent, Needed, Purpose, SuiteFile};
+use quintain_suite::suite::{Consent, Needed, Purpose};
 use quintain_wire::era::{Choice, VERSIONS};
 use secrecy::SecretString;
 use serde_json::{Map, json};
@@ -115,25 +115,8 @@ impl TargetArgs {
         Ok((target, opened))
     }
 
-    /// As `resolve_with_suite`, for a suite that was stored with a run, and for the target that was chosen
-    /// then. What the command line says wins here, too; a target that is named again is named with all its options.
-    pub(super) fn resolve_stored(
-        &self,
-        consent: Consent,
-        opened: Opened,
-        chosen: Option<&str>,
-        desk: &Desk,
-        as_json: bool,
-    ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
-        let found = if self.is_named() {
-            self.find(Purpose::Run(consent), desk).map(|(target, _)| (target, Some(opened)))
-        } else {
-            choose(opened, self.target.as_deref().or(chosen))
-        };
-        self.prepare(found, desk, as_json)
-    }
-
-    /// The options that a stored run was started with, under those of this command line.
+    /// What a stored run was started with, under the options of this command line. A target that is named again
+    /// is named with all its options.
     pub(super) fn over(&self, stored: &Given, desk: &Desk) -> Self {
         if self.is_named() { self.clone() } else { stored.under(self, desk) }
     }
@@ -153,7 +136,8 @@ impl TargetArgs {
         self.url.is_some() || !self.command.is_empty() || !self.config.is_empty()
     }
 
-    fn prepare(
+    /// The target with the options of the command line, and what a run knows of the world.
+    pub(super) fn prepare(
         &self,
         found: Result<(McpTarget, Option<Opened>), Wrong>,
         desk: &Desk,
@@ -191,7 +175,7 @@ impl TargetArgs {
     pub(super) fn again(&self, opened: Option<&Opened>, launch: Option<String>) -> String {
         let mut words: Vec<String> = Vec::new();
         let files = opened.into_iter().flat_map(|opened| &opened.files);
-        for file in files.filter(|file| file.name != suite::COMMAND_LINE) {
+        for file in files {
             words.push(format!("-c {}", quoted(&file.name)));
         }
         let is_named = self.url.is_some() || !self.command.is_empty() || !words.is_empty();
@@ -219,7 +203,7 @@ impl TargetArgs {
         words.join(" ")
     }
 
-    fn find(
+    pub(super) fn find(
         &self,
         purpose: Purpose<'_>,
         desk: &Desk,
@@ -315,7 +299,10 @@ impl TargetArgs {
 }
 
 /// The target of a suite.
-fn choose(opened: Opened, wanted: Option<&str>) -> Result<(McpTarget, Option<Opened>), Wrong> {
+pub(super) fn choose(
+    opened: Opened,
+    wanted: Option<&str>,
+) -> Result<(McpTarget, Option<Opened>), Wrong> {
     let mcp: Vec<(&str, &McpTarget)> = opened
         .suite
         .targets
@@ -350,23 +337,6 @@ fn split(text: &str, at: char, flag: &str) -> Result<(String, SecretString), Str
         .ok_or_else(|| format!("{flag} wants `NAME{at}VALUE`"))?;
     let value = if at == ':' { value.trim() } else { value };
     Ok((name.trim().to_owned(), SecretString::from(value)))
-}
-
-/// What the command line names, as the suite that would name it, so that the run can be resumed. Options are
-/// stored as [`Given`].
-impl TargetArgs {
-    pub(super) fn as_suite(&self, desk: &Desk) -> Option<SuiteFile> {
-        let server = if let Some(url) = &self.url {
-            json!({"name": url, "url": url})
-        } else {
-            let (command, args) = self.command.split_first()?;
-            json!({"name": command, "command": command, "args": args})
-        };
-        let suite = json!({"targets": [{"id": "mcp", "config": {"server": server}}]});
-        let text = serde_json::to_string_pretty(&suite).ok()?.into();
-        let base_dir = desk.context.cwd.clone();
-        Some(SuiteFile { name: suite::COMMAND_LINE.to_owned(), text, base_dir })
-    }
 }
 
 /// A word as a shell takes it.

@@ -25,7 +25,11 @@ pub(super) fn call(step: &Step, target: &str) -> String {
 }
 
 /// How a command line names the target: as the one at hand did, or by how it is started.
-pub(super) fn target(args: &TargetArgs, opened: Option<&Opened>, target: &McpTarget) -> String {
+pub(in crate::cli) fn target(
+    args: &TargetArgs,
+    opened: Option<&Opened>,
+    target: &McpTarget,
+) -> String {
     let launch = target.servers.first().map(|server| by_launch(&server.launch));
     args.again(opened, launch)
 }

@@ -23,7 +23,7 @@ use super::{again, choices, orders, writing};
 use crate::cli::dry_run::{AttackEffects, DryRun};
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
-use crate::cli::suite::{self, Opened, Wrong};
+use crate::cli::suite::{self, Opened};
 use crate::cli::target::{self, TargetArgs};
 use crate::cli::{Desk, baseline, runs, store};
 use crate::exit::Exit;
@@ -102,25 +102,18 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
-    let given = match &begun {
-        Some(begun) => args.target.over(&begun.given, desk),
-        None => args.target.clone(),
-    };
     let consent = Consent::of_the_user();
     let resolved = match &begun {
-        Some(begun) => match suite_of(begun, consent, &args, desk) {
-            Ok(opened) => {
-                let chosen = choices::target(&begun.info.options);
-                given.resolve_stored(consent, opened, chosen, desk, args.show.json)
-            }
-            Err(wrong) => {
-                wrong.report(desk);
-                return Exit::Usage;
-            }
-        },
-        None => args.target.resolve_with_suite(Some(consent), desk, args.show.json),
+        Some(begun) => {
+            let chosen = choices::target(&begun.info.options);
+            begun.target(&args.target, chosen, consent, desk, args.show.json)
+        }
+        None => {
+            let resolved = args.target.resolve_with_suite(Some(consent), desk, args.show.json);
+            resolved.map(|(target, world, opened)| (args.target.clone(), target, world, opened))
+        }
     };
-    let (target, world, opened) = match resolved {
+    let (given, target, world, opened) = match resolved {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };
@@ -156,10 +149,8 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     orders.again = Some(again.clone());
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
     let config = writing::config(&name, &target, &orders, desk);
-    let texts = match &opened {
-        Some(opened) => suite::texts(&opened.files, &given.given(desk)),
-        None => suite::texts(given.as_suite(desk).as_slice(), &given.given(desk)),
-    };
+    let files = opened.as_ref().map(|opened| &opened.files[..]).unwrap_or_default();
+    let texts = suite::texts(files, &given.given(desk));
     let info = |planned| {
         if let Some(begun) = &begun {
             return RunInfo { planned, ..begun.info.clone() };
@@ -270,16 +261,6 @@ fn attack_effects(target: &McpTarget, orders: &Orders) -> AttackEffects {
         listens: format!("{host}, {port}"),
         destructive: orders.destructive,
         needs_allow_remote: quintain_engine::redteam::is_remote(target) && !orders.allow_remote,
-    }
-}
-
-/// The suite of a run that is resumed; a target that is named again need not be in it.
-fn suite_of(begun: &Begun, consent: Consent, args: &Args, desk: &Desk) -> Result<Opened, Wrong> {
-    let env = &desk.context.env;
-    if args.target.is_named() {
-        begun.suite_as_stored(consent, env, desk)
-    } else {
-        begun.suite(consent, env, desk)
     }
 }
 

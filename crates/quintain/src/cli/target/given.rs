@@ -1,10 +1,11 @@
-//! What the command line says about a target beside its name, stored with a run so that `--resume` and
-//! `replay` reach the same target. Values of variables and headers are secrets: only their names are stored.
+//! What the command line says about a target, stored with a run so that `--resume` and `replay` reach the same
+//! target. Values of variables and headers are secrets: only their names are stored.
 
 use std::path::{Path, PathBuf};
 
-use quintain_evidence::connection::{Launch, McpTarget};
 use quintain_engine::store::SuiteText;
+use quintain_evidence::connection::{Launch, McpTarget};
+use quintain_wire::redact::MASK;
 use serde::{Deserialize, Serialize};
 
 use super::TargetArgs;
@@ -20,6 +21,12 @@ pub(in crate::cli) struct Given {
     /// Where the run was started; it is stored as the folder of the text.
     #[serde(skip)]
     folder: Option<PathBuf>,
+    /// Whether a secret was left out.
+    #[serde(skip)]
+    is_masked: bool,
+    /// How a target is reached that is in no suite.
+    url: Option<String>,
+    command: Vec<String>,
     /// Names of variables (`--env`).
     env: Vec<String>,
     /// Names of headers (`--header`).
@@ -40,11 +47,11 @@ impl Given {
     /// Every option is named here, so that a new one cannot be forgotten.
     pub(super) fn of(args: &TargetArgs, desk: &Desk) -> Self {
         let TargetArgs {
-            // They are the suite itself, or stored as one; `target` is an option of the run.
+            // Suites are stored as they are, and which target of them is an option of the run.
             config: _,
             target: _,
-            url: _,
-            command: _,
+            url,
+            command,
             headers,
             env,
             cwd,
@@ -55,6 +62,9 @@ impl Given {
         } = args;
         Self {
             folder: Some(desk.context.cwd.clone()),
+            is_masked: false,
+            url: url.clone(),
+            command: command.clone(),
             env: names(env, '='),
             headers: names(headers, ':'),
             cwd: cwd.as_ref().map(|cwd| desk.context.cwd.join(cwd)),
@@ -81,10 +91,16 @@ impl Given {
         };
         let stored = texts.remove(at);
         let given: Self = serde_json::from_str(&stored.text).unwrap_or_default();
-        Self { folder: Some(stored.base_dir), ..given }
+        let is_masked = stored.text.contains(MASK);
+        Self { folder: Some(stored.base_dir), is_masked, ..given }
     }
 
-    /// The options of the first run, where this command line does not say something else.
+    /// Whether the command line contained a secret, which is not stored.
+    pub(in crate::cli) fn is_masked(&self) -> bool {
+        self.is_masked
+    }
+
+    /// The target and options of the first run, where this command line does not say something else.
     pub(super) fn under(&self, args: &TargetArgs, desk: &Desk) -> TargetArgs {
         let missing = |flag: &str, stored: &[String], given: &[String]| {
             let missing = stored.iter().filter(|name| !given.contains(name));
@@ -101,8 +117,8 @@ impl Given {
         TargetArgs {
             config: args.config.clone(),
             target: args.target.clone(),
-            url: args.url.clone(),
-            command: args.command.clone(),
+            url: self.url.clone(),
+            command: self.command.clone(),
             headers: args.headers.clone(),
             env: args.env.clone(),
             cwd: args.cwd.clone().or_else(|| self.cwd.clone()),

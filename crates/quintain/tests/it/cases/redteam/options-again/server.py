@@ -21,7 +21,7 @@ class Lines:
                 with open(SEEN, "a", encoding="utf-8") as seen:
                     here = os.path.basename(os.getcwd())
                     version = request["params"]["protocolVersion"]
-                    print(version, here, os.environ.get("MODE", "-"), file=seen)
+                    print(version, here, os.environ.get("MODE", "-"), *sys.argv[1:], file=seen)
             yield line
 
 
