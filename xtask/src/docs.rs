@@ -1,6 +1,7 @@
 //! Pages and sections of the documentation that the binary itself can tell: `docs` writes them anew,
 //! `check` names those that are stale and the links that lead nowhere.
 
+mod commands;
 mod links;
 mod pages;
 mod recall;
@@ -13,32 +14,6 @@ use crate::{Result, process, stage::Note, workspace::Workspace};
 
 /// Deviations from promptfoo that the tests of the corpus allow, with their reasons.
 const DIFFERENCES: &str = "crates/quintain/tests/corpus/differences.json";
-
-/// Commands whose help is part of the reference, in the order of the page.
-const COMMANDS: &[&str] = &[
-    "init",
-    "eval",
-    "rejudge",
-    "runs",
-    "runs list",
-    "runs show",
-    "runs export",
-    "runs delete",
-    "diff",
-    "redteam",
-    "redteam init",
-    "redteam run",
-    "redteam generate",
-    "redteam report",
-    "redteam suite",
-    "redteam plugins",
-    "redteam strategies",
-    "replay",
-    "scan",
-    "list",
-    "explain",
-    "schema",
-];
 
 /// A page, or a section of one, and what it has to say.
 struct Part {
@@ -92,12 +67,7 @@ fn parts(workspace: &Workspace) -> Result<Vec<Part>> {
         let text = told(&binary, arguments)?;
         serde_json::from_str(&text).map_err(|error| format!("{arguments:?}: {error}"))
     };
-    let mut help = String::new();
-    for command in COMMANDS {
-        let mut words: Vec<&str> = command.split(' ').collect();
-        words.push("--help");
-        pages::help(command, &told(&binary, &words)?, &mut help);
-    }
+    let commands = commands::all(&|arguments| told(&binary, arguments))?;
     let (assertions, detectors) =
         (json(&["list", "assertions", "--json"])?, json(&["list", "detectors", "--json"])?);
     Ok(vec![
@@ -118,7 +88,8 @@ fn parts(workspace: &Workspace) -> Result<Vec<Part>> {
             "docs/reference/recall.md",
             recall::page(&workspace.root, &json(&["demo", "--weaknesses", "--json"])?)?,
         ),
-        Part::section("docs/reference/cli.md", "help", help),
+        Part::section("docs/reference/cli.md", "commands", commands::table(&commands)),
+        Part::section("docs/reference/cli.md", "help", commands::help(&commands)),
         Part::section("docs/reference/suite.md", "keys", pages::keys(&json(&["schema"])?)),
         Part::section(
             "docs/explanations/promptfoo.md",

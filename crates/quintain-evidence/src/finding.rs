@@ -295,6 +295,14 @@ pub struct Finding {
     pub replay: Option<String>,
     /// The same for the same weakness in every run.
     pub fingerprint: String,
+    /// For information only: the fingerprint of the same fault wherever it shows. Findings that share it are
+    /// reported as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The places that this one finding is about, each as the finding that it is there; empty if it is about
+    /// one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Finding>,
     /// The bout that showed it, where that is not its rule at its place: a server may die of any attack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bout: Option<TrialKey>,
@@ -322,6 +330,29 @@ pub struct Finding {
 pub const ATTACK_SUMMARY: &str = "attack";
 
 impl Finding {
+    /// `F-` and the beginning of the fingerprint.
+    pub fn id_of(fingerprint: &str) -> String {
+        format!("F-{}", fingerprint.get(..8).unwrap_or(fingerprint))
+    }
+
+    /// The fingerprint that findings of one fault share, wherever they are.
+    pub fn group_of(rule: &str, whose: &str, fault: &str) -> String {
+        let anywhere = Place::Server { server: String::new() };
+        fingerprint(rule, whose, &anywhere, &format!("{fault} everywhere"))
+    }
+
+    /// The findings at one place each: those it was made of, or itself.
+    pub fn parts(&self) -> &[Self] {
+        if self.places.is_empty() { std::slice::from_ref(self) } else { &self.places }
+    }
+
+    /// Whether it is called so, by itself, by one of its places, or by what it shares with others.
+    pub fn is_called(&self, fingerprint: &str) -> bool {
+        let own = std::iter::once(&self.fingerprint).chain(&self.group);
+        own.chain(self.places.iter().map(|one| &one.fingerprint))
+            .any(|one| one.starts_with(fingerprint))
+    }
+
     /// Writes down how to see it again, for a target that a command line names so: `-- python3 server.py`.
     /// What needed no call is seen by looking at what the target lists.
     pub fn seen_again_at(&mut self, target: &str) {

@@ -41,7 +41,7 @@ pub fn finding(
         metadata.insert("help".to_owned(), Value::String(help));
     }
     Finding {
-        id: format!("F-{}", &fingerprint[..8]),
+        id: Finding::id_of(&fingerprint),
         rule: rule.to_owned(),
         title: text.title,
         severity: text.severity.unwrap_or(facts.severity),
@@ -66,6 +66,8 @@ pub fn finding(
         replay: None,
         fingerprint,
         bout: None,
+        group: None,
+        places: Vec::new(),
         strategies: Vec::new(),
         note: text.note,
         written: None,

@@ -11,6 +11,7 @@ mod groups;
 mod identities;
 mod insight;
 mod intent;
+mod merge;
 mod orders;
 mod plugins;
 mod policy;
@@ -30,6 +31,7 @@ pub use generated::{Draft as TestDraft, generated};
 pub use identities::IdentityOrder;
 pub use insight::insight;
 pub use intent::proposed;
+pub use merge::merge as merge_places;
 pub(crate) use orders::IGNORED;
 pub use orders::{Orders, PluginOrder};
 pub use plugins::{

@@ -44,7 +44,7 @@ pub(crate) fn shown_by<'r>(
         finding.rule == attack
             && (finding.title == reason || name == format!("{attack} at {}", finding.place))
     };
-    report.findings.iter().filter(of_bout)
+    report.findings.iter().flat_map(Finding::parts).filter(of_bout)
 }
 
 /// Findings of one severity.
@@ -82,6 +82,17 @@ impl Counts {
         parts.extend((self.by_design > 0).then(|| format!("{} by design", self.by_design)));
         parts.extend((suppressed > 0).then(|| format!("{suppressed} suppressed")));
         parts.join(", ")
+    }
+}
+
+/// Where a finding is, on one line: its place, or the first of several, each of so many characters at most.
+pub(crate) fn places(finding: &Finding, max_chars: usize) -> String {
+    let shown = finding.parts().iter().take(MAX_NAMED);
+    let shown: Vec<String> = shown.map(|one| line(&one.place.to_string(), max_chars)).collect();
+    let shown = shown.join(", ");
+    match finding.parts().len().saturating_sub(MAX_NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 
@@ -241,7 +252,7 @@ pub(crate) fn worked(report: &RedteamReport, tool: &ToolCoverage, argument: &str
             && finding.argument.as_deref().unwrap_or_default() == argument
     };
     let mut told: Vec<String> = Vec::new();
-    for finding in report.findings.iter().filter(here) {
+    for finding in report.findings.iter().flat_map(Finding::parts).filter(here) {
         let rule = line(&finding.rule, 60);
         let text = match Standing::of(finding) {
             Standing::Confirmed => rule,

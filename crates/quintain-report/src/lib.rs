@@ -22,7 +22,7 @@ use std::io::{self, Write};
 use quintain_content::registry::Meta;
 use quintain_evidence::event::Event;
 
-pub use reporters::{Told, all, find, for_path, markdown_inline, sarif_log};
+pub use reporters::{Told, all, find, for_path, markdown_inline, sarif_log, suffixes};
 pub use yaml_text::{block as yaml_block, string as yaml_string};
 
 /// A format that results can be written in.

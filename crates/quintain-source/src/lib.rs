@@ -3,6 +3,7 @@
 
 mod builder;
 mod diagnostic;
+mod env_file;
 mod env_names;
 mod fields;
 mod file;
@@ -21,6 +22,7 @@ mod visible;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use env_file::{BadLine, read_env_file};
 pub use env_names::{EnvNames, env_names};
 pub use fields::{Fields, unknown_word, wrong_type};
 pub use file::{FileId, Position, SourceFile, Sources, Span};

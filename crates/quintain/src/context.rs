@@ -51,6 +51,12 @@ impl Context {
         std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())
     }
 
+    /// The whole command line, with the name of the program.
+    #[expect(clippy::unused_self, reason = "nobody but the context reads the command line")]
+    pub(crate) fn command_line(&self) -> std::env::ArgsOs {
+        std::env::args_os()
+    }
+
     /// Whether a variable is set to something that means yes.
     pub(crate) fn flag(&self, name: &str) -> bool {
         quintain_source::switched_on(&self.env, name)

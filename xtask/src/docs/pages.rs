@@ -72,11 +72,6 @@ pub(super) fn reporters(reporters: &Value) -> Result<String> {
     Ok(finished(&page))
 }
 
-pub(super) fn help(command: &str, text: &str, section: &mut String) {
-    let lines = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
-    let _ = write!(section, "### `quintain {command}`\n\n```text\n{}\n```\n\n", lines.trim());
-}
-
 pub(super) fn keys(schema: &Value) -> String {
     let mut section = String::from("### The suite\n\n");
     table(schema, schema, &mut section);
@@ -234,11 +229,11 @@ fn text_of<'a>(entry: &'a Value, key: &str) -> Result<&'a str> {
 }
 
 /// How GitHub names the heading of an entry.
-fn anchor(heading: &str) -> String {
+pub(super) fn anchor(heading: &str) -> String {
     heading.chars().filter(|letter| letter.is_alphanumeric() || "-_".contains(*letter)).collect()
 }
 
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 

@@ -1,6 +1,6 @@
 //! Sends attempts, watches what happens, and tries again what hit.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -59,6 +59,8 @@ pub(super) struct Fought {
     pub(super) plugin: usize,
     pub(super) aim: Arc<Aim>,
     pub(super) attempts: usize,
+    /// The sets of attempts that were made.
+    pub(super) sets: BTreeSet<usize>,
     pub(super) struck: Vec<Struck>,
     /// The last attempt, for reports of bouts without a hit.
     pub(super) last: Option<Tried>,
@@ -95,6 +97,7 @@ impl Arena<'_> {
             plugin: at,
             aim,
             attempts: tried.len(),
+            sets: sets_of(&tried),
             struck: Vec::new(),
             last: None,
             deadly,
@@ -205,9 +208,9 @@ impl Arena<'_> {
             if !self.again(plugin, &aim, &hit, SETTLE_LATE).await {
                 hit.confidence = Confidence::Suspected;
             }
-            let attempts = tried.len();
+            let (attempts, sets) = (tried.len(), sets_of(&tried));
             let struck = vec![self.struck(hit, tried)];
-            late.push(Fought { plugin: at, aim, attempts, struck, last: None, deadly: None });
+            late.push(Fought { plugin: at, aim, attempts, sets, struck, last: None, deadly: None });
         }
         late
     }
@@ -316,6 +319,10 @@ impl Arena<'_> {
         let party = self.parties.get(attempt.action.identity()).or(self.parties.first());
         party.is_some_and(|party| party.may(attempt))
     }
+}
+
+fn sets_of(tried: &[Tried]) -> BTreeSet<usize> {
+    tried.iter().map(|one| one.attempt.set).collect()
 }
 
 /// Faults that were proved with more than one object.

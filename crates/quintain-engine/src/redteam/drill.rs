@@ -29,7 +29,13 @@ const TOO_LONG: f64 = 1.5;
 /// Places whose attempts are counted to learn how long a run takes.
 const MAX_SAMPLE: usize = 200;
 /// Room for the sets of one strategy.
-pub(super) const SETS: usize = 10_000;
+const SETS: usize = 10_000;
+
+/// The strategy that rewrote the attempts of a set; none if they are as the attack writes them.
+pub(super) fn strategy_of(orders: &Orders, set: usize) -> Option<&str> {
+    let at = (set / SETS).checked_sub(1)?;
+    orders.strategies.get(at).map(Tactic::id)
+}
 
 /// What attempts are written with.
 pub(super) struct Drill<'a> {

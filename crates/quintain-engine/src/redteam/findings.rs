@@ -6,12 +6,12 @@ use quintain_evidence::evidence::Evidence;
 use quintain_evidence::finding::{ATTACK_SUMMARY, Finding, Place, Proof, Severity, fingerprint};
 use quintain_evidence::probe::Step;
 use quintain_evidence::trial_record::{TrialKey, TrialRecord};
-use quintain_redteam::attack::{Attempt, Hit, Tried};
+use quintain_redteam::attack::{Hit, Tried};
 use quintain_redteam::orders::PluginOrder;
 
 use super::Campaign;
 use super::arena::{Fought, Struck};
-use super::drill::SETS;
+use super::drill::strategy_of;
 use crate::masked;
 
 /// How a step is done again by hand.
@@ -108,12 +108,6 @@ impl<'a> Clerk<'a> {
         self.finding(plugin, &place, None, Struck { hit, tried: Vec::new(), identity: None })
     }
 
-    /// The strategy that rewrote an attempt, if one did.
-    fn strategy(&self, attempt: &Attempt) -> Option<String> {
-        let tactic = (attempt.set / SETS).checked_sub(1)?;
-        self.campaign.orders.strategies.get(tactic).map(|tactic| tactic.id().to_owned())
-    }
-
     fn finding(
         &self,
         plugin: &PluginOrder,
@@ -141,11 +135,14 @@ impl<'a> Clerk<'a> {
         let whose = if several { place.server() } else { "" };
         let fingerprint = fingerprint(rule, whose, &place, hit.fault);
         let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
+        // What is only information is said once of all places.
+        let group = (severity == Severity::Info).then(|| Finding::group_of(rule, whose, hit.fault));
         let orders = self.campaign.orders;
+        let strategy = last.and_then(|one| strategy_of(orders, one.attempt.set));
         let about = || (ATTACK_SUMMARY.to_owned(), plugin.attack.meta().summary.into());
         let summary = plugin.attack.is_defined().then(about);
         let mut finding = Finding {
-            id: format!("F-{}", &fingerprint[..8]),
+            id: Finding::id_of(&fingerprint),
             rule: rule.to_owned(),
             title: hit.title,
             severity,
@@ -160,9 +157,11 @@ impl<'a> Clerk<'a> {
             proofs: vec![proof],
             reproduce: steps.last().and_then(self.campaign.reproduce),
             replay: None,
+            group,
+            places: Vec::new(),
             fingerprint,
             bout: None,
-            strategies: last.and_then(|one| self.strategy(&one.attempt)).into_iter().collect(),
+            strategies: strategy.map(str::to_owned).into_iter().collect(),
             note: hit.note,
             accepted: None,
             steps,

@@ -48,7 +48,7 @@ use quintain_evidence::tally::{Summary, Tally};
 use quintain_evidence::trial_record::TrialKey;
 use quintain_redteam::attack::{Field, Powers};
 use quintain_redteam::knowledge::Knowledge;
-use quintain_redteam::orders::{Orders, part_suppressed, unused};
+use quintain_redteam::orders::{Orders, merge_places, part_suppressed, unused};
 
 use crate::run::{Stop, mask};
 use crate::sessions::OpenError;
@@ -350,8 +350,7 @@ impl Battle<'_> {
 
     async fn settle(&mut self, key: TrialKey, fought: Fought, whole: bool) {
         self.fought.insert((key.attack.clone(), key.place.clone()));
-        let plugin = &self.campaign.orders.plugins[fought.plugin];
-        let row = self.rows.of_bout(plugin, &fought);
+        let row = self.rows.of_bout(self.campaign.orders, &fought);
         let record = self.clerk.record(key, fought);
         if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
             writer.bout(&record).await;
@@ -384,6 +383,7 @@ impl Battle<'_> {
         let knowledge = &scouted.knowledge;
         let (findings, attacks, tools) = self.score.finish(orders, &scouted.surfaces, knowledge);
         let (findings, suppressed) = part_suppressed(findings, &orders.suppressions, &orders.today);
+        let (findings, suppressed) = (merge_places(findings), merge_places(suppressed));
         // What was not looked for may be there.
         let whole = !self.interrupted && cut_short.is_none();
         let listed = if whole { &orders.suppressions[..] } else { &[] };

@@ -13,7 +13,7 @@ use quintain_redteam::orders::{PluginOrder, TestDraft};
 use serde_json::Map;
 
 use super::clock::Clock;
-use super::drill::{self, Drawn, Drill, SETS};
+use super::drill::{self, Drawn, Drill, strategy_of};
 use super::gate::Gate;
 use super::plan::Plan;
 use super::siege::Siege;
@@ -77,20 +77,25 @@ pub async fn rehearse(
                 if matches!(sign, Indicator::Reads { .. }) != planted {
                     continue;
                 }
-                let strategy = (set / SETS).checked_sub(1);
-                let strategy = strategy.and_then(|at| campaign.orders.strategies.get(at));
+                let strategy = strategy_of(campaign.orders, set);
                 drafts.push(TestDraft {
                     attack: plugin.attack.meta().id.to_owned(),
                     severity: plugin.severity.unwrap_or(plugin.attack.weakness().severity),
                     place: Some(planned.aim.place.clone()),
                     form,
-                    strategy: strategy.map(|tactic| tactic.id().to_owned()),
+                    strategy: strategy.map(str::to_owned),
                     steps,
                     sign,
                 });
             }
         }
     }
+    not_run.extend(
+        siege
+            .budget
+            .why()
+            .map(|why| NotRun { what: "tools that could not be learned".to_owned(), why }),
+    );
     scouted.close().await;
     Ok(Rehearsal { drafts, not_run })
 }

@@ -8,10 +8,23 @@ use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Component, Grade, PromptText, TargetName};
 use quintain_evidence::verdict::Verdict;
 use quintain_redteam::attack::Hit;
-use quintain_redteam::orders::PluginOrder;
+use quintain_redteam::orders::{Orders, PluginOrder};
 use serde_json::{Map, Value, json};
 
 use super::arena::Fought;
+use super::drill::strategy_of;
+
+/// The strategy of attempts that no strategy rewrote, by promptfoo's name.
+const PLAIN: &str = "basic";
+
+/// The attempt that a row shows, and what else was tried.
+#[derive(Default)]
+struct Sent<'a> {
+    evidence: Evidence,
+    prompt: Option<Value>,
+    strategy: Option<&'a str>,
+    strategies: Vec<&'a str>,
+}
 
 pub(super) struct Rows {
     target: TargetName,
@@ -30,18 +43,25 @@ impl Rows {
 
     pub(super) fn of_static(&mut self, plugin: &PluginOrder, hit: &Hit) -> CaseResult {
         let place = hit.place.as_ref().map(ToString::to_string).unwrap_or_default();
-        self.row(plugin, &place, Some(hit), Evidence::default(), None)
+        self.row(plugin, &place, Some(hit), Sent::default())
     }
 
-    pub(super) fn of_bout(&mut self, plugin: &PluginOrder, fought: &Fought) -> CaseResult {
+    pub(super) fn of_bout(&mut self, orders: &Orders, fought: &Fought) -> CaseResult {
+        let plugin = &orders.plugins[fought.plugin];
         let place = fought.aim.place.to_string();
         // What is by design is told, but does not fail.
         let bad = fought.struck.iter().find(|one| one.hit.note.is_none());
         let shown = bad.and_then(|one| one.tried.last()).or(fought.last.as_ref());
-        let evidence = shown.map(|one| one.evidence.clone()).unwrap_or_default();
-        let sent = shown.map(|one| &one.attempt.action);
-        let prompt = sent.and_then(|action| serde_json::to_value(action.steps()).ok());
-        self.row(plugin, &place, bad.map(|one| &one.hit), evidence, prompt)
+        let name = |set: usize| strategy_of(orders, set).unwrap_or(PLAIN);
+        let mut strategies: Vec<&str> = fought.sets.iter().map(|set| name(*set)).collect();
+        strategies.dedup();
+        let sent = Sent {
+            evidence: shown.map(|one| one.evidence.clone()).unwrap_or_default(),
+            prompt: shown.and_then(|one| serde_json::to_value(one.attempt.action.steps()).ok()),
+            strategy: shown.map(|one| name(one.attempt.set)),
+            strategies,
+        };
+        self.row(plugin, &place, bad.map(|one| &one.hit), sent)
     }
 
     fn row(
@@ -49,9 +69,9 @@ impl Rows {
         plugin: &PluginOrder,
         place: &str,
         hit: Option<&Hit>,
-        evidence: Evidence,
-        prompt: Option<Value>,
+        sent: Sent<'_>,
     ) -> CaseResult {
+        let Sent { evidence, prompt, strategy, strategies } = sent;
         let ordinal = self.next;
         self.next += 1;
         let id = plugin.attack.meta().id;
@@ -63,7 +83,11 @@ impl Rows {
         let verdict = if bad.is_some() { Verdict::fail(&reason) } else { Verdict::pass(&reason) };
         let score = if bad.is_some() { 0.0 } else { 1.0 };
         let severity = plugin.severity.unwrap_or(plugin.attack.weakness().severity).word();
-        let metadata = json!({"pluginId": id, "severity": severity, "strategyId": "basic"});
+        let strategy = strategy.unwrap_or(PLAIN);
+        let mut metadata = json!({"pluginId": id, "severity": severity, "strategyId": strategy});
+        if strategies.iter().any(|one| *one != strategy) {
+            metadata["strategiesTried"] = strategies.into();
+        }
         let named: BTreeMap<String, f64> = BTreeMap::from([(id.to_owned(), score)]);
         let response = if evidence.exchanges.is_empty() {
             Response::default()

@@ -57,7 +57,7 @@ pub struct Left {
 /// Makes tests of findings.
 pub fn regression(findings: &[Finding], ground: &Ground<'_>) -> Regression {
     let mut made = Regression::default();
-    for finding in findings {
+    for finding in findings.iter().flat_map(Finding::parts) {
         match of(finding, ground, &mut made) {
             Ok(test) => made.tests.push(test),
             Err(why) => {
@@ -393,6 +393,8 @@ mod tests {
             accepted: None,
             fingerprint: "1".into(),
             bout: None,
+            group: None,
+            places: Vec::new(),
             strategies: Vec::new(),
             note: None,
             steps,

@@ -19,7 +19,7 @@ impl Suppression {
     /// Whether a finding is meant, by as much of its fingerprint as is written.
     fn names(&self, finding: &Finding) -> bool {
         let named = self.fingerprint.strip_prefix("F-").unwrap_or(&self.fingerprint);
-        named.len() >= MIN_DIGITS && finding.fingerprint.starts_with(named)
+        named.len() >= MIN_DIGITS && finding.is_called(named)
     }
 
     fn is_live(&self, today: &str) -> bool {

@@ -100,6 +100,8 @@ fn finding(
         replay: Some("quintain replay F-00000042 -- python3 server.py".into()),
         fingerprint,
         bout: None,
+        group: None,
+        places: Vec::new(),
         strategies: Vec::new(),
         note: None,
         written: None,

@@ -40,6 +40,11 @@ pub fn find(name: &str) -> Option<&'static dyn Reporter> {
     ALL.iter().copied().find(|reporter| reporter.meta().answers_to(name))
 }
 
+/// How the file of each reporter ends, the usual form only: what help texts show.
+pub fn suffixes() -> impl Iterator<Item = &'static str> {
+    ALL.iter().filter_map(|reporter| reporter.suffixes().first().copied())
+}
+
 /// The reporter for a file by the end of its name, whatever its case; the longest end wins.
 pub fn for_path(path: &Path) -> Option<&'static dyn Reporter> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();

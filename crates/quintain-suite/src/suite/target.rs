@@ -44,6 +44,10 @@ impl Target {
     pub fn as_mcp(&self) -> Option<&McpTarget> {
         if let TargetKind::Mcp(target) = &self.kind { Some(target) } else { None }
     }
+
+    pub fn as_mcp_mut(&mut self) -> Option<&mut McpTarget> {
+        if let TargetKind::Mcp(target) = &mut self.kind { Some(target) } else { None }
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -9,8 +9,10 @@ mod demo;
 mod diff;
 mod doctor;
 mod dry_run;
+mod equals;
 mod eval;
 mod explain;
+mod help;
 mod init;
 mod inspect;
 mod kinds;
@@ -33,7 +35,7 @@ mod touched;
 use std::sync::Arc;
 
 use clap::error::ErrorKind;
-use clap::{ArgAction, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use quintain_content::secret::{names_a_secret, of_named};
 use quintain_engine::planted::{self, Removal};
 use quintain_engine::secrets::{learn, learn_url};
@@ -111,7 +113,19 @@ impl Desk {
 pub(crate) fn parse(context: &Context, redactor: &Redactor) -> Result<Cli, Exit> {
     context.arguments().for_each(|argument| learn_argument(&argument, redactor));
     let console = Console::new(context, false, redactor.clone());
-    Cli::try_parse().map_err(|error| {
+    let mut command = help::reflowed(Cli::command());
+    let words: Vec<String> = context.arguments().collect();
+    if let Some((option, value)) = equals::missing(&command, &words) {
+        let what = format!("the value of `{option}` follows an equals sign");
+        console.error(&what, Some(&format!("write `{option}={value}`")));
+        return Err(Exit::Usage);
+    }
+    let parsed =
+        command.try_get_matches_from_mut(context.command_line()).and_then(|mut matches| {
+            let parsed = Cli::from_arg_matches_mut(&mut matches);
+            parsed.map_err(|error| error.format(&mut command))
+        });
+    parsed.map_err(|error| {
         let text = if context.colour_stderr {
             error.render().ansi().to_string()
         } else {

@@ -124,7 +124,7 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         earlier: None,
         recording: Some(&recording),
     };
-    let texts = suite::texts(&opened.files);
+    let texts = suite::texts(&opened.files, &begun.given);
     let writer = (!args.no_write).then(|| store.start(&info, &texts, &desk.redactor));
     let mut progress = Progress::new(&desk.console, true);
     let outcome = execute(&job, desk.stop.clone(), writer, &mut |event| {

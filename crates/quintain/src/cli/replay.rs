@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::eval::Begun;
 use super::redteam::{
-    Assault, DestructiveArgs, PREFIX, by_launch, chosen_target, failed, of_suite,
+    Assault, DestructiveArgs, PREFIX, chosen_target, failed, name_target, of_suite,
 };
 use super::target::TargetArgs;
 use super::{Desk, runs, store};
@@ -70,20 +70,18 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     let Some((run, findings)) = sought(&store, args).await.map_err(fail)? else {
         return Err(missing(args, desk));
     };
-    let sought: Vec<&Finding> = findings.iter().collect();
+    // A finding about several places is tried at each of them.
+    let sought: Vec<&Finding> = findings.iter().flat_map(Finding::parts).collect();
     let begun = Begun::of(store, run, false).await.map_err(fail)?;
     // An attack is made again, as `redteam run` made it.
     let consent = Consent::of_the_user();
     // Nothing that lies around is attacked in the place of what was.
-    let (target, world, opened) = if args.target.is_named() {
-        args.target.resolve_with_suite(Some(consent), desk, args.json)?
+    let (given, target, world, opened) = if args.target.is_named() {
+        let resolved = args.target.resolve_with_suite(Some(consent), desk, args.json)?;
+        (args.target.clone(), resolved.0, resolved.1, resolved.2)
     } else {
-        let opened = begun.suite(consent, &desk.context.env, desk).map_err(|wrong| {
-            wrong.report(desk);
-            Exit::Usage
-        })?;
         let chosen = chosen_target(&begun.info.options);
-        args.target.resolve_stored(consent, opened, chosen, desk, args.json)?
+        begun.target(&args.target, chosen, consent, desk, args.json)?
     };
     // A suite may define the attack, and who the target is spoken to as.
     let (mut orders, unknown) = of_suite(opened.as_ref(), desk)?.again(&sought);
@@ -97,7 +95,8 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     args.destructive.apply(&mut orders, desk);
     orders.allow_remote = args.allow_remote;
     let name = findings.first().map_or("", |finding| finding.target.as_str());
-    let again = target.servers.first().map(|server| by_launch(&server.launch)).unwrap_or_default();
+    // Files of the suite are named as they were then, which may be somewhere else.
+    let again = name_target(&given, opened.as_ref().filter(|_| args.target.is_named()), &target);
     let assault = Assault { target: &target, name, world: &world, orders: &orders, again: &again };
     let outcome = assault.unkept(&mut |_| {}, desk).await;
     let outcome = outcome.map_err(|error| failed(&error, &target, desk))?;
@@ -136,7 +135,9 @@ async fn sought(store: &Store, args: &Args) -> Result<Option<(Run, Vec<Finding>)
             let is = |finding: &&Finding| {
                 wanted.len() >= MIN_DIGITS && finding.fingerprint.starts_with(wanted)
             };
-            report.findings.iter().chain(&report.suppressed).find(is).into_iter().cloned().collect()
+            let all = report.findings.iter().chain(&report.suppressed);
+            let mut each = all.flat_map(|one| std::iter::once(one).chain(&one.places));
+            each.find(is).into_iter().cloned().collect()
         };
         if !found.is_empty() {
             return Ok(Some((run, found)));
@@ -208,7 +209,8 @@ struct Tried<'a> {
 impl<'a> Tried<'a> {
     fn of(finding: &'a Finding, outcome: &'a Outcome) -> Self {
         let report = outcome.summary.redteam.as_ref();
-        let mut findings = report.into_iter().flat_map(|report| &report.findings);
+        let findings = report.into_iter().flat_map(|report| &report.findings);
+        let mut findings = findings.flat_map(Finding::parts);
         let now = findings.find(|one| one.fingerprint == finding.fingerprint);
         let state = match now {
             Some(now) if now.confidence == Confidence::Confirmed => State::Works,
@@ -234,12 +236,13 @@ fn was_fought(finding: &Finding, fought: &BTreeSet<(String, String)>) -> bool {
 
 fn tell(args: &Args, run: &Run, tried: &[Tried<'_>], desk: &Desk) {
     let count = |wanted: fn(State) -> bool| tried.iter().filter(|one| wanted(one.state)).count();
+    let is_list = args.all || tried.len() > 1;
     let works = count(State::works);
     let gone = count(|state| state == State::Gone);
     let untried = count(|state| state == State::Untried);
     if args.json {
         let all: Vec<Value> = tried.iter().map(Tried::json).collect();
-        desk.console.json(&match all.first().filter(|_| !args.all) {
+        desk.console.json(&match all.first().filter(|_| !is_list) {
             Some(only) => only.clone(),
             None => json!({
                 "run": run.id, "findings": all,
@@ -254,7 +257,7 @@ fn tell(args: &Args, run: &Run, tried: &[Tried<'_>], desk: &Desk) {
         let title = visible(&finding.title);
         desk.console.out(&format!("{} {title}: {}{by_design}", finding.id, state.word()));
     }
-    if args.all {
+    if is_list {
         desk.console.out(&format!("{works} still work, {gone} do not, {untried} not tried"));
     }
 }

@@ -8,7 +8,7 @@ use quintain_engine::confined::{ConfinedError, Folder};
 use quintain_engine::masked;
 use quintain_evidence::event::Event;
 use quintain_evidence::kept_file::OUTSIDE;
-use quintain_report::{Options, Report, Reporter, find, for_path};
+use quintain_report::{Options, Report, Reporter, find, for_path, suffixes};
 use quintain_source::{Diagnostic, Diagnostics};
 use quintain_suite::suite::Output;
 use quintain_wire::redact::Redactor;
@@ -31,13 +31,19 @@ pub(in crate::cli) fn options(desk: &Desk) -> Options {
     }
 }
 
+/// The help of an option that names files of these formats.
+pub(in crate::cli) fn output_help(
+    what: &str,
+    suffixes: impl IntoIterator<Item = &'static str>,
+) -> String {
+    let known: Vec<&str> = suffixes.into_iter().collect();
+    format!("{what}, format by suffix: {}; any number of times", known.join(" "))
+}
+
 /// How results are shown
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Show {
-    /// Write a report, format by suffix: .json .jsonl .yaml .csv .html .md .txt .junit.xml
-    /// .sarif; any
-    /// number of times
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help = output_help("Write a report", suffixes()))]
     pub(in crate::cli) output: Vec<PathBuf>,
     /// Print the result as JSON instead of a table
     #[arg(long)]

@@ -10,6 +10,7 @@ use quintain_suite::suite::{Loaded, Needed, Purpose, Suite, SuiteFile, load};
 use serde_json::{Map, Value, json};
 
 use super::Desk;
+use super::target::Given;
 
 /// Suite files that are read if none is named, in this order.
 const DEFAULT_FILES: [&str; 4] =
@@ -68,8 +69,6 @@ pub(super) fn find(named: &[PathBuf], desk: &Desk) -> Vec<PathBuf> {
 
 /// What the command line adds to a suite, as one more file of it; the name shows in diagnostics.
 pub(super) const VARS: &str = "--var";
-/// The name of a suite that stands for a target of the command line.
-pub(super) const COMMAND_LINE: &str = "command line";
 
 /// Reads the files as one suite. `vars` are defaults for all tests: a test that sets them wins.
 pub(super) fn open(
@@ -153,12 +152,12 @@ pub(super) fn show(sources: &Sources, diagnostics: &Diagnostics, desk: &Desk) {
     }
 }
 
-/// The files as a run keeps them; the store leaves out secrets.
-pub(super) fn texts(files: &[SuiteFile]) -> Vec<SuiteText> {
+/// The files as a run keeps them, and what the command line said of the target; the store leaves out secrets.
+pub(super) fn texts(files: &[SuiteFile], given: &Given) -> Vec<SuiteText> {
     let texts = files.iter().map(|file| SuiteText {
         name: file.name.clone(),
         base_dir: file.base_dir.clone(),
         text: file.text.to_string(),
     });
-    texts.collect()
+    texts.chain(given.text()).collect()
 }

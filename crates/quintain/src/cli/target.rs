@@ -1,5 +1,7 @@
 //! The target of a command: `-- COMMAND ARG...`, `--url URL`, or `-c FILE [--target NAME]`.
 
+mod given;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,17 +12,18 @@ use quintain_evidence::connection::{
     Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, Timeouts, ToolFilter, Transport,
 };
 use quintain_source::{Span, closest};
-use quintain_suite::suite::{Consent, Needed, Purpose, SuiteFile};
+use quintain_suite::suite::{Consent, Needed, Purpose};
 use quintain_wire::era::{Choice, VERSIONS};
 use secrecy::SecretString;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
+pub(super) use self::given::Given;
 use super::Desk;
 use super::suite::{self, Opened, Wrong, say};
 use crate::exit::Exit;
 
 /// Which target
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Target")]
 pub(super) struct TargetArgs {
     /// Suite file that names the target [default: quintain.yaml, else promptfooconfig.yaml]
@@ -112,22 +115,15 @@ impl TargetArgs {
         Ok((target, opened))
     }
 
-    /// As `resolve_with_suite`, for a suite that was stored with a run, and for the target that was chosen then. What the
-    /// command line says wins here, too.
-    pub(super) fn resolve_stored(
-        &self,
-        consent: Consent,
-        opened: Opened,
-        chosen: Option<&str>,
-        desk: &Desk,
-        as_json: bool,
-    ) -> Result<(McpTarget, World, Option<Opened>), Exit> {
-        let found = if self.is_named() {
-            self.find(Purpose::Run(consent), desk).map(|(target, _)| (target, Some(opened)))
-        } else {
-            choose(opened, self.target.as_deref().or(chosen))
-        };
-        self.prepare(found, desk, as_json)
+    /// What a stored run was started with, under the options of this command line. A target that is named again
+    /// is named with all its options.
+    pub(super) fn over(&self, stored: &Given, desk: &Desk) -> Self {
+        if self.is_named() { self.clone() } else { stored.under(self, desk) }
+    }
+
+    /// What is stored with a run besides how its target is named.
+    pub(super) fn given(&self, desk: &Desk) -> Given {
+        Given::of(self, desk)
     }
 
     /// Which target of a suite is chosen, if one is.
@@ -140,7 +136,8 @@ impl TargetArgs {
         self.url.is_some() || !self.command.is_empty() || !self.config.is_empty()
     }
 
-    fn prepare(
+    /// The target with the options of the command line, and what a run knows of the world.
+    pub(super) fn prepare(
         &self,
         found: Result<(McpTarget, Option<Opened>), Wrong>,
         desk: &Desk,
@@ -173,14 +170,15 @@ impl TargetArgs {
         Ok((target, world, opened))
     }
 
-    /// The same target on another command line. Values may be secret, so that they are left to
-    /// variables of the shell.
-    pub(super) fn again(&self, opened: Option<&Opened>) -> String {
+    /// The same target on another command line: as this one names it, else as it is launched. Values may be
+    /// secret, so that they are left to variables of the shell.
+    pub(super) fn again(&self, opened: Option<&Opened>, launch: Option<String>) -> String {
         let mut words: Vec<String> = Vec::new();
         let files = opened.into_iter().flat_map(|opened| &opened.files);
-        for file in files.filter(|file| file.name != suite::COMMAND_LINE) {
+        for file in files {
             words.push(format!("-c {}", quoted(&file.name)));
         }
+        let is_named = self.url.is_some() || !self.command.is_empty() || !words.is_empty();
         words.extend(self.target.iter().map(|name| format!("--target {}", quoted(name))));
         words.extend(self.url.iter().map(|url| format!("--url {}", quoted(url))));
         for name in self.headers.iter().filter_map(|text| text.split(':').next()) {
@@ -189,8 +187,15 @@ impl TargetArgs {
         for name in self.env.iter().filter_map(|text| text.split('=').next()) {
             words.push(format!("--env {name}=\"${}\"", variable(name)));
         }
-        words
-            .extend(self.cwd.iter().map(|dir| format!("--cwd {}", quoted(&dir.to_string_lossy()))));
+        let cwd = self.cwd.as_ref().filter(|_| is_named);
+        words.extend(cwd.map(|dir| format!("--cwd {}", quoted(&dir.to_string_lossy()))));
+        words.extend(self.transport.iter().map(|kind| format!("--transport {}", quoted(kind))));
+        words.extend(self.protocol.iter().map(|name| format!("--protocol {}", quoted(name))));
+        words.extend(self.timeout.iter().map(|millis| format!("--timeout {millis}")));
+        words.extend(self.stored_auth_only.then(|| "--stored-auth-only".to_owned()));
+        if !is_named {
+            words.extend(launch);
+        }
         if !self.command.is_empty() {
             words.push("--".to_owned());
             words.extend(self.command.iter().map(|word| quoted(word)));
@@ -198,7 +203,7 @@ impl TargetArgs {
         words.join(" ")
     }
 
-    fn find(
+    pub(super) fn find(
         &self,
         purpose: Purpose<'_>,
         desk: &Desk,
@@ -294,7 +299,10 @@ impl TargetArgs {
 }
 
 /// The target of a suite.
-fn choose(opened: Opened, wanted: Option<&str>) -> Result<(McpTarget, Option<Opened>), Wrong> {
+pub(super) fn choose(
+    opened: Opened,
+    wanted: Option<&str>,
+) -> Result<(McpTarget, Option<Opened>), Wrong> {
     let mcp: Vec<(&str, &McpTarget)> = opened
         .suite
         .targets
@@ -329,30 +337,6 @@ fn split(text: &str, at: char, flag: &str) -> Result<(String, SecretString), Str
         .ok_or_else(|| format!("{flag} wants `NAME{at}VALUE`"))?;
     let value = if at == ':' { value.trim() } else { value };
     Ok((name.trim().to_owned(), SecretString::from(value)))
-}
-
-/// What the command line names, as the suite that would name it: so a run can be gone on with. Values
-/// of variables and headers are the user's secrets and not in it.
-impl TargetArgs {
-    pub(super) fn as_suite(&self, desk: &Desk) -> Option<SuiteFile> {
-        let cwd = self.cwd.as_ref().map(|cwd| desk.context.cwd.join(cwd));
-        let server = if let Some(url) = &self.url {
-            json!({"name": url, "url": url, "transport": self.transport})
-        } else {
-            let (command, args) = self.command.split_first()?;
-            json!({"name": command, "command": command, "args": args, "cwd": cwd})
-        };
-        let Value::Object(mut server) = server else { return None };
-        server.retain(|_, value| !value.is_null());
-        let mut config = json!({"server": server});
-        if let Some(protocol) = &self.protocol {
-            config["protocol"] = protocol.as_str().into();
-        }
-        let suite = json!({"targets": [{"id": "mcp", "config": config}]});
-        let text = serde_json::to_string_pretty(&suite).ok()?.into();
-        let base_dir = desk.context.cwd.clone();
-        Some(SuiteFile { name: suite::COMMAND_LINE.to_owned(), text, base_dir })
-    }
 }
 
 /// A word as a shell takes it.

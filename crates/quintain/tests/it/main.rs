@@ -6,6 +6,7 @@ mod again;
 mod budgets;
 mod case;
 mod codes;
+mod commands;
 mod corpus;
 mod destructive;
 mod examples;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     let mut trials = selftest::trials();
     trials.extend(corpus::trials());
     trials.extend(codes::trials());
+    trials.extend(commands::trials());
     trials.extend(pages::trials());
     trials.extend(examples::trials());
     trials.extend(twins::trials());

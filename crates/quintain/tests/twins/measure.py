@@ -181,7 +181,8 @@ def deviations(twin, quintain, full):
         started = time.monotonic()
         report = attack(twin, fixed, quintain, full)
         seconds[fixed] = time.monotonic() - started
-        found[fixed] = report["findings"]
+        # What is said of several places at once is there for each of them.
+        found[fixed] = [part for one in report["findings"] for part in one.get("places") or [one]]
     planted = twin["weaknesses"]
     allowed = planted + twin.get("tolerated", [])
     rows = []

@@ -10,8 +10,8 @@ use quintain_evidence::tally::Summary;
 use super::{Screen, Tone};
 use crate::exchanges;
 use crate::findings::{
-    Counts, Standing, WORST_FIRST, covered, learned, level, pace, percents, phase, reach, seen,
-    tags,
+    Counts, Standing, WORST_FIRST, covered, learned, level, pace, percents, phase, places, reach,
+    seen, tags,
 };
 use crate::text::{bytes_text, cell, columns, count, json_excerpt, line, plain, wrap};
 
@@ -69,7 +69,7 @@ impl Screen {
         }
         let mut about = vec![Standing::of(finding).word().to_owned(), line(&finding.id, 40)];
         about.push(line(&finding.rule, 60));
-        about.push(line(&finding.place.to_string(), 100));
+        about.push(places(finding, 100));
         about.extend(tags(finding));
         let about = wrap(&about.join(" · "), self.width - INDENT, 3);
         block.extend(about.iter().map(|text| indented(&self.paint(Tone::Dim, text))));

@@ -63,7 +63,8 @@ pub(super) fn late<'r>(
     report: &'r RedteamReport,
 ) -> io::Result<Vec<&'r Finding>> {
     let bad = |finding: &&Finding| Standing::of(finding) == Standing::Confirmed;
-    let mut late: Vec<&Finding> = report.findings.iter().filter(bad).collect();
+    let found = report.findings.iter().flat_map(Finding::parts);
+    let mut late: Vec<&Finding> = found.filter(bad).collect();
     bouts.each(|bout: Bout| {
         for known in shown_by(report, &bout.attack, &bout.name, &bout.reason) {
             late.retain(|finding| finding.fingerprint != known.fingerprint);

@@ -10,8 +10,8 @@ use quintain_evidence::tally::Summary;
 use super::{code, fenced, inline};
 use crate::exchanges;
 use crate::findings::{
-    self, Counts, Standing, WORST_FIRST, covered, learned, level, pace, percents, phase, reach,
-    tags,
+    self, Counts, Standing, WORST_FIRST, covered, learned, level, pace, percents, phase, places,
+    reach, tags,
 };
 use crate::text::{count, line};
 
@@ -87,7 +87,7 @@ fn findings(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
             finding.severity.word(),
             Standing::of(finding).word(),
             code(&line(&finding.rule, 60)),
-            code(&line(&finding.place.to_string(), 100)),
+            code(&places(finding, 100)),
             inline(&line(&finding.title, 250)),
         )?;
     }
@@ -122,6 +122,10 @@ fn details(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     writeln!(out, "<details><summary>{word}: {title}</summary>\n")?;
     let tags = tags(finding).iter().map(|tag| inline(tag)).collect::<Vec<_>>().join(", ");
     writeln!(out, "{} {tags}\n", code(&line(&finding.id, 40)))?;
+    for one in finding.places.iter().take(MAX_LISTED) {
+        let place = code(&line(&one.place.to_string(), 100));
+        writeln!(out, "- {place}: {}", inline(&line(&one.title, 250)))?;
+    }
     for proof in finding.proofs.iter().take(MAX_PROOFS) {
         let (form, what) = (line(&proof.form, 250), line(&proof.what, 500));
         writeln!(out, "- {}: {}", inline(&form), inline(&what))?;

@@ -14,6 +14,8 @@ use crate::text::{excerpt, json_excerpt, line};
 const MAX_MESSAGE: usize = 1_000;
 const MAX_TEXT: usize = 4_000;
 const MAX_PROOFS: usize = 50;
+/// Code scanning reads no more locations of one result.
+const MAX_PLACES: usize = 1_000;
 
 /// `some` if some finding of the run is suppressed: who says it of one result has to say it of all.
 pub(super) fn of_finding(finding: &Finding, rule: &Named, some: bool) -> Value {
@@ -28,7 +30,7 @@ pub(super) fn of_finding(finding: &Finding, rule: &Named, some: bool) -> Value {
         "ruleIndex": rule.index,
         "level": level,
         "message": {"text": message(&text)},
-        "locations": [location(finding)],
+        "locations": finding.parts().iter().take(MAX_PLACES).map(location).collect::<Vec<_>>(),
         "partialFingerprints": fingerprints(&finding.fingerprint),
         "taxa": taxonomies::references(tags(finding).iter().map(String::as_str)),
         "properties": properties(finding),

@@ -17,7 +17,8 @@ impl<'r> Verdict<'r> {
     pub(super) fn of(raids: &[&Raid], raided: &'r [Raided]) -> Self {
         let of_twin = |twin: Twin| {
             let raids = raided.iter().filter(move |one| one.twin == twin);
-            raids.flat_map(|one| one.findings.iter().map(|finding| (one.raid, finding)))
+            let found = |one: &'r Raided| one.findings.iter().flat_map(Finding::parts);
+            raids.flat_map(move |one| found(one).map(|finding| (one.raid, finding)))
         };
         let counts = |found: &(&str, &Finding)| found.1.note.is_none();
         let best = |weakness: &'static Weakness| {

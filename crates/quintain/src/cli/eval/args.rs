@@ -65,7 +65,7 @@ pub(in crate::cli) struct Args {
     /// Tag of this run; any number of times
     #[arg(long = "tag", value_name = "NAME=VALUE")]
     pub(super) tags: Vec<String>,
-    /// File with further environment variables, NAME=VALUE per line
+    /// File with further environment variables, NAME=VALUE per line; `$` is not expanded
     #[arg(long, value_name = "FILE")]
     pub(super) env_file: Vec<PathBuf>,
     /// Exit code when a test fails [default: 100]

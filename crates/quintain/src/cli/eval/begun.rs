@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use quintain_engine::World;
 use quintain_engine::store::{Run, Store, StoreError, SuiteText};
+use quintain_evidence::connection::McpTarget;
 use quintain_evidence::event::RunInfo;
 use quintain_suite::suite::{Consent, Purpose, SuiteFile};
 use quintain_wire::redact::MASK;
@@ -10,6 +12,8 @@ use quintain_wire::redact::MASK;
 use super::choices::Choices;
 use crate::cli::Desk;
 use crate::cli::suite::{self, Opened, Wrong, say};
+use crate::cli::target::{Given, TargetArgs, choose};
+use crate::exit::Exit;
 
 pub(in crate::cli) struct Begun {
     pub(in crate::cli) store: Store,
@@ -17,6 +21,8 @@ pub(in crate::cli) struct Begun {
     pub(in crate::cli) info: RunInfo,
     /// Only what ended in an error is run again.
     pub(in crate::cli) retry_errors: bool,
+    /// What the command line said of the target, beside its name.
+    pub(in crate::cli) given: Given,
     texts: Vec<SuiteText>,
 }
 
@@ -36,8 +42,9 @@ impl Begun {
         retry_errors: bool,
     ) -> Result<Self, StoreError> {
         let info = store.info(&run).await?;
-        let texts = store.suite_texts(&run).await?;
-        Ok(Self { store, run, info, retry_errors, texts })
+        let mut texts = store.suite_texts(&run).await?;
+        let given = Given::take(&mut texts);
+        Ok(Self { store, run, info, retry_errors, given, texts })
     }
 
     pub(in crate::cli) fn choices(&self) -> Choices {
@@ -52,13 +59,21 @@ impl Begun {
         env: &BTreeMap<String, String>,
         desk: &Desk,
     ) -> Result<Opened, Wrong> {
-        let given = |text: &&SuiteText| is_given(&text.name) && text.text.contains(MASK);
-        if self.texts.iter().any(|text| given(&text)) {
+        self.refuse_masked()?;
+        let mut opened = self.suite_as_stored(consent, env, desk)?;
+        let targets = opened.suite.targets.iter_mut().filter_map(|target| target.as_mcp_mut());
+        self.given.place(targets, &desk.context.cwd)?;
+        Ok(opened)
+    }
+
+    fn refuse_masked(&self) -> Result<(), Wrong> {
+        let given = |text: &SuiteText| is_given(&text.name) && text.text.contains(MASK);
+        if self.given.is_masked() || self.texts.iter().any(given) {
             let what = "the command line of this run contained secrets, which are not stored";
             let help = "name the target again (`--url URL` or `-- COMMAND`), or run it anew";
             return Err(say(what, Some(help.to_owned())));
         }
-        self.suite_as_stored(consent, env, desk)
+        Ok(())
     }
 
     /// The same for those who send nothing that the command line of the run said.
@@ -69,6 +84,45 @@ impl Begun {
         desk: &Desk,
     ) -> Result<Opened, Wrong> {
         suite::understand(self.files(desk)?, env, Purpose::Run(consent), desk)
+    }
+
+    /// The target of the run: as this command line names it, else as the run did. With it come the options
+    /// that count, and the suite of the run, if it had one.
+    pub(in crate::cli) fn target(
+        &self,
+        args: &TargetArgs,
+        chosen: Option<&str>,
+        consent: Consent,
+        desk: &Desk,
+        as_json: bool,
+    ) -> Result<(TargetArgs, McpTarget, World, Option<Opened>), Exit> {
+        let env = &desk.context.env;
+        let over = args.over(&self.given, desk);
+        let found = match (args.is_named(), self.texts.is_empty()) {
+            (true, true) => {
+                over.find(Purpose::Run(consent), desk).map(|(target, _)| (target, None))
+            }
+            (true, false) => self.suite_as_stored(consent, env, desk).and_then(|opened| {
+                let (target, _) = over.find(Purpose::Run(consent), desk)?;
+                Ok((target, Some(opened)))
+            }),
+            // What lies around is not attacked instead of what was.
+            (false, true) if !over.is_named() => {
+                let help = "name the target again: `-- COMMAND ARG...`, `--url URL` or `-c FILE`";
+                let what = format!("{} does not say how its target was started", self.run.id);
+                Err(say(what, Some(help.to_owned())))
+            }
+            (false, true) => self.refuse_masked().and_then(|()| {
+                let (mut target, _) = over.find(Purpose::Run(consent), desk)?;
+                self.given.place(std::iter::once(&mut target), &desk.context.cwd)?;
+                Ok((target, None))
+            }),
+            (false, false) => self
+                .suite(consent, env, desk)
+                .and_then(|opened| choose(opened, args.chosen().or(chosen))),
+        };
+        let (target, world, opened) = over.prepare(found, desk, as_json)?;
+        Ok((over, target, world, opened))
     }
 
     /// The texts of the suite.
@@ -100,7 +154,7 @@ impl Begun {
 
 /// Whether a part of a suite stands for something on the command line.
 fn is_given(name: &str) -> bool {
-    name == suite::VARS || name == suite::COMMAND_LINE
+    name == suite::VARS
 }
 
 /// Whether a text is the same as a stored one, whatever stands in the place of its secrets.

@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
 
 fn read<'a>(args: &'a Args, desk: &Desk) -> Result<DryRun<'a>, Wrong> {
     let usage = |what: String| say(what, None);
-    let env = environment(args, desk).map_err(usage)?;
+    let env = environment(args, desk).map_err(|(what, help)| say(what, help.map(str::to_owned)))?;
     let opened = fresh(args, &env, Purpose::Read(Needed::Nothing), desk)?;
     let suite = &opened.suite;
     let choices = Choices::of(args).or(&suite.tests.command_line);

@@ -11,6 +11,7 @@ use quintain_engine::{World, masked};
 use quintain_evidence::event::RunInfo;
 use quintain_suite::plan::{Among, Plan, plan};
 use quintain_suite::suite::{Consent, Purpose};
+use quintain_source::{BadLine, read_env_file};
 use serde_json::{Value, json};
 
 use super::args::Args;
@@ -20,6 +21,7 @@ use super::progress::Progress;
 use super::watch::programs;
 use crate::cli::conclude::conclude;
 use crate::cli::suite::{self, Opened, Wrong};
+use crate::cli::target::Given;
 use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
 
@@ -49,7 +51,8 @@ fn stop(desk: &Desk, what: impl Into<String>, help: Option<&str>, exit: Exit) ->
 
 async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     let usage = |what: String| stop(desk, what, None, Exit::Usage);
-    let env = environment(args, desk).map_err(usage)?;
+    let env =
+        environment(args, desk).map_err(|(what, help)| stop(desk, what, help, Exit::Usage))?;
     let consent = Consent::of_the_user();
     let begun = begun(args, desk).await?;
     let opened = match &begun {
@@ -122,7 +125,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
             (Some(writer), Some(earlier))
         }
         (None, Some(store)) => {
-            let texts = suite::texts(&opened.files);
+            let texts = suite::texts(&opened.files, &Given::nothing(desk));
             (Some(store.start(&info, &texts, &desk.redactor)), None)
         }
         (None, None) => (None, None),
@@ -190,28 +193,23 @@ async fn open_store(args: &Args, desk: &Desk, begun: Option<&Begun>) -> Option<S
 }
 
 /// The environment of the process under that of the files the user names.
-pub(super) fn environment(args: &Args, desk: &Desk) -> Result<BTreeMap<String, String>, String> {
+pub(super) fn environment(
+    args: &Args,
+    desk: &Desk,
+) -> Result<BTreeMap<String, String>, (String, Option<&'static str>)> {
     let mut env = desk.context.env.clone();
     for file in &args.env_file {
         let text = desk
             .files
             .text(&desk.context.cwd.join(file))
-            .map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
-        for line in text.lines().map(str::trim) {
-            let line = line.strip_prefix("export ").unwrap_or(line);
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let Some((name, value)) = line.split_once('=') else {
-                return Err(format!("`{}` has a line that is not NAME=VALUE", file.display()));
-            };
-            let value = value.trim();
-            let bare = ['"', '\'']
-                .iter()
-                .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
-            let (name, value) = (name.trim(), bare.unwrap_or(value));
-            learn(&of_named(name, value), &desk.redactor);
-            env.insert(name.to_owned(), value.to_owned());
+            .map_err(|error| (format!("cannot read `{}`: {error}", file.display()), None))?;
+        let entries = read_env_file(&text).map_err(|BadLine(line)| {
+            let what = format!("line {line} of `{}` cannot be read", file.display());
+            (what, Some(BadLine::HELP))
+        })?;
+        for (name, value) in entries {
+            learn(&of_named(&name, &value), &desk.redactor);
+            env.insert(name, value);
         }
     }
     Ok(env)

@@ -11,6 +11,7 @@ use quintain_redteam::strategies;
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
 
+use super::budget::BudgetArgs;
 use super::destructive::DestructiveArgs;
 use super::suite::{confines, with_canary};
 use super::writing::{self, comment, needs};
@@ -50,6 +51,8 @@ pub(super) struct Args {
     /// Random seed; the same seed writes the same tests [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    budget: BudgetArgs,
     #[command(flatten)]
     destructive: DestructiveArgs,
     /// Learn a target that is not on this machine; you must be allowed to
@@ -154,6 +157,7 @@ fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit
     // Marks of written tests follow from the seed, so a target must not know it by default.
     let chosen = args.seed.or(Some(orders.seed).filter(|seed| *seed != 0));
     orders.seed = chosen.unwrap_or_else(|| desk.context.random_seed());
+    args.budget.apply(&mut orders);
     args.destructive.apply(&mut orders, desk);
     // Writing a suite asks the target alone: a stranger's file must not choose who gets the user's keys.
     orders.not_run.extend(orders.model.take().map(|model| NotRun {

@@ -2,6 +2,7 @@
 
 mod again;
 mod assault;
+mod budget;
 mod choices;
 mod destructive;
 mod generate;
@@ -14,7 +15,7 @@ mod strategies;
 mod suite;
 mod writing;
 
-pub(super) use again::by_launch;
+pub(super) use again::{by_launch, target as name_target};
 pub(super) use assault::Assault;
 pub(super) use choices::target as chosen_target;
 pub(super) use destructive::DestructiveArgs;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use quintain_engine::redteam::{Past, RedteamError};
 use quintain_engine::store::{Run, RunState};
@@ -18,12 +17,13 @@ use quintain_wire::transport::stdio::INHERITED;
 use serde_json::Value;
 
 use super::assault::Assault;
+use super::budget::BudgetArgs;
 use super::destructive::DestructiveArgs;
 use super::{again, choices, orders, writing};
 use crate::cli::dry_run::{AttackEffects, DryRun};
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
-use crate::cli::suite::{self, Opened, Wrong};
+use crate::cli::suite::{self, Opened};
 use crate::cli::target::{self, TargetArgs};
 use crate::cli::{Desk, baseline, runs, store};
 use crate::exit::Exit;
@@ -50,12 +50,8 @@ pub(super) struct Args {
     /// Places that each attack is tried on at most
     #[arg(long, value_name = "N")]
     num_tests: Option<usize>,
-    /// Calls of the whole run at most
-    #[arg(long, value_name = "N")]
-    budget_calls: Option<usize>,
-    /// Seconds of the whole run at most [default: those of the suite, else 300]
-    #[arg(long, value_name = "N")]
-    budget_seconds: Option<u64>,
+    #[command(flatten)]
+    budget: BudgetArgs,
     /// Random seed of strategies; marks and canaries differ in every run
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -108,19 +104,16 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     };
     let consent = Consent::of_the_user();
     let resolved = match &begun {
-        Some(begun) => match suite_of(begun, consent, &args, desk) {
-            Ok(opened) => {
-                let chosen = choices::target(&begun.info.options);
-                args.target.resolve_stored(consent, opened, chosen, desk, args.show.json)
-            }
-            Err(wrong) => {
-                wrong.report(desk);
-                return Exit::Usage;
-            }
-        },
-        None => args.target.resolve_with_suite(Some(consent), desk, args.show.json),
+        Some(begun) => {
+            let chosen = choices::target(&begun.info.options);
+            begun.target(&args.target, chosen, consent, desk, args.show.json)
+        }
+        None => {
+            let resolved = args.target.resolve_with_suite(Some(consent), desk, args.show.json);
+            resolved.map(|(target, world, opened)| (args.target.clone(), target, world, opened))
+        }
     };
-    let (target, world, opened) = match resolved {
+    let (given, target, world, opened) = match resolved {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };
@@ -152,14 +145,12 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         None => None,
     };
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
-    let again = again::target(&args.target, opened.as_ref(), &target);
+    let again = again::target(&given, opened.as_ref(), &target);
     orders.again = Some(again.clone());
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
     let config = writing::config(&name, &target, &orders, desk);
-    let texts = match &opened {
-        Some(opened) => suite::texts(&opened.files),
-        None => suite::texts(args.target.as_suite(desk).as_slice()),
-    };
+    let files = opened.as_ref().map(|opened| &opened.files[..]).unwrap_or_default();
+    let texts = suite::texts(files, &given.given(desk));
     let info = |planned| {
         if let Some(begun) = &begun {
             return RunInfo { planned, ..begun.info.clone() };
@@ -273,16 +264,6 @@ fn attack_effects(target: &McpTarget, orders: &Orders) -> AttackEffects {
     }
 }
 
-/// The suite of a run that is resumed; a target that is named again need not be in it.
-fn suite_of(begun: &Begun, consent: Consent, args: &Args, desk: &Desk) -> Result<Opened, Wrong> {
-    let env = &desk.context.env;
-    if args.target.is_named() {
-        begun.suite_as_stored(consent, env, desk)
-    } else {
-        begun.suite(consent, env, desk)
-    }
-}
-
 /// The run to go on with, if one is named.
 async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Exit> {
     let Some(wanted) = &args.resume else { return Ok(None) };
@@ -344,9 +325,7 @@ fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders,
     if args.num_tests.is_some() {
         orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = args.num_tests);
     }
-    orders.budget_calls = args.budget_calls.or(orders.budget_calls);
-    let seconds = args.budget_seconds.map(Duration::from_secs);
-    orders.budget_time = seconds.or(orders.budget_time);
+    args.budget.apply(&mut orders);
     orders.seed = args.seed.unwrap_or(orders.seed);
     orders.concurrency = args.jobs.unwrap_or(orders.concurrency);
     args.destructive.apply(&mut orders, desk);

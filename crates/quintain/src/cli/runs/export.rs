@@ -3,20 +3,21 @@
 use std::path::PathBuf;
 
 use quintain_engine::store::{Store, StoreError};
+use quintain_report::suffixes;
 
 use crate::cli::Desk;
-use crate::cli::reports::Feed;
+use crate::cli::reports::{Feed, output_help};
 use crate::exit::Exit;
 
 /// Write reports of an earlier run
+///
+/// Example: quintain runs export latest -o report.html -o results.csv
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Which run
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
-    /// File to write, format by suffix: .json .jsonl .yaml .csv .html .md .txt .junit.xml; any
-    /// number of times
-    #[arg(short, long, value_name = "FILE", required = true)]
+    #[arg(short, long, value_name = "FILE", required = true, help = output_help("File to write", suffixes()))]
     output: Vec<PathBuf>,
 }
 

@@ -8,6 +8,8 @@ use crate::console::Tone;
 use crate::exit::Exit;
 
 /// List earlier runs, newest first
+///
+/// Example: quintain runs list --json
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// So many at most

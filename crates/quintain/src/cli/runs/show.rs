@@ -10,6 +10,8 @@ use crate::cli::reports::{Feed, options};
 use crate::exit::Exit;
 
 /// Show an earlier run as it was reported
+///
+/// Example: quintain runs show latest~1
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Which run

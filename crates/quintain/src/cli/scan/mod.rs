@@ -16,6 +16,7 @@ use output::Outputs;
 use quintain_evidence::finding::Severity;
 use sheet::{Line, Scan};
 
+use super::reports::output_help;
 use super::{Desk, baseline};
 use crate::exit::Exit;
 
@@ -59,8 +60,7 @@ pub(super) struct Args {
     /// Findings that are accepted: a YAML or JSON list of `fingerprint`, `reason`, `expires`
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write a report, format by suffix: .json .sarif .md; any number of times
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help = output_help("Write a report", output::suffixes()))]
     output: Vec<PathBuf>,
     /// Print JSON
     #[arg(long)]

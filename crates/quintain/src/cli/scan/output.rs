@@ -28,20 +28,26 @@ enum Format {
 }
 
 impl Format {
-    /// By the end of a name.
-    const ENDS: [(&'static str, Self); 5] = [
-        (".sarif", Self::Sarif),
-        (".sarif.json", Self::Sarif),
-        (".json", Self::Json),
-        (".md", Self::Markdown),
-        (".markdown", Self::Markdown),
+    /// By the end of a name, the usual one first.
+    const ENDS: [(&'static [&'static str], Self); 3] = [
+        (&[".json"], Self::Json),
+        (&[".sarif", ".sarif.json"], Self::Sarif),
+        (&[".md", ".markdown"], Self::Markdown),
     ];
 
+    /// The longest end wins.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let fits = |(end, _): &&(&str, Self)| name.ends_with(end);
-        Self::ENDS.iter().find(fits).map(|(_, format)| *format)
+        let all =
+            Self::ENDS.iter().flat_map(|(ends, format)| ends.iter().map(move |end| (end, format)));
+        let fitting = all.filter(|(end, _)| name.ends_with(**end));
+        fitting.max_by_key(|(end, _)| end.len()).map(|(_, format)| *format)
     }
+}
+
+/// How files of a scan end.
+pub(super) fn suffixes() -> impl Iterator<Item = &'static str> {
+    Format::ENDS.iter().filter_map(|(ends, _)| ends.first().copied())
 }
 
 impl Outputs {
@@ -50,7 +56,8 @@ impl Outputs {
             let Some(format) = Format::of(path) else {
                 let path = path.display();
                 let what = "cannot tell the format of";
-                return Err(format!("{what} `{path}`; use one of .json .sarif .md"));
+                let known: Vec<&str> = suffixes().collect();
+                return Err(format!("{what} `{path}`; use one of {}", known.join(" ")));
             };
             let full = desk.context.cwd.join(path);
             let made = full.parent().map_or(Ok(()), std::fs::create_dir_all);

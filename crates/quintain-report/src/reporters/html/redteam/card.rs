@@ -8,7 +8,7 @@ use quintain_evidence::finding::{Finding, Proof};
 
 use super::super::escape;
 use crate::RuleDocs;
-use crate::findings::{Standing, acceptance, seen, tags};
+use crate::findings::{Standing, acceptance, places, seen, tags};
 use crate::text::{count, duration, excerpt, json_excerpt, line};
 use crate::{exchanges, prose};
 
@@ -28,7 +28,7 @@ pub(super) fn write(out: &mut impl Write, finding: &Finding, docs: RuleDocs) -> 
     writeln!(out, "<h3><span class=\"sev\">{severity}</span> {}</h3>", escape(&title))?;
     let standing = Standing::of(finding).word();
     let rule = line(&finding.rule, 80);
-    let place = line(&finding.place.to_string(), 300);
+    let place = places(finding, 300);
     let target = line(&finding.target, 80);
     let written = finding.written.as_ref();
     let written =
@@ -42,6 +42,7 @@ pub(super) fn write(out: &mut impl Write, finding: &Finding, docs: RuleDocs) -> 
         escape(&written)
     )?;
     labels(out, finding)?;
+    listed(out, finding)?;
     if let Some(note) = &finding.note {
         let note = excerpt(note, 1_000);
         writeln!(out, "<p class=\"by-design\">By design: {}</p>", escape(&note))?;
@@ -55,6 +56,22 @@ pub(super) fn write(out: &mut impl Write, finding: &Finding, docs: RuleDocs) -> 
     commands(out, finding)?;
     about(out, (docs.attack)(&finding.rule))?;
     writeln!(out, "</article>")
+}
+
+/// The places of a finding that is about several; the table of tools leads to each.
+fn listed(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    if finding.places.is_empty() {
+        return Ok(());
+    }
+    let number = count(finding.places.len(), "place", "places");
+    writeln!(out, "<details class=\"proof\" open><summary>{number}</summary><ul class=\"seen\">")?;
+    for one in &finding.places {
+        let (id, place) = (line(&one.id, 40), line(&one.place.to_string(), 300));
+        let title = line(&one.title, 600);
+        let (id, place, title) = (escape(&id), escape(&place), escape(&title));
+        writeln!(out, "<li id=\"{id}\"><code>{place}</code> {title}</li>")?;
+    }
+    writeln!(out, "</ul></details>")
 }
 
 /// How to see it again: by one call, and by the whole attack with fresh marks.

@@ -60,7 +60,8 @@ pub(super) fn matrix(out: &mut impl Write, report: &RedteamReport) -> io::Result
 /// Places that are no tools have a row if something was found there.
 fn elsewhere(out: &mut impl Write, report: &RedteamReport, attacks: &[&str]) -> io::Result<()> {
     let mut places: Vec<String> = Vec::new();
-    for finding in report.findings.iter().filter(|finding| finding.place.tool().is_none()) {
+    let found = || report.findings.iter().flat_map(Finding::parts);
+    for finding in found().filter(|finding| finding.place.tool().is_none()) {
         let place = finding.place.to_string();
         if places.len() < MAX_ROWS && !places.contains(&place) {
             places.push(place);
@@ -72,7 +73,7 @@ fn elsewhere(out: &mut impl Write, report: &RedteamReport, attacks: &[&str]) -> 
         writeln!(out, "<tr><th scope=\"row\" title=\"{name}\">{name}</th>")?;
         for attack in attacks {
             let here = |one: &&Finding| one.rule == *attack && one.place.to_string() == place;
-            let hit = report.findings.iter().find(here);
+            let hit = found().find(here);
             cell(out, &hit.map_or(Cell::Untried, Cell::Hit))?;
         }
         writeln!(out, "</tr>")?;
@@ -86,7 +87,7 @@ fn of_tool<'r>(report: &'r RedteamReport, tool: &ToolCoverage, attack: &str) -> 
             && one.place.tool() == Some(&tool.tool)
             && (one.place.server().is_empty() || one.place.server() == tool.server)
     };
-    if let Some(finding) = report.findings.iter().find(here) {
+    if let Some(finding) = report.findings.iter().flat_map(Finding::parts).find(here) {
         return Cell::Hit(finding);
     }
     let tried = tool.arguments.iter().any(|(_, tried)| tried.iter().any(|id| id == attack));

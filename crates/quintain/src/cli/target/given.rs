@@ -1,0 +1,163 @@
+//! What the command line says about a target, stored with a run so that `--resume` and `replay` reach the same
+//! target. Values of variables and headers are secrets: only their names are stored.
+
+use std::path::{Path, PathBuf};
+
+use quintain_engine::store::SuiteText;
+use quintain_evidence::connection::{Launch, McpTarget};
+use quintain_wire::redact::MASK;
+use serde::{Deserialize, Serialize};
+
+use super::TargetArgs;
+use crate::cli::Desk;
+use crate::cli::suite::{Wrong, say};
+
+/// The name that it is stored under, beside the files of the suite.
+const NAME: &str = "options of the target";
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(in crate::cli) struct Given {
+    /// Where the run was started; it is stored as the folder of the text.
+    #[serde(skip)]
+    folder: Option<PathBuf>,
+    /// Whether a secret was left out.
+    #[serde(skip)]
+    is_masked: bool,
+    /// How a target is reached that is in no suite.
+    url: Option<String>,
+    command: Vec<String>,
+    /// Names of variables (`--env`).
+    env: Vec<String>,
+    /// Names of headers (`--header`).
+    headers: Vec<String>,
+    cwd: Option<PathBuf>,
+    transport: Option<String>,
+    protocol: Option<String>,
+    timeout: Option<u64>,
+    stored_auth_only: bool,
+}
+
+impl Given {
+    /// For a command without options of a target.
+    pub(in crate::cli) fn nothing(desk: &Desk) -> Self {
+        Self { folder: Some(desk.context.cwd.clone()), ..Self::default() }
+    }
+
+    /// Every option is named here, so that a new one cannot be forgotten.
+    pub(super) fn of(args: &TargetArgs, desk: &Desk) -> Self {
+        let TargetArgs {
+            // Suites are stored as they are, and which target of them is an option of the run.
+            config: _,
+            target: _,
+            url,
+            command,
+            headers,
+            env,
+            cwd,
+            transport,
+            protocol,
+            timeout,
+            stored_auth_only,
+        } = args;
+        Self {
+            folder: Some(desk.context.cwd.clone()),
+            is_masked: false,
+            url: url.clone(),
+            command: command.clone(),
+            env: names(env, '='),
+            headers: names(headers, ':'),
+            cwd: cwd.as_ref().map(|cwd| desk.context.cwd.join(cwd)),
+            transport: transport.clone(),
+            protocol: protocol.clone(),
+            timeout: *timeout,
+            stored_auth_only: *stored_auth_only,
+        }
+    }
+
+    /// As it is stored.
+    pub(in crate::cli) fn text(&self) -> Option<SuiteText> {
+        Some(SuiteText {
+            name: NAME.to_owned(),
+            base_dir: self.folder.clone()?,
+            text: serde_json::to_string(self).ok()?,
+        })
+    }
+
+    /// Takes it from what was stored; runs of earlier versions have none.
+    pub(in crate::cli) fn take(texts: &mut Vec<SuiteText>) -> Self {
+        let Some(at) = texts.iter().position(|text| text.name == NAME) else {
+            return Self::default();
+        };
+        let stored = texts.remove(at);
+        let given: Self = serde_json::from_str(&stored.text).unwrap_or_default();
+        let is_masked = stored.text.contains(MASK);
+        Self { folder: Some(stored.base_dir), is_masked, ..given }
+    }
+
+    /// Whether the command line contained a secret, which is not stored.
+    pub(in crate::cli) fn is_masked(&self) -> bool {
+        self.is_masked
+    }
+
+    /// The target and options of the first run, where this command line does not say something else.
+    pub(super) fn under(&self, args: &TargetArgs, desk: &Desk) -> TargetArgs {
+        let missing = |flag: &str, stored: &[String], given: &[String]| {
+            let missing = stored.iter().filter(|name| !given.contains(name));
+            missing.map(|name| format!("{flag} {name}")).collect::<Vec<_>>()
+        };
+        let mut forgotten = missing("--env", &self.env, &names(&args.env, '='));
+        forgotten.extend(missing("--header", &self.headers, &names(&args.headers, ':')));
+        if !forgotten.is_empty() {
+            let forgotten = forgotten.join(", ");
+            desk.console.warn(&format!(
+                "the run was started with {forgotten}; values are not stored, so give them again"
+            ));
+        }
+        TargetArgs {
+            config: args.config.clone(),
+            target: args.target.clone(),
+            url: self.url.clone(),
+            command: self.command.clone(),
+            headers: args.headers.clone(),
+            env: args.env.clone(),
+            cwd: args.cwd.clone().or_else(|| self.cwd.clone()),
+            transport: args.transport.clone().or_else(|| self.transport.clone()),
+            protocol: args.protocol.clone().or_else(|| self.protocol.clone()),
+            timeout: args.timeout.or(self.timeout),
+            stored_auth_only: args.stored_auth_only || self.stored_auth_only,
+        }
+    }
+
+    /// Servers that ran where the run was started run there again, wherever the user is now.
+    pub(in crate::cli) fn place<'a>(
+        &self,
+        targets: impl Iterator<Item = &'a mut McpTarget>,
+        here: &Path,
+    ) -> Result<(), Wrong> {
+        let Some(folder) = self.folder.as_deref().filter(|folder| *folder != here) else {
+            return Ok(());
+        };
+        for server in targets.flat_map(|target| &mut target.servers) {
+            if let Launch::Command { cwd: cwd @ None, .. } | Launch::Path { cwd: cwd @ None, .. } =
+                &mut server.launch
+            {
+                if !folder.is_dir() {
+                    let what = format!(
+                        "the run was started in `{}`, which does not exist any more",
+                        folder.display()
+                    );
+                    let help = "name the target again: `-- COMMAND ARG...` or `-c FILE`";
+                    return Err(say(what, Some(help.to_owned())));
+                }
+                *cwd = Some(folder.to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn names(pairs: &[String], at: char) -> Vec<String> {
+    let name = |pair: &String| pair.split(at).next().unwrap_or_default().trim().to_owned();
+    pairs.iter().map(name).collect()
+}
