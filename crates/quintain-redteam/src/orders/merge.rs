@@ -65,8 +65,8 @@ fn as_one(places: Vec<Finding>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quintain_evidence::finding::{Confidence, Severity, fingerprint};
     use crate::orders::{Suppression, part_suppressed, unused};
+    use quintain_evidence::finding::{Confidence, Severity, fingerprint};
 
     fn at(rule: &str, tool: &str, severity: Severity) -> Finding {
         let place = Place::Tool { server: "s".into(), tool: tool.into() };

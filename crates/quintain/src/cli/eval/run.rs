@@ -9,9 +9,9 @@ use quintain_engine::secrets::learn;
 use quintain_engine::store::{Store, StoreError};
 use quintain_engine::{World, masked};
 use quintain_evidence::event::RunInfo;
+use quintain_source::{BadLine, read_env_file};
 use quintain_suite::plan::{Among, Plan, plan};
 use quintain_suite::suite::{Consent, Purpose};
-use quintain_source::{BadLine, read_env_file};
 use serde_json::{Value, json};
 
 use super::args::Args;

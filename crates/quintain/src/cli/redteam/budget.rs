@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quintain_core::redteam::Orders;
+use quintain_redteam::orders::Orders;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct BudgetArgs {
