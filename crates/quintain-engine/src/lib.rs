@@ -4,6 +4,7 @@ pub mod confined;
 pub mod exchange;
 mod files;
 mod interpreters;
+pub mod jobs;
 pub mod masked;
 mod outside;
 pub mod planted;

@@ -14,6 +14,8 @@ use quintain_wire::redact::Redactor;
 pub struct World {
     /// The environment of this process; targets inherit a short list of it.
     pub env: Arc<BTreeMap<String, String>>,
+    /// Where relative paths of a request start.
+    pub cwd: PathBuf,
     /// Where logins are kept.
     pub state_dir: Option<PathBuf>,
     /// `MCP_REQUEST_TIMEOUT_MS`, if set.

@@ -10,8 +10,8 @@ use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::Summary;
 use quintain_evidence::trial_record::{TrialKey, TrialRecord};
 use quintain_wire::redact::Redactor;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -28,7 +28,7 @@ const QUEUE: usize = 1_024;
 const STRIKES: u32 = 3;
 
 /// A file of the suite as it was read, so that a run can be judged again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteText {
     /// As the user named it.
     pub name: String,

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use quintain_source::{Diagnostics, Node, wrong_type};
+use serde::{Deserialize, Serialize};
 
 /// What tools that destroy may be called with. A later one allows more.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Destructive {
     /// They are not called.
     #[default]

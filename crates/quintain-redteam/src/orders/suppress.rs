@@ -4,12 +4,13 @@ use quintain_evidence::finding::{Accepted, Finding};
 use quintain_evidence::redteam_report::Unused;
 use quintain_evidence::redteam_report::Why;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, wrong_type};
+use serde::{Deserialize, Serialize};
 
 /// Fewer digits of a fingerprint name too many.
 const MIN_DIGITS: usize = 8;
 
 /// One accepted finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suppression {
     pub fingerprint: String,
     pub accepted: Accepted,

@@ -1,6 +1,6 @@
 //! What a run means for the exit code.
 
-use quintain_engine::run::Outcome;
+use quintain_engine::jobs::Outcome;
 
 use super::Desk;
 use crate::exit::Exit;

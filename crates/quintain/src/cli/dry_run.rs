@@ -200,7 +200,7 @@ impl Page<'_> {
 fn starts(effects: &Effects) -> Vec<Vec<String>> {
     let lines = effects.start.iter().map(|start| {
         let words = std::iter::once(&start.command).chain(&start.args);
-        let words: Vec<String> = words.map(|word| crate::cli::target::quoted(word)).collect();
+        let words: Vec<String> = words.map(|word| quintain_engine::jobs::quoted(word)).collect();
         let mut lines = vec![words.join(" "), start.what.clone()];
         if let Some(cwd) = &start.cwd {
             lines.push(format!("in {cwd}"));

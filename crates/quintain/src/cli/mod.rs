@@ -15,6 +15,7 @@ mod explain;
 mod help;
 mod init;
 mod inspect;
+mod job;
 mod kinds;
 mod list;
 mod login;

@@ -1,19 +1,14 @@
 //! `quintain rejudge`: judge the answers of an earlier run again, without asking anybody.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use quintain_engine::run::{Job, Recording, Settings, execute};
-use quintain_engine::{World, masked};
-use quintain_evidence::event::RunInfo;
-use quintain_suite::plan::{Selection, plan};
-use quintain_suite::suite::{Consent, Purpose};
+use quintain_engine::jobs::{RejudgeWork, RunRequest, Work};
 
 use super::conclude::conclude;
 use super::eval::{Begun, Progress};
 use super::reports::Show;
 use super::suite::{self, Wrong, say};
-use super::{Desk, runs, store};
+use super::{Desk, job, runs, store};
 use crate::exit::Exit;
 
 /// Judge the answers of an earlier run again
@@ -66,71 +61,31 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 }
 
 async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
-    // Assertions in code judge here as they do in `eval`.
-    let consent = Consent::of_the_user();
     let files = match &args.config[..] {
         [] => begun.files(desk)?,
         files => suite::read(files, Vec::new(), desk)?,
     };
-    let env = &suite::masked_env(&files, &desk.context.env, desk);
-    let opened = suite::understand(files, env, Purpose::Run(consent), desk)?;
-    let repeat = begun.choices().repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
-    let mut plan = plan(&opened.suite, &Selection::default(), repeat);
-    let wrong = |error: quintain_engine::store::StoreError| say(error.to_string(), None);
-    let (store, earlier) = (begun.store.clone(), begun.run.id.clone());
-    let planned = plan.seats.len();
-    let recording = Recording::of(begun.store, begun.run, &opened.suite, &mut plan, &desk.redactor);
-    let recording = recording.await.map_err(wrong)?;
-    if plan.seats.len() < planned {
-        let missing = planned - plan.seats.len();
-        desk.console.warn(&format!("{missing} of {planned} tests have no recorded answer"));
-    }
-    if plan.seats.is_empty() {
-        let help = "tests are found again by their description and variables";
-        desk.console.error(&format!("the run {earlier} answers no test of this suite"), Some(help));
-        return Ok(Exit::Nothing);
-    }
-    let created = desk.context.now();
-    let mut options = begun.info.options;
-    options.insert("rejudged".to_owned(), earlier.into());
-    let info = RunInfo {
-        id: format!("rejudge-{}-{created}", desk.context.letters(3)),
-        created,
-        description: opened.suite.description.clone().or(begun.info.description),
-        columns: plan.columns.clone(),
-        planned: plan.seats.len(),
-        options,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        ..begun.info
-    };
-    let info = masked::run(&info, &desk.redactor).into_owned();
-    let mut feed = args.show.open(Some(&opened), desk)?;
-    let world =
-        World { env: Arc::new(env.clone()), redactor: desk.redactor.clone(), ..World::default() };
-    let settings = Settings {
+    let work = RejudgeWork {
+        run: begun.run.id.clone(),
+        suite: suite::texts(&files),
+        kept: begun.given.text().into_iter().collect(),
         update_snapshots: args.update_snapshots,
-        write_new_snapshots: !env.contains_key("CI"),
-        ..Settings::default()
     };
+    let request =
+        RunRequest { stored: !args.no_write, ..job::request("rejudge", Work::Rejudge(work), desk) };
+    let prepared = job::prepare(&job::jobs(desk, Some(begun.store)), request, desk).await;
+    let prepared = match prepared {
+        Ok(prepared) => prepared,
+        Err(refusal) => return Ok(job::refused(&refusal, desk).1),
+    };
+    let mut feed = args.show.open(prepared.suite(), desk)?;
     desk.start_logging(false, false);
-    let job = Job {
-        consent,
-        suite: &opened.suite,
-        plan: &plan,
-        sources: &opened.sources,
-        world: &world,
-        settings: &settings,
-        info: &info,
-        earlier: None,
-        recording: Some(&recording),
-    };
-    let texts = suite::texts(&opened.files, &begun.given);
-    let writer = (!args.no_write).then(|| store.start(&info, &texts, &desk.redactor));
     let mut progress = Progress::new(&desk.console, true);
-    let outcome = execute(&job, desk.stop.clone(), writer, &mut |event| {
-        progress.event(&event, || feed.event(&event));
+    let outcome = job::follow(prepared, desk, |event| {
+        progress.event(event, || feed.event(event));
     })
-    .await;
+    .await
+    .map_err(|error| say(error.to_string(), None))?;
     let written = feed.finish(&desk.console);
     Ok(conclude(&outcome, None, written, args.fail_exit_code, desk))
 }

@@ -2,20 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use quintain_engine::redteam::Outcome;
+use quintain_engine::jobs::{Outcome, ReplayWork, RunRequest, Work, chosen_target};
 use quintain_engine::store::{Run, RunFilter, Store, StoreError};
+use quintain_evidence::connection::McpTarget;
 use quintain_evidence::finding::{Confidence, Finding, Standing};
 use quintain_redteam::orders::bout_of;
 use quintain_source::visible;
-use quintain_suite::suite::Consent;
 use serde_json::{Value, json};
 
 use super::eval::Begun;
-use super::redteam::{
-    Assault, DestructiveArgs, PREFIX, chosen_target, failed, name_target, of_suite,
-};
+use super::redteam::{DestructiveArgs, PREFIX, failed, named};
 use super::target::TargetArgs;
-use super::{Desk, runs, store};
+use super::{Desk, job, runs, store, suite};
 use crate::exit::Exit;
 
 /// Fewer digits of a fingerprint name too many.
@@ -71,35 +69,52 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         return Err(missing(args, desk));
     };
     // A finding about several places is tried at each of them.
-    let sought: Vec<&Finding> = findings.iter().flat_map(Finding::parts).collect();
-    let begun = Begun::of(store, run, false).await.map_err(fail)?;
-    // An attack is made again, as `redteam run` made it.
-    let consent = Consent::of_the_user();
-    // Nothing that lies around is attacked in the place of what was.
-    let (given, target, world, opened) = if args.target.is_named() {
-        let resolved = args.target.resolve_with_suite(Some(consent), desk, args.json)?;
-        (args.target.clone(), resolved.0, resolved.1, resolved.2)
+    let sought: Vec<Finding> = findings.iter().flat_map(Finding::parts).cloned().collect();
+    let begun = Begun::of(store.clone(), run, false).await.map_err(fail)?;
+    // Nothing that lies around is attacked instead of what was.
+    let found = if args.target.is_named() {
+        args.target
+            .request()
+            .and_then(|request| Ok((args.target.clone(), request, args.target.files(desk)?)))
     } else {
-        let chosen = chosen_target(&begun.info.options);
-        begun.target(&args.target, chosen, consent, desk, args.json)?
+        begun.target(&args.target, chosen_target(&begun.info.options), desk)
     };
-    // A suite may define the attack, and who the target is spoken to as.
-    let (mut orders, unknown) = of_suite(opened.as_ref(), desk)?.again(&sought);
-    for finding in &unknown {
-        let what = format!("{} cannot be tried: there is no attack `{}`", finding.id, finding.rule);
-        desk.console.error(&what, Some("if a suite defines it, name the suite with -c"));
-    }
-    if !args.all && !unknown.is_empty() {
-        return Err(Exit::Usage);
-    }
-    args.destructive.apply(&mut orders, desk);
-    orders.allow_remote = args.allow_remote;
-    let name = findings.first().map_or("", |finding| finding.target.as_str());
+    let (given, target, files) = found.map_err(|wrong| {
+        let what = wrong.report(desk);
+        if args.json {
+            desk.console.json(&json!({"error": what}));
+        }
+        Exit::Usage
+    })?;
+    let work = ReplayWork {
+        suite: suite::texts(&files),
+        target,
+        findings: sought.clone(),
+        partial: args.all,
+        destructive: args.destructive.asked(),
+        allow_remote: args.allow_remote,
+    };
+    let work = Work::Replay(Box::new(work));
+    let request = RunRequest { stored: false, ..job::request("replay", work, desk) };
+    let prepared = job::prepare(&job::jobs(desk, Some(store)), request, desk).await;
+    let mut prepared = prepared.map_err(|refusal| {
+        let (what, exit) = job::refused(&refusal, desk);
+        if args.json {
+            desk.console.json(&json!({"error": what}));
+        }
+        exit
+    })?;
     // Files of the suite are named as they were then, which may be somewhere else.
-    let again = name_target(&given, opened.as_ref().filter(|_| args.target.is_named()), &target);
-    let assault = Assault { target: &target, name, world: &world, orders: &orders, again: &again };
-    let outcome = assault.unkept(&mut |_| {}, desk).await;
-    let outcome = outcome.map_err(|error| failed(&error, &target, desk))?;
+    let again = named(&given, &prepared, args.target.is_named());
+    prepared.again(again);
+    let target = prepared.target().cloned();
+    let logged = |pick: fn(&McpTarget) -> Option<bool>| target.as_ref().and_then(pick);
+    desk.start_logging(
+        logged(|target| target.debug).unwrap_or(false),
+        logged(|target| target.verbose).unwrap_or(false),
+    );
+    let outcome = job::follow(prepared, desk, |_| {}).await;
+    let outcome = outcome.map_err(|error| failed(&error, target.as_ref(), desk))?;
     if outcome.summary.interrupted {
         desk.console.err("interrupted");
         return Err(Exit::Interrupted);
@@ -216,7 +231,7 @@ impl<'a> Tried<'a> {
             Some(now) if now.confidence == Confidence::Confirmed => State::Works,
             Some(_) if finding.confidence == Confidence::Suspected => State::Suspected,
             Some(_) => State::NowAndThen,
-            None if finding.is_listed() || was_fought(finding, &outcome.fought) => State::Gone,
+            None if finding.is_listed() || was_fought(finding, &outcome.tried) => State::Gone,
             None => State::Untried,
         };
         Self { finding, now, state }

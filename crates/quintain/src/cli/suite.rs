@@ -3,27 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use quintain_engine::secrets::{learn, learn_launch};
+use quintain_engine::jobs::{Notice, load_suite};
 use quintain_engine::store::SuiteText;
 use quintain_source::{Diagnostics, Renderer, Sources};
-use quintain_suite::suite::{Loaded, Needed, Purpose, Suite, SuiteFile, load};
+use quintain_suite::suite::{Purpose, SuiteFile};
 use serde_json::{Map, Value, json};
 
+pub(super) use quintain_engine::jobs::Opened;
+
 use super::Desk;
-use super::target::Given;
 
 /// Suite files that are read if none is named, in this order.
 const DEFAULT_FILES: [&str; 4] =
     ["quintain.yaml", "quintain.yml", "promptfooconfig.yaml", "promptfooconfig.yml"];
-
-/// A suite without errors.
-pub(super) struct Opened {
-    pub(super) suite: Suite,
-    /// The texts that places of the suite point into.
-    pub(super) sources: Sources,
-    /// The files it was read from.
-    pub(super) files: Vec<SuiteFile>,
-}
 
 /// Why there is no suite.
 pub(super) enum Wrong {
@@ -108,21 +100,6 @@ pub(super) fn read(
     Ok(texts)
 }
 
-/// The environment as a stored run shows it: what is a secret of this suite is a mask there, and has to be
-/// one in whatever is compared with it.
-pub(super) fn masked_env(
-    files: &[SuiteFile],
-    env: &BTreeMap<String, String>,
-    desk: &Desk,
-) -> BTreeMap<String, String> {
-    // Which variables are mentioned is seen without running anything; the suite itself is loaded after.
-    let purpose = Purpose::Read(Needed::Nothing);
-    let loaded = load(files.to_vec(), env, desk.files.clone(), purpose);
-    learn(&loaded.secrets, &desk.redactor);
-    let masked = |value: &String| desk.redactor.text(value).into_owned();
-    env.iter().map(|(name, value)| (name.clone(), masked(value))).collect()
-}
-
 /// Checks texts as one suite.
 pub(super) fn understand(
     files: Vec<SuiteFile>,
@@ -130,17 +107,12 @@ pub(super) fn understand(
     purpose: Purpose<'_>,
     desk: &Desk,
 ) -> Result<Opened, Wrong> {
-    let Loaded { suite, diagnostics, sources, secrets } =
-        load(files.clone(), env, desk.files.clone(), purpose);
-    // Before anything is printed: diagnostics quote the suite.
-    learn(&secrets, &desk.redactor);
-    show(&sources, &diagnostics, desk);
-    let suite = suite.ok_or(Wrong::Said)?;
-    let targets = suite.targets.iter().filter_map(|target| target.as_mcp());
-    for server in targets.flat_map(|target| &target.servers) {
-        learn_launch(&server.launch, &desk.redactor);
-    }
-    Ok(Opened { suite, sources, files })
+    load_suite(files, env, desk.files.clone(), purpose, &desk.redactor, &mut |notice| {
+        if let Notice::Diagnostics(sources, diagnostics) = notice {
+            show(sources, diagnostics, desk);
+        }
+    })
+    .ok_or(Wrong::Said)
 }
 
 /// Shows what is wrong with a suite.
@@ -152,12 +124,12 @@ pub(super) fn show(sources: &Sources, diagnostics: &Diagnostics, desk: &Desk) {
     }
 }
 
-/// The files as a run keeps them, and what the command line said of the target; the store leaves out secrets.
-pub(super) fn texts(files: &[SuiteFile], given: &Given) -> Vec<SuiteText> {
-    let texts = files.iter().map(|file| SuiteText {
+/// The files as a request has them.
+pub(super) fn texts(files: &[SuiteFile]) -> Vec<SuiteText> {
+    let text = |file: &SuiteFile| SuiteText {
         name: file.name.clone(),
         base_dir: file.base_dir.clone(),
         text: file.text.to_string(),
-    });
-    texts.chain(given.text()).collect()
+    };
+    files.iter().map(text).collect()
 }

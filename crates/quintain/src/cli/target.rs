@@ -3,19 +3,13 @@
 mod given;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use quintain_content::secret::shown_url;
+use quintain_engine::jobs::{Refusal, TargetRequest, adjust, choose, quoted};
 use quintain_engine::secrets::learn_launch;
 use quintain_engine::{OpenError, Sessions, World};
-use quintain_evidence::connection::{
-    Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, Timeouts, ToolFilter, Transport,
-};
-use quintain_source::{Span, closest};
-use quintain_suite::suite::{Consent, Needed, Purpose};
-use quintain_wire::era::{Choice, VERSIONS};
-use secrecy::SecretString;
-use serde_json::{Map, json};
+use quintain_evidence::connection::{Auth, Launch, McpTarget};
+use quintain_suite::suite::{Consent, Needed, Purpose, SuiteFile};
+use serde_json::json;
 
 pub(super) use self::given::Given;
 use super::Desk;
@@ -28,7 +22,7 @@ use crate::exit::Exit;
 pub(super) struct TargetArgs {
     /// Suite file that names the target [default: quintain.yaml, else promptfooconfig.yaml]
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["url", "command"])]
-    config: Vec<PathBuf>,
+    pub(super) config: Vec<PathBuf>,
     /// Which target of the suite, if it has several
     #[arg(long, value_name = "NAME", conflicts_with_all = ["url", "command"])]
     target: Option<String>,
@@ -148,7 +142,7 @@ impl TargetArgs {
             for server in &target.servers {
                 learn_launch(&server.launch, &desk.redactor);
             }
-            adjusted.map_err(|what| say(what, None))?;
+            adjusted?;
             Ok((target, opened))
         });
         let (target, opened) = adjusted.map_err(|wrong| {
@@ -203,184 +197,78 @@ impl TargetArgs {
         words.join(" ")
     }
 
-    pub(super) fn find(
+    /// What the command line says about the target, as a request has it.
+    pub(super) fn request(&self) -> Result<TargetRequest, Wrong> {
+        let split = |pairs: &[String], at: char, flag: &str| {
+            let pairs = pairs.iter().map(|pair| split(pair, at, flag));
+            pairs.collect::<Result<Vec<_>, _>>().map_err(|what| say(what, None))
+        };
+        Ok(TargetRequest {
+            name: self.target.clone(),
+            url: self.url.clone(),
+            command: self.command.clone(),
+            headers: split(&self.headers, ':', "--header")?,
+            env: split(&self.env, '=', "--env")?,
+            cwd: self.cwd.clone(),
+            transport: self.transport.clone(),
+            protocol: self.protocol.clone(),
+            timeout_ms: self.timeout,
+            stored_auth_only: self.stored_auth_only,
+            folder: None,
+        })
+    }
+
+    /// The texts of the suite that names the target; none if the command line does.
+    pub(super) fn files(&self, desk: &Desk) -> Result<Vec<SuiteFile>, Wrong> {
+        if self.url.is_some() || !self.command.is_empty() {
+            return Ok(Vec::new());
+        }
+        let files = suite::find(&self.config, desk);
+        if files.is_empty() {
+            let help = "give `-- COMMAND ARG...`, `--url URL`, or a suite with `-c FILE`";
+            return Err(say("no target is named", Some(help.to_owned())));
+        }
+        suite::read(&files, Vec::new(), desk)
+    }
+
+    fn find(
         &self,
         purpose: Purpose<'_>,
         desk: &Desk,
     ) -> Result<(McpTarget, Option<Opened>), Wrong> {
-        if let Some(url) = &self.url {
-            let launch = Launch::Url {
-                url: url.clone(),
-                headers: Vec::new(),
-                auth: Auth::None,
-                transport: Transport::Auto,
-            };
-            // The name is in every report, and part of what is compared between runs.
-            return Ok((plain(shown_url(url), launch), None));
-        }
-        if let Some((command, args)) = self.command.split_first() {
-            let launch = Launch::Command {
-                command: command.clone(),
-                args: args.to_vec(),
-                env: std::collections::BTreeMap::new(),
-                cwd: None,
-            };
-            return Ok((plain(command.clone(), launch), None));
-        }
-        choose(load_suite(&self.config, purpose, desk)?, self.target.as_deref())
-    }
-
-    /// An option that changes nothing would leave the user in the belief that it does.
-    fn refuse_useless(&self, target: &McpTarget) -> Result<(), String> {
-        let remote = |server: &Server| matches!(server.launch, Launch::Url { .. });
-        let for_urls =
-            [("--header", !self.headers.is_empty()), ("--transport", self.transport.is_some())];
-        let for_commands = [("--env", !self.env.is_empty()), ("--cwd", self.cwd.is_some())];
-        let useless = |options: [(&'static str, bool); 2]| {
-            options.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+        let files = self.files(desk)?;
+        let opened = if files.is_empty() {
+            None
+        } else {
+            Some(suite::understand(files, &desk.context.env, purpose, desk)?)
         };
-        if let Some(name) = useless(for_urls).filter(|_| !target.servers.iter().any(remote)) {
-            return Err(format!(
-                "{name} is for a target with a URL; this one is started by a command"
-            ));
-        }
-        if let Some(name) = useless(for_commands).filter(|_| target.servers.iter().all(remote)) {
-            return Err(format!("{name} is for a target that is started; this one has a URL"));
-        }
-        Ok(())
+        let target = choose(&self.request()?, opened.as_ref().map(|opened| &opened.suite));
+        let target = target.map_err(|refusal| match refusal {
+            Refusal::Usage { what, help } => say(what, help),
+            other => say(other.to_string(), None),
+        })?;
+        Ok((target, opened))
     }
 
     /// What the command line says wins over what the suite says.
-    fn adjust(&self, target: &mut McpTarget) -> Result<(), String> {
-        if let Some(millis) = self.timeout {
-            target.timeouts.request = (millis > 0).then(|| Duration::from_millis(millis));
-        }
-        if let Some(protocol) = &self.protocol {
-            target.protocol = match protocol.as_str() {
-                "auto" => ProtocolChoice::Auto,
-                "legacy" => ProtocolChoice::Legacy,
-                "modern" => ProtocolChoice::Modern,
-                version if Choice::find(version).is_some() => {
-                    ProtocolChoice::Exact(version.to_owned())
-                }
-                other => {
-                    let known = VERSIONS.join(", ");
-                    return Err(format!(
-                        "--protocol `{other}` is none of auto, legacy, modern, {known}"
-                    ));
-                }
-            };
-        }
-        let headers = self.headers.iter().map(|header| split(header, ':', "--header"));
-        let headers = headers.collect::<Result<Vec<_>, _>>()?;
-        let variables = self.env.iter().map(|variable| split(variable, '=', "--env"));
-        let variables = variables.collect::<Result<Vec<_>, _>>()?;
-        self.refuse_useless(target)?;
-        for server in &mut target.servers {
-            match &mut server.launch {
-                Launch::Url { headers: own, transport, .. } => {
-                    own.extend(headers.iter().cloned());
-                    match self.transport.as_deref() {
-                        Some("streamable-http") => *transport = Transport::StreamableHttp,
-                        Some("sse") => *transport = Transport::Sse,
-                        _ => {}
-                    }
-                }
-                Launch::Command { env, cwd, .. } | Launch::Path { env, cwd, .. } => {
-                    env.extend(variables.iter().cloned());
-                    if self.cwd.is_some() {
-                        cwd.clone_from(&self.cwd);
-                    }
-                }
-            }
-        }
-        Ok(())
+    fn adjust(&self, target: &mut McpTarget) -> Result<(), Wrong> {
+        adjust(&self.request()?, target).map_err(|what| say(what, None))
     }
 }
 
-/// The target of a suite.
-pub(super) fn choose(
-    opened: Opened,
-    wanted: Option<&str>,
-) -> Result<(McpTarget, Option<Opened>), Wrong> {
-    let mcp: Vec<(&str, &McpTarget)> = opened
-        .suite
-        .targets
-        .iter()
-        .filter_map(|target| Some((target.name(), target.as_mcp()?)))
-        .collect();
-    let names = || mcp.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>();
-    let chosen = match (wanted, &mcp[..]) {
-        (_, []) => return Err(say("the suite has no MCP target", None)),
-        (Some(wanted), _) => mcp.iter().find(|(name, _)| *name == wanted).ok_or_else(|| {
-            let near = closest(wanted, mcp.iter().map(|(name, _)| *name));
-            let help = near.map_or_else(
-                || format!("it has {}", names().join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
-            say(format!("the suite has no MCP target `{wanted}`"), Some(help))
-        })?,
-        (None, [only]) => only,
-        (None, _) => {
-            let help = format!("choose one with --target: {}", names().join(", "));
-            return Err(say("the suite has several MCP targets", Some(help)));
-        }
-    };
-    let target = chosen.1.clone();
-    Ok((target, Some(opened)))
-}
-
-fn split(text: &str, at: char, flag: &str) -> Result<(String, SecretString), String> {
+fn split(text: &str, at: char, flag: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once(at)
         .filter(|(name, _)| !name.trim().is_empty())
         .ok_or_else(|| format!("{flag} wants `NAME{at}VALUE`"))?;
     let value = if at == ':' { value.trim() } else { value };
-    Ok((name.trim().to_owned(), SecretString::from(value)))
-}
-
-/// A word as a shell takes it.
-pub(super) fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
+    Ok((name.trim().to_owned(), value.to_owned()))
 }
 
 /// The variable of a shell that may hold the value of this name.
 fn variable(name: &str) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     name.chars().map(fit).collect()
-}
-
-/// A target of one server, without options.
-pub(super) fn plain(name: String, launch: Launch) -> McpTarget {
-    McpTarget {
-        enabled: true,
-        servers: vec![Server { name, launch, span: Span::default() }],
-        filter: ToolFilter::default(),
-        default_args: Map::new(),
-        timeouts: Timeouts::default(),
-        ping_on_connect: false,
-        debug: None,
-        verbose: None,
-        protocol: ProtocolChoice::Auto,
-        respond: Responders::default(),
-        transform_response: None,
-    }
-}
-
-fn load_suite(named: &[PathBuf], purpose: Purpose<'_>, desk: &Desk) -> Result<Opened, Wrong> {
-    let files = suite::find(named, desk);
-    if files.is_empty() {
-        return Err(say(
-            "no target is named",
-            Some("give `-- COMMAND ARG...`, `--url URL`, or a suite with `-c FILE`".into()),
-        ));
-    }
-    suite::open(&files, Vec::new(), &desk.context.env, purpose, desk)
 }
 
 /// Connects to all servers of a target, or says why that failed.

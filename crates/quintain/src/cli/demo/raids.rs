@@ -3,15 +3,19 @@
 use std::path::PathBuf;
 
 use quintain_demo::{Auth, DemoConfig, Place, Running, Twin, Weakness, serve_http};
-use quintain_engine::World;
+use quintain_engine::jobs::OrderRequest;
+use quintain_engine::jobs::Prepared;
+use quintain_engine::jobs::RedteamWork;
+use quintain_engine::jobs::RunRequest;
+use quintain_engine::jobs::Work;
+use quintain_engine::store::SuiteText;
 use quintain_evidence::connection::{Launch, McpTarget};
-use quintain_evidence::event::Event;
 use quintain_evidence::finding::Finding;
-use quintain_redteam::orders::{Destructive, Orders};
-use quintain_suite::suite::{Consent, Purpose, SuiteFile};
+use quintain_redteam::orders::Destructive;
 
+use crate::cli::Desk;
+use crate::cli::job;
 use crate::cli::reports::Feed;
-use crate::cli::{Desk, redteam, suite};
 
 /// Where everything is written, beside the user.
 pub(super) const FOLDER: &str = "quintain-demo";
@@ -95,29 +99,16 @@ impl Raid {
 
     /// Attacks one twin. What it starts ends with it.
     pub(super) async fn run(&self, twin: Twin, desk: &Desk) -> Result<Raided, String> {
-        let (mut target, orders) = self.read(desk)?;
-        let running = self.open(twin, &mut target, desk).await?;
+        let mut prepared = self.prepare(desk).await?;
+        let target = prepared.target_mut().ok_or("the suite has no target")?;
+        let running = self.open(twin, target, desk).await?;
+        prepared.name(&format!("techmart, {}", word(twin)));
         let mut feed = Feed::new(desk);
         if let Err(why) = feed.own_file(&self.report(twin), desk) {
             // A folder that cannot be written to must not keep anybody from the demonstration.
             desk.console.warn(&why);
         }
-        let name = format!("techmart, {}", word(twin));
-        let world = World {
-            env: desk.context.env.clone().into(),
-            state_dir: desk.context.state_dir(),
-            redactor: desk.redactor.clone(),
-            ..World::default()
-        };
-        let again = target.servers.first().map(|server| redteam::by_launch(&server.launch));
-        let assault = redteam::Assault {
-            target: &target,
-            name: &name,
-            world: &world,
-            orders: &orders,
-            again: &again.unwrap_or_default(),
-        };
-        let outcome = assault.unkept(&mut |event: Event| feed.event(&event), desk).await;
+        let outcome = job::follow(prepared, desk, |event| feed.event(event)).await;
         if let Some(running) = running {
             running.shutdown().await.map_err(|error| error.to_string())?;
         }
@@ -132,23 +123,18 @@ impl Raid {
         })
     }
 
-    fn read(&self, desk: &Desk) -> Result<(McpTarget, Orders), String> {
-        let name = format!("{FOLDER}/{}.yaml", self.name);
-        let base_dir = desk.context.cwd.clone();
-        let file = SuiteFile { name, text: self.suite.into(), base_dir };
-        // The suite is our own.
-        let purpose = Purpose::Run(Consent::of_the_user());
-        let opened = suite::understand(vec![file], &desk.context.env, purpose, desk)
-            .map_err(|wrong| wrong.report(desk))?;
-        let orders = redteam::of_suite(Some(&opened), desk);
-        let target = opened.suite.targets.iter().find_map(|target| target.as_mcp());
-        match (target, orders) {
-            (Some(target), Ok(mut orders)) => {
-                orders.destructive = self.destructive;
-                Ok((target.clone(), orders))
-            }
-            _ => Err(format!("the suite {} is not understood", self.name)),
-        }
+    async fn prepare(&self, desk: &Desk) -> Result<Prepared, String> {
+        let text = SuiteText {
+            name: format!("{FOLDER}/{}.yaml", self.name),
+            base_dir: desk.context.cwd.clone(),
+            text: self.suite.to_owned(),
+        };
+        let orders = OrderRequest { destructive: self.destructive, ..OrderRequest::default() };
+        let work = RedteamWork { suite: vec![text], orders, ..RedteamWork::default() };
+        let work = Work::Redteam(Box::new(work));
+        let request = RunRequest { stored: false, ..job::request("redteam", work, desk) };
+        let prepared = job::prepare(&job::jobs(desk, None), request, desk).await;
+        prepared.map_err(|refusal| job::refused(&refusal, desk).0)
     }
 
     /// Puts the twin where the suite has its example: this program, or an address that is free.

@@ -1,14 +1,10 @@
 //! The options of `quintain eval`, and what they mean for a run.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use quintain_engine::run::Settings;
-use quintain_evidence::result::CaseStatus;
-use quintain_suite::plan::{SelectError, Selection};
-use quintain_suite::suite::EvaluateOptions;
-use serde::{Deserialize, Serialize};
+use quintain_engine::jobs::Overrides;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::cli::reports::Show;
 
@@ -96,9 +92,9 @@ pub(in crate::cli) struct Args {
 }
 
 /// Which tests to run
-#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, clap::Args, Serialize)]
 #[command(next_help_heading = "Filters")]
-#[serde(default, rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "they are the names of the flags")]
 pub(super) struct Filters {
     /// Tests whose description matches
@@ -136,15 +132,15 @@ pub(super) struct Filters {
     /// Tests that failed or ended in an error in a run
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) filter_failing: Option<String>,
+    filter_failing: Option<String>,
     /// Tests that failed in a run
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) filter_failing_only: Option<String>,
+    filter_failing_only: Option<String>,
     /// Tests that ended in an error in a run
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) filter_errors_only: Option<String>,
+    filter_errors_only: Option<String>,
 }
 
 /// Options of promptfoo that mean nothing here: answers are never cached and never shared.
@@ -164,32 +160,27 @@ fn rate(text: &str) -> Result<f64, String> {
 }
 
 impl Args {
-    /// What the command line says, else the suite, else the default.
-    pub(super) fn settings(
-        &self,
-        suite: &EvaluateOptions,
-        env: &BTreeMap<String, String>,
-    ) -> Settings {
-        let millis = |name: &str| env.get(name)?.trim().parse::<u64>().ok();
-        let limit = |given: Option<u64>, suite: Option<Duration>, variable: &str| {
-            let given = given.map(Duration::from_millis).or(suite);
-            let limit = given.or_else(|| millis(variable).map(Duration::from_millis));
-            limit.filter(|limit| !limit.is_zero())
+    /// Which cases the run has, by the names that it stores them under.
+    pub(super) fn choices(&self) -> Map<String, Value> {
+        let mut choices = match serde_json::to_value(&self.filters) {
+            Ok(Value::Object(choices)) => choices,
+            _ => Map::new(),
         };
-        let delay = limit(self.delay, suite.delay, "PROMPTFOO_DELAY_MS");
-        let concurrency = self.max_concurrency.or(suite.max_concurrency).unwrap_or(4);
-        Settings {
-            // A pause between tests makes sense only if they do not overlap.
-            concurrency: if delay.is_some() { 1 } else { concurrency.max(1) },
-            delay,
-            timeout: limit(self.timeout, suite.timeout, "PROMPTFOO_EVAL_TIMEOUT_MS"),
-            max_time: limit(self.max_time, suite.max_eval_time, "PROMPTFOO_MAX_EVAL_TIME_MS"),
-            rate: self.rate.or(suite.rate),
+        choices.extend(self.repeat.map(|repeat| ("repeat".to_owned(), repeat.into())));
+        choices
+    }
+
+    /// What the command line says instead of the suite.
+    pub(super) fn overrides(&self) -> Overrides {
+        Overrides {
+            concurrency: self.max_concurrency,
+            delay_ms: self.delay,
+            timeout_ms: self.timeout,
+            max_time_ms: self.max_time,
+            rate: self.rate,
             retries: self.retries,
-            fail_on_tool_error: self.fail_on_tool_error || suite.fail_on_tool_error,
+            fail_on_tool_error: self.fail_on_tool_error,
             update_snapshots: self.update_snapshots,
-            // In a pipeline, a snapshot that was forgotten must not appear to pass.
-            write_new_snapshots: !env.contains_key("CI"),
         }
     }
 
@@ -200,53 +191,5 @@ impl Args {
             _ => Err(format!("{flag} wants NAME=VALUE, not `{pair}`")),
         };
         pairs.iter().map(split).collect()
-    }
-}
-
-impl Filters {
-    /// What the command line says, else what `commandLineOptions` of the suite says.
-    pub(super) fn or(self, suite: Self) -> Self {
-        let Self { filter_metadata, .. } = self;
-        let metadata =
-            if filter_metadata.is_empty() { suite.filter_metadata } else { filter_metadata };
-        Self {
-            filter_pattern: self.filter_pattern.or(suite.filter_pattern),
-            filter_first_n: self.filter_first_n.or(suite.filter_first_n),
-            filter_range: self.filter_range.or(suite.filter_range),
-            filter_sample: self.filter_sample.or(suite.filter_sample),
-            filter_sample_seed: self.filter_sample_seed.or(suite.filter_sample_seed),
-            filter_targets: self.filter_targets.or(suite.filter_targets),
-            filter_prompts: self.filter_prompts.or(suite.filter_prompts),
-            filter_metadata: metadata,
-            filter_failing: self.filter_failing.or(suite.filter_failing),
-            filter_failing_only: self.filter_failing_only.or(suite.filter_failing_only),
-            filter_errors_only: self.filter_errors_only.or(suite.filter_errors_only),
-        }
-    }
-
-    /// The run whose tests are taken up again, and which of its results count.
-    pub(super) fn failing(&self) -> Option<(&str, &'static [CaseStatus])> {
-        use CaseStatus::{Errored, Failed};
-        let named: [(&Option<String>, &'static [CaseStatus]); 3] = [
-            (&self.filter_failing, &[Failed, Errored]),
-            (&self.filter_failing_only, &[Failed]),
-            (&self.filter_errors_only, &[Errored]),
-        ];
-        named.into_iter().find_map(|(run, statuses)| Some((run.as_deref()?, statuses)))
-    }
-
-    pub(super) fn selection(&self) -> Result<Selection, SelectError> {
-        let regex = |pattern: &Option<String>| pattern.as_deref().map(Selection::regex).transpose();
-        let metadata = self.filter_metadata.iter().map(|text| Selection::parse_metadata(text));
-        Ok(Selection {
-            pattern: regex(&self.filter_pattern)?,
-            targets: regex(&self.filter_targets)?,
-            prompts: regex(&self.filter_prompts)?,
-            metadata: metadata.collect::<Result<_, _>>()?,
-            range: self.filter_range.as_deref().map(Selection::parse_range).transpose()?,
-            first: self.filter_first_n,
-            sample: self.filter_sample.map(|count| (count, self.filter_sample_seed.unwrap_or(0))),
-            among: None,
-        })
     }
 }

@@ -1,19 +1,16 @@
-//! A stored run that is gone on with: its suite and its choices, as they were.
+//! A stored run that is resumed: its suite and its target, as they were.
 
-use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use quintain_engine::World;
+use quintain_engine::jobs::TargetRequest;
 use quintain_engine::store::{Run, Store, StoreError, SuiteText};
-use quintain_evidence::connection::McpTarget;
 use quintain_evidence::event::RunInfo;
-use quintain_suite::suite::{Consent, Purpose, SuiteFile};
+use quintain_suite::suite::SuiteFile;
 use quintain_wire::redact::MASK;
 
-use super::choices::Choices;
 use crate::cli::Desk;
-use crate::cli::suite::{self, Opened, Wrong, say};
-use crate::cli::target::{Given, TargetArgs, choose};
-use crate::exit::Exit;
+use crate::cli::suite::{self, Wrong, say};
+use crate::cli::target::{Given, TargetArgs};
 
 pub(in crate::cli) struct Begun {
     pub(in crate::cli) store: Store,
@@ -47,25 +44,6 @@ impl Begun {
         Ok(Self { store, run, info, retry_errors, given, texts })
     }
 
-    pub(in crate::cli) fn choices(&self) -> Choices {
-        Choices::of_options(&self.info.options)
-    }
-
-    /// The suite as it was. Secrets are not stored, so the files are read again where they are the
-    /// same but for those. Whoever resumes a run runs its suite.
-    pub(in crate::cli) fn suite(
-        &self,
-        consent: Consent,
-        env: &BTreeMap<String, String>,
-        desk: &Desk,
-    ) -> Result<Opened, Wrong> {
-        self.refuse_masked()?;
-        let mut opened = self.suite_as_stored(consent, env, desk)?;
-        let targets = opened.suite.targets.iter_mut().filter_map(|target| target.as_mcp_mut());
-        self.given.place(targets, &desk.context.cwd)?;
-        Ok(opened)
-    }
-
     fn refuse_masked(&self) -> Result<(), Wrong> {
         let given = |text: &SuiteText| is_given(&text.name) && text.text.contains(MASK);
         if self.given.is_masked() || self.texts.iter().any(given) {
@@ -76,53 +54,42 @@ impl Begun {
         Ok(())
     }
 
-    /// The same for those who send nothing that the command line of the run said.
-    pub(in crate::cli) fn suite_as_stored(
+    /// The suite as it was, and where its servers ran if that was somewhere else. Secrets are not stored, so the
+    /// files are read again where they are the same but for those.
+    pub(in crate::cli) fn unmasked(
         &self,
-        consent: Consent,
-        env: &BTreeMap<String, String>,
         desk: &Desk,
-    ) -> Result<Opened, Wrong> {
-        suite::understand(self.files(desk)?, env, Purpose::Run(consent), desk)
+    ) -> Result<(Vec<SuiteFile>, Option<PathBuf>), Wrong> {
+        self.refuse_masked()?;
+        Ok((self.files(desk)?, self.given.elsewhere(&desk.context.cwd)))
     }
 
     /// The target of the run: as this command line names it, else as the run did. With it come the options
-    /// that count, and the suite of the run, if it had one.
+    /// that count, and the texts of the suite, if there is one.
     pub(in crate::cli) fn target(
         &self,
         args: &TargetArgs,
         chosen: Option<&str>,
-        consent: Consent,
         desk: &Desk,
-        as_json: bool,
-    ) -> Result<(TargetArgs, McpTarget, World, Option<Opened>), Exit> {
-        let env = &desk.context.env;
+    ) -> Result<(TargetArgs, TargetRequest, Vec<SuiteFile>), Wrong> {
         let over = args.over(&self.given, desk);
-        let found = match (args.is_named(), self.texts.is_empty()) {
-            (true, true) => {
-                over.find(Purpose::Run(consent), desk).map(|(target, _)| (target, None))
-            }
-            (true, false) => self.suite_as_stored(consent, env, desk).and_then(|opened| {
-                let (target, _) = over.find(Purpose::Run(consent), desk)?;
-                Ok((target, Some(opened)))
-            }),
-            // What lies around is not attacked instead of what was.
-            (false, true) if !over.is_named() => {
-                let help = "name the target again: `-- COMMAND ARG...`, `--url URL` or `-c FILE`";
-                let what = format!("{} does not say how its target was started", self.run.id);
-                Err(say(what, Some(help.to_owned())))
-            }
-            (false, true) => self.refuse_masked().and_then(|()| {
-                let (mut target, _) = over.find(Purpose::Run(consent), desk)?;
-                self.given.place(std::iter::once(&mut target), &desk.context.cwd)?;
-                Ok((target, None))
-            }),
-            (false, false) => self
-                .suite(consent, env, desk)
-                .and_then(|opened| choose(opened, args.chosen().or(chosen))),
-        };
-        let (target, world, opened) = over.prepare(found, desk, as_json)?;
-        Ok((over, target, world, opened))
+        let mut request = over.request()?;
+        if args.is_named() {
+            let files = if args.config.is_empty() { self.files(desk)? } else { over.files(desk)? };
+            return Ok((over, request, files));
+        }
+        // What lies around is not attacked instead of what was.
+        if self.texts.is_empty() && !over.is_named() {
+            let help = "name the target again: `-- COMMAND ARG...`, `--url URL` or `-c FILE`";
+            let what = format!("{} does not say how its target was started", self.run.id);
+            return Err(say(what, Some(help.to_owned())));
+        }
+        let (files, folder) = self.unmasked(desk)?;
+        request.folder = folder;
+        if !files.is_empty() {
+            request.name = args.chosen().or(chosen).map(str::to_owned);
+        }
+        Ok((over, request, files))
     }
 
     /// The texts of the suite.

@@ -1,5 +1,6 @@
 //! `quintain eval --dry-run`: what a suite would do, read from the file alone. Nothing is run, started or contacted.
 
+use quintain_engine::jobs::Choices;
 use quintain_suite::effects::of_suite;
 use quintain_suite::plan::plan;
 use quintain_suite::suite::{Needed, Purpose};
@@ -7,11 +8,10 @@ use quintain_wire::transport::stdio::INHERITED;
 use serde_json::json;
 
 use super::args::Args;
-use super::choices::Choices;
-use super::run::{environment, fresh};
+use super::run::{env_files, fresh};
 use crate::cli::Desk;
 use crate::cli::dry_run::DryRun;
-use crate::cli::suite::{Wrong, say};
+use crate::cli::suite::{self, Wrong, say};
 use crate::exit::Exit;
 
 pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
@@ -32,11 +32,14 @@ pub(super) fn run(args: &Args, desk: &Desk) -> Exit {
 
 fn read<'a>(args: &'a Args, desk: &Desk) -> Result<DryRun<'a>, Wrong> {
     let usage = |what: String| say(what, None);
-    let env = environment(args, desk).map_err(|(what, help)| say(what, help.map(str::to_owned)))?;
-    let opened = fresh(args, &env, Purpose::Read(Needed::Nothing), desk)?;
+    let given = env_files(args, desk);
+    let mut env = desk.context.env.clone();
+    env.extend(given.map_err(|(what, help)| say(what, help.map(str::to_owned)))?);
+    let files = fresh(args, desk)?;
+    let opened = suite::understand(files, &env, Purpose::Read(Needed::Nothing), desk)?;
     let suite = &opened.suite;
-    let choices = Choices::of(args).or(&suite.tests.command_line);
-    let selection = choices.filters.selection().map_err(|error| usage(error.to_string()))?;
+    let choices = Choices::of_options(&args.choices()).or(&suite.tests.command_line);
+    let selection = choices.selection().map_err(|error| usage(error.to_string()))?;
     let plan = plan(suite, &selection, choices.repeat.or(suite.tests.options.repeat).unwrap_or(1));
     let names: Vec<&str> = opened.files.iter().map(|file| file.name.as_str()).collect();
     Ok(DryRun {

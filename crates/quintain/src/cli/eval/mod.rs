@@ -2,7 +2,6 @@
 
 mod args;
 mod begun;
-mod choices;
 mod dry_run;
 mod progress;
 mod run;

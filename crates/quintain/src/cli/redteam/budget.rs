@@ -1,9 +1,5 @@
 //! `--budget-calls` and `--budget-seconds`, as every command has them that calls a target by itself.
 
-use std::time::Duration;
-
-use quintain_redteam::orders::Orders;
-
 #[derive(Debug, clap::Args)]
 pub(super) struct BudgetArgs {
     /// Calls of the whole run at most
@@ -15,9 +11,11 @@ pub(super) struct BudgetArgs {
 }
 
 impl BudgetArgs {
-    pub(super) fn apply(&self, orders: &mut Orders) {
-        orders.budget_calls = self.budget_calls.or(orders.budget_calls);
-        let seconds = self.budget_seconds.map(Duration::from_secs);
-        orders.budget_time = seconds.or(orders.budget_time);
+    pub(super) fn calls(&self) -> Option<usize> {
+        self.budget_calls
+    }
+
+    pub(super) fn seconds(&self) -> Option<u64> {
+        self.budget_seconds
     }
 }

@@ -1,8 +1,6 @@
 //! `--include-destructive`, as every command has it that calls tools of a target by itself.
 
-use quintain_redteam::orders::{Destructive, Orders};
-
-use crate::cli::Desk;
+use quintain_redteam::orders::Destructive;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct DestructiveArgs {
@@ -15,15 +13,9 @@ pub(in crate::cli) struct DestructiveArgs {
 }
 
 impl DestructiveArgs {
-    /// A suite may come from somebody else: it may allow objects of the run, and nothing real.
-    pub(in crate::cli) fn apply(&self, orders: &mut Orders, desk: &Desk) {
+    /// How far the command line goes.
+    pub(in crate::cli) fn asked(&self) -> Destructive {
         let asked = self.include_destructive.as_deref().and_then(Destructive::find);
-        let asked = asked.unwrap_or_default();
-        if orders.destructive == Destructive::All && asked != Destructive::All {
-            desk.console.warn(
-                "`destructive: all` of a suite counts as `own`; --include-destructive=all allows everything",
-            );
-        }
-        orders.destructive = orders.destructive.min(Destructive::Own).max(asked);
+        asked.unwrap_or_default()
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use quintain_engine::jobs::OrderRequest;
+use quintain_engine::jobs::config;
 use quintain_engine::redteam::{Campaign, rehearse};
 use quintain_evidence::event::Event;
 use quintain_evidence::redteam_report::NotRun;
@@ -13,10 +15,11 @@ use serde_json::{Value, json};
 
 use super::budget::BudgetArgs;
 use super::destructive::DestructiveArgs;
+use super::orders;
 use super::suite::{confines, with_canary};
 use super::writing::{self, comment, needs};
-use super::{failed, orders};
 use crate::cli::Desk;
+use crate::cli::redteam::run::failed_attack;
 use crate::cli::target::TargetArgs;
 use crate::exit::Exit;
 
@@ -97,8 +100,8 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         }
     })
     .await
-    .map_err(|error| failed(&error, &target, desk))?;
-    let config = writing::config(&name, &target, &Orders::default(), desk);
+    .map_err(|error| failed_attack(&error, Some(&target), desk))?;
+    let config = config(&name, &target, &Orders::default(), &desk.redactor);
     let mut targets = config["targets"].as_array().cloned().unwrap_or_default();
     let stem = args.output.file_stem().and_then(|stem| stem.to_str()).unwrap_or("redteam");
     let canary = format!("{stem}.canary");
@@ -142,10 +145,16 @@ fn usage(what: &str, help: &str, desk: &Desk) -> Exit {
 
 /// What the command line says over the suite.
 fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit> {
-    orders::choose(&mut orders, &args.plugins, desk)?;
-    if args.num_tests.is_some() {
-        orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = args.num_tests);
-    }
+    let request = OrderRequest {
+        plugins: args.plugins.clone(),
+        num_tests: args.num_tests,
+        budget_calls: args.budget.calls(),
+        budget_seconds: args.budget.seconds(),
+        destructive: args.destructive.asked(),
+        allow_remote: args.allow_remote,
+        ..OrderRequest::default()
+    };
+    orders::apply(&request, &mut orders, desk)?;
     if !args.strategies.is_empty() {
         let names: Vec<Value> = args.strategies.iter().map(|name| name.trim().into()).collect();
         let parsed = strategies::parse_all(&names).map_err(|mistakes| {
@@ -157,8 +166,6 @@ fn adjusted(args: &Args, mut orders: Orders, desk: &Desk) -> Result<Orders, Exit
     // Marks of written tests follow from the seed, so a target must not know it by default.
     let chosen = args.seed.or(Some(orders.seed).filter(|seed| *seed != 0));
     orders.seed = chosen.unwrap_or_else(|| desk.context.random_seed());
-    args.budget.apply(&mut orders);
-    args.destructive.apply(&mut orders, desk);
     // Writing a suite asks the target alone: a stranger's file must not choose who gets the user's keys.
     orders.not_run.extend(orders.model.take().map(|model| NotRun {
         what: format!("proposals of {}", model.name),

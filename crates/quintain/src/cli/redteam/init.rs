@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use quintain_engine::World;
+use quintain_engine::jobs::config;
 use quintain_evidence::connection::{Launch, McpTarget};
 use quintain_redteam::attack::{Attack, Powers};
 use quintain_redteam::attacks;
@@ -184,7 +185,7 @@ fn text(
     desk: &Desk,
 ) -> String {
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str());
-    let config = writing::config(name, target, &Orders::default(), desk);
+    let config = config(name, target, &Orders::default(), &desk.redactor);
     let mut text = String::from(
         "# yaml-language-server: $schema=quintain.schema.json\n\
          # (`quintain schema > quintain.schema.json` makes editors complete and check this file.)\n\

@@ -1,9 +1,6 @@
 //! `quintain redteam`: attacks with proofs.
 
-mod again;
-mod assault;
 mod budget;
-mod choices;
 mod destructive;
 mod generate;
 mod init;
@@ -15,12 +12,8 @@ mod strategies;
 mod suite;
 mod writing;
 
-pub(super) use again::{by_launch, target as name_target};
-pub(super) use assault::Assault;
-pub(super) use choices::target as chosen_target;
 pub(super) use destructive::DestructiveArgs;
-pub(super) use orders::of_suite;
-pub(super) use run::{PREFIX, failed};
+pub(super) use run::{PREFIX, failed, named};
 
 use clap::Subcommand;
 

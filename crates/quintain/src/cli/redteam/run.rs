@@ -1,31 +1,30 @@
 //! `quintain redteam run`: one campaign, from the orders to an exit code.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use quintain_engine::redteam::{Past, RedteamError};
+use quintain_engine::jobs::{
+    OrderRequest, Outcome, Prepared, RedteamWork, RunError, Work, chosen_target, reproduced_by,
+};
+use quintain_engine::redteam::RedteamError;
 use quintain_engine::store::{Run, RunState};
-use quintain_evidence::connection::{McpTarget, Server};
-use quintain_evidence::event::{Column, Event, RunInfo};
+use quintain_evidence::connection::McpTarget;
 use quintain_evidence::finding::{Confidence, Severity};
-use quintain_evidence::result::{Place, TargetName};
 use quintain_redteam::orders::Orders;
 use quintain_source::visible;
 use quintain_suite::effects::of_attack;
-use quintain_suite::suite::{Consent, Suite, Target};
+use quintain_suite::suite::{Suite, Target};
 use quintain_wire::transport::stdio::INHERITED;
-use serde_json::Value;
+use serde_json::json;
 
-use super::assault::Assault;
 use super::budget::BudgetArgs;
 use super::destructive::DestructiveArgs;
-use super::{again, choices, orders, writing};
+use super::orders::{apply, of_suite};
 use crate::cli::dry_run::{AttackEffects, DryRun};
 use crate::cli::eval::{Begun, Progress};
 use crate::cli::reports::Show;
-use crate::cli::suite::{self, Opened};
+use crate::cli::suite::{self, Wrong};
 use crate::cli::target::{self, TargetArgs};
-use crate::cli::{Desk, baseline, runs, store};
+use crate::cli::{Desk, baseline, job, runs, store};
 use crate::exit::Exit;
 
 /// What the ids of red-team runs begin with.
@@ -102,86 +101,73 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
-    let consent = Consent::of_the_user();
-    let resolved = match &begun {
-        Some(begun) => {
-            let chosen = choices::target(&begun.info.options);
-            begun.target(&args.target, chosen, consent, desk, args.show.json)
+    match attempt(&args, begun, desk).await {
+        Ok(exit) => exit,
+        Err((what, exit)) => {
+            if args.show.json {
+                desk.console.json(&json!({"error": what}));
+            }
+            exit
         }
-        None => {
-            let resolved = args.target.resolve_with_suite(Some(consent), desk, args.show.json);
-            resolved.map(|(target, world, opened)| (args.target.clone(), target, world, opened))
-        }
-    };
-    let (given, target, world, opened) = match resolved {
-        Ok(resolved) => resolved,
-        Err(exit) => return exit,
-    };
-    let mut orders = match adjusted(&args, opened.as_ref(), desk) {
-        Ok(orders) => orders,
-        Err(exit) => return exit,
-    };
-    if let Some(begun) = &begun {
-        choices::recall(&mut orders, &begun.info.options);
     }
-    orders.written = opened.as_ref().map(|opened| written(&target, opened)).unwrap_or_default();
-    let mut feed = match args.show.open(None, desk) {
-        Ok(feed) => feed,
-        Err(wrong) => {
-            wrong.report(desk);
-            return Exit::Usage;
-        }
+}
+
+async fn attempt(args: &Args, begun: Option<Begun>, desk: &Desk) -> Result<Exit, (String, Exit)> {
+    let wrong = |wrong: Wrong| (wrong.report(desk), Exit::Usage);
+    let found = match &begun {
+        Some(begun) => begun.target(&args.target, chosen_target(&begun.info.options), desk),
+        None => args
+            .target
+            .request()
+            .and_then(|request| Ok((args.target.clone(), request, args.target.files(desk)?))),
     };
+    let (given, target, files) = found.map_err(wrong)?;
     let store = match (&begun, args.no_write) {
         (Some(begun), _) => Some(begun.store.clone()),
         (None, true) => None,
         (None, false) => store::open_or_warn(desk).await,
     };
-    let past = match &begun {
-        Some(begun) => match Past::read(begun.store.clone(), begun.run.clone()).await {
-            Ok(past) => Some(past),
-            Err(error) => return failed(&error.into(), &target, desk),
-        },
-        None => None,
+    let is_stored = store.is_some();
+    let work = RedteamWork {
+        suite: suite::texts(&files),
+        kept: given.given(desk).text().into_iter().collect(),
+        target,
+        orders: args.orders(desk).map_err(|exit| (String::new(), exit))?,
+        again: None,
+        resume: begun.as_ref().map(|begun| begun.run.id.clone()),
     };
-    let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
-    let again = again::target(&given, opened.as_ref(), &target);
-    orders.again = Some(again.clone());
+    let request = job::request("redteam", Work::Redteam(Box::new(work)), desk);
+    let prepared = job::prepare(&job::jobs(desk, store), request, desk).await;
+    let mut prepared = prepared.map_err(|refusal| job::refused(&refusal, desk))?;
+    let again = named(&given, &prepared, true);
+    prepared.again(again);
+    let target = prepared.target().cloned();
+    let fail_on = prepared.orders().and_then(|orders| orders.fail_on);
+    let logged = |pick: fn(&McpTarget) -> Option<bool>| target.as_ref().and_then(pick);
+    desk.start_logging(
+        logged(|target| target.debug).unwrap_or(false),
+        logged(|target| target.verbose).unwrap_or(false),
+    );
+    let mut feed = args.show.open(None, desk).map_err(wrong)?;
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar && !args.show.json);
-    let config = writing::config(&name, &target, &orders, desk);
-    let files = opened.as_ref().map(|opened| &opened.files[..]).unwrap_or_default();
-    let texts = suite::texts(files, &given.given(desk));
-    let info = |planned| {
-        if let Some(begun) = &begun {
-            return RunInfo { planned, ..begun.info.clone() };
-        }
-        let mut info = RunInfo { config, ..info(&name, &orders, planned, desk) };
-        let chosen = args.target.chosen().map(|name| (choices::TARGET.to_owned(), name.into()));
-        info.options.extend(chosen);
-        info
-    };
-    let assault =
-        Assault { target: &target, name: &name, world: &world, orders: &orders, again: &again };
-    let outcome = assault
-        .execute(
-            past.as_ref(),
-            info,
-            |info| match (&begun, &store) {
-                (Some(begun), _) => Some(begun.store.resume(&begun.run, &desk.redactor)),
-                (None, Some(store)) => Some(store.start(info, &texts, &desk.redactor)),
-                (None, None) => None,
-            },
-            &mut |event: Event| {
-                progress.event(&event, || feed.event(&event));
-            },
-            desk,
-        )
-        .await;
-    let outcome = match outcome {
-        Ok(outcome) => outcome,
-        Err(error) => return failed(&error, &target, desk),
-    };
-    let written = feed.finish(&desk.console);
+    let outcome = job::follow(prepared, desk, |event| {
+        progress.event(event, || feed.event(event));
+    })
+    .await;
+    let outcome =
+        outcome.map_err(|error| (error.to_string(), failed(&error, target.as_ref(), desk)))?;
+    Ok(judged(args, &outcome, feed.finish(&desk.console), is_stored, fail_on, desk))
+}
+
+/// What a run means for the exit code.
+fn judged(
+    args: &Args,
+    outcome: &Outcome,
+    written: bool,
+    is_stored: bool,
+    fail_on: Option<Severity>,
+    desk: &Desk,
+) -> Exit {
     if let Some(why) = &outcome.unsaved {
         desk.console.error(&format!("the run could not be kept: {why}"), None);
     }
@@ -192,7 +178,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
     let Some(report) = &outcome.summary.redteam else { return Exit::Nothing };
     report.unused.iter().for_each(|unused| desk.console.warn(&unused.to_string()));
     if outcome.summary.interrupted {
-        let help = if store.is_some() { "; `quintain redteam run --resume` goes on" } else { "" };
+        let help = if is_stored { "; `quintain redteam run --resume` goes on" } else { "" };
         desk.console.err(&format!("interrupted; what was found is reported{help}"));
         return Exit::Interrupted;
     }
@@ -200,7 +186,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         return Exit::Usage;
     }
     let limit = args.fail_on.as_deref().and_then(Severity::find);
-    let limit = limit.or(orders.fail_on).unwrap_or(Severity::Low);
+    let limit = limit.or(fail_on).unwrap_or(Severity::Low);
     let counts = |finding: &&quintain_evidence::finding::Finding| {
         finding.confidence == Confidence::Confirmed
             && finding.severity >= limit
@@ -213,7 +199,7 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
         desk.console.error(&format!("the target did not answer in time: {why}"), None);
         return Exit::Unreachable;
     }
-    if let Some(why) = report.cut_short.as_ref().filter(|_| outcome.fought.is_empty()) {
+    if let Some(why) = report.cut_short.as_ref().filter(|_| outcome.tried.is_empty()) {
         let help = "give more --budget-seconds, or find out why the target does not answer";
         desk.console.error(&format!("nothing was attacked: {why}"), Some(help));
         return Exit::Unreachable;
@@ -231,7 +217,11 @@ fn dry_run(args: &Args, desk: &Desk) -> Exit {
         Ok(read) => read,
         Err(exit) => return exit,
     };
-    let orders = match adjusted(args, opened.as_ref(), desk) {
+    let orders = of_suite(opened.as_ref(), desk).and_then(|mut orders| {
+        apply(&args.orders(desk)?, &mut orders, desk)?;
+        Ok(orders)
+    });
+    let orders = match orders {
         Ok(orders) => orders,
         Err(exit) => return exit,
     };
@@ -296,7 +286,15 @@ fn was_cut_short(run: &Run) -> bool {
     report.is_some_and(|report| report.cut_short.is_some())
 }
 
-pub(in crate::cli) fn failed(error: &RedteamError, target: &McpTarget, desk: &Desk) -> Exit {
+pub(in crate::cli) fn failed(error: &RunError, target: Option<&McpTarget>, desk: &Desk) -> Exit {
+    let RunError::Redteam(error) = error else {
+        desk.console.error(&error.to_string(), None);
+        return Exit::Unreachable;
+    };
+    failed_attack(error, target, desk)
+}
+
+pub(super) fn failed_attack(error: &RedteamError, target: Option<&McpTarget>, desk: &Desk) -> Exit {
     match error {
         RedteamError::Remote => {
             let help = "--allow-remote attacks it all the same; you must be allowed to";
@@ -304,7 +302,8 @@ pub(in crate::cli) fn failed(error: &RedteamError, target: &McpTarget, desk: &De
             Exit::Usage
         }
         RedteamError::Open(open) => {
-            desk.console.error(&open.to_string(), target::advice(open, target).as_deref());
+            let advice = target.and_then(|target| target::advice(open, target));
+            desk.console.error(&open.to_string(), advice.as_deref());
             target::exit_of(open)
         }
         RedteamError::Ground(_) => {
@@ -318,53 +317,30 @@ pub(in crate::cli) fn failed(error: &RedteamError, target: &McpTarget, desk: &De
     }
 }
 
-/// What the suite orders, with what the command line says over it.
-fn adjusted(args: &Args, opened: Option<&Opened>, desk: &Desk) -> Result<Orders, Exit> {
-    let mut orders = orders::of_suite(opened, desk)?;
-    orders::choose(&mut orders, &args.plugins, desk)?;
-    if args.num_tests.is_some() {
-        orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = args.num_tests);
-    }
-    args.budget.apply(&mut orders);
-    orders.seed = args.seed.unwrap_or(orders.seed);
-    orders.concurrency = args.jobs.unwrap_or(orders.concurrency);
-    args.destructive.apply(&mut orders, desk);
-    orders.allow_remote = args.allow_remote;
-    if let Some(file) = &args.baseline {
-        orders.suppressions = baseline::read(file, desk)?;
-        orders.today = baseline::today(desk);
-    }
-    Ok(orders)
+/// How a command line names the target of a run: as the one at hand did, or by how it is started.
+pub(in crate::cli) fn named(given: &TargetArgs, prepared: &Prepared, with_suite: bool) -> String {
+    let launch = prepared.target().map(reproduced_by);
+    given.again(prepared.suite().filter(|_| with_suite), launch)
 }
 
-/// Where the suite writes the servers of the target.
-fn written(target: &McpTarget, opened: &Opened) -> BTreeMap<String, Place> {
-    let place = |server: &Server| {
-        let file = opened.sources.get(server.span.file)?;
-        let at = file.position(server.span.start);
-        let place = Place { file: file.name().to_owned(), line: at.line, column: at.column };
-        Some((server.name.clone(), place))
-    };
-    target.servers.iter().filter_map(place).collect()
-}
-
-pub(in crate::cli) fn info(name: &str, orders: &Orders, planned: usize, desk: &Desk) -> RunInfo {
-    let created = desk.context.now();
-    let options = choices::kept(orders);
-    RunInfo {
-        id: format!("{PREFIX}{}-{created}", desk.context.letters(3)),
-        created,
-        description: orders.purpose.clone(),
-        config: Value::Null,
-        columns: vec![Column {
-            target: TargetName { id: name.to_owned(), label: None },
-            prompt_idx: 0,
-            raw: "{{prompt}}".to_owned(),
-            label: "{{prompt}}".to_owned(),
-        }],
-        planned,
-        options,
-        tags: BTreeMap::new(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+impl Args {
+    /// What counts instead of what the suite orders.
+    fn orders(&self, desk: &Desk) -> Result<OrderRequest, Exit> {
+        let (suppressions, today) = match &self.baseline {
+            Some(file) => (baseline::read(file, desk)?, baseline::today(desk)),
+            None => (Vec::new(), String::new()),
+        };
+        Ok(OrderRequest {
+            plugins: self.plugins.clone(),
+            num_tests: self.num_tests,
+            budget_calls: self.budget.calls(),
+            budget_seconds: self.budget.seconds(),
+            seed: self.seed,
+            concurrency: self.jobs,
+            destructive: self.destructive.asked(),
+            allow_remote: self.allow_remote,
+            suppressions,
+            today,
+        })
     }
 }

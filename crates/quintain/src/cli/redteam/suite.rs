@@ -3,6 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use quintain_engine::jobs::config;
+use quintain_engine::jobs::quoted;
+use quintain_engine::jobs::target_label;
 use quintain_engine::redteam::ENV_CANARY;
 use quintain_engine::store::StoreError;
 use quintain_evidence::finding::{Finding, Severity};
@@ -11,8 +14,8 @@ use quintain_report::yaml_block;
 use serde_json::{Value, json};
 
 use super::PREFIX;
-use super::writing::{self, comment, label, needs};
-use crate::cli::target::{TargetArgs, quoted};
+use super::writing::{self, comment, needs};
+use crate::cli::target::TargetArgs;
 use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
 
@@ -90,7 +93,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
         let (target, _) = args.target.resolve(desk, args.json)?;
         let name = known.findings.first().map_or("target", |finding| finding.target.as_str());
         let orders = quintain_redteam::orders::Orders::default();
-        let config = writing::config(name, &target, &orders, desk);
+        let config = config(name, &target, &orders, &desk.redactor);
         known.targets = config["targets"].as_array().cloned().unwrap_or_default();
         known.stored = false;
     }
@@ -212,7 +215,7 @@ fn tests(args: &Args, known: &Known, printed: bool, desk: &Desk) -> Regression {
     let target_of = |identity: Option<&str>| match identity {
         None => labels.first().map(|label| (*label).to_owned()),
         Some(name) => {
-            let wanted = label(labels.first()?, name);
+            let wanted = target_label(labels.first()?, name);
             labels.contains(&wanted.as_str()).then_some(wanted)
         }
     };

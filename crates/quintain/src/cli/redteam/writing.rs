@@ -3,47 +3,10 @@
 use std::path::Path;
 
 use quintain_engine::redteam::ENV_CANARY;
-use quintain_evidence::connection::McpTarget;
-use quintain_redteam::orders::{Orders, Regression, written_identity, written_target};
+use quintain_redteam::orders::Regression;
 use quintain_source::visible;
-use serde_json::{Value, json};
 
 use crate::cli::{Desk, own_file};
-
-/// How a run was started, kept with it: its targets as a suite writes them, one per identity.
-pub(super) fn config(name: &str, target: &McpTarget, orders: &Orders, desk: &Desk) -> Value {
-    let is_secret = |text: &str| holds_secret(text, desk);
-    let mut targets = Vec::new();
-    match &orders.identities[..] {
-        [] => targets.push(written_target(name, target, &is_secret)),
-        identities => {
-            for (at, identity) in identities.iter().enumerate() {
-                let label = if at == 0 { name.to_owned() } else { label(name, &identity.name) };
-                targets.push(written_identity(&label, target, identity, &is_secret));
-            }
-        }
-    }
-    json!({"targets": targets})
-}
-
-/// What the target of another identity is called.
-pub(super) fn label(name: &str, identity: &str) -> String {
-    format!("{name} as {identity}")
-}
-
-/// Whether a text is known as a secret, or looks like one.
-fn holds_secret(text: &str, desk: &Desk) -> bool {
-    use quintain_content::detect;
-    let detectors: Vec<_> = detect::all()
-        .iter()
-        .copied()
-        .filter(|detector| detector.family() == detect::Family::Secret)
-        .collect();
-    desk.redactor.text(text) != text
-        || detect::scan(text, &detectors)
-            .iter()
-            .any(|hit| hit.confidence >= detect::Confidence::Medium)
-}
 
 /// Lines of a comment; what a target said is made visible.
 pub(super) fn comment(text: &str) -> String {

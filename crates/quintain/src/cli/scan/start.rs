@@ -15,8 +15,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::sheet::{Scan, State};
 use super::table;
+use crate::cli::Desk;
 use crate::cli::ask_user::ask_user;
-use crate::cli::{Desk, target};
 use crate::context::Context;
 
 /// Servers that are started at once.
@@ -93,7 +93,7 @@ struct Asked {
 
 async fn list(asked: &Asked, timeout: Option<Duration>, world: &World) -> Result<Surface, String> {
     let launch = asked.filled.clone()?;
-    let mut target = target::plain(asked.title.clone(), launch);
+    let mut target = quintain_engine::jobs::plain(asked.title.clone(), launch);
     if timeout.is_some() {
         target.timeouts.request = timeout;
     }

@@ -4,13 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use quintain_engine::store::SuiteText;
-use quintain_evidence::connection::{Launch, McpTarget};
 use quintain_wire::redact::MASK;
 use serde::{Deserialize, Serialize};
 
 use super::TargetArgs;
 use crate::cli::Desk;
-use crate::cli::suite::{Wrong, say};
 
 /// The name that it is stored under, beside the files of the suite.
 const NAME: &str = "options of the target";
@@ -129,31 +127,9 @@ impl Given {
         }
     }
 
-    /// Servers that ran where the run was started run there again, wherever the user is now.
-    pub(in crate::cli) fn place<'a>(
-        &self,
-        targets: impl Iterator<Item = &'a mut McpTarget>,
-        here: &Path,
-    ) -> Result<(), Wrong> {
-        let Some(folder) = self.folder.as_deref().filter(|folder| *folder != here) else {
-            return Ok(());
-        };
-        for server in targets.flat_map(|target| &mut target.servers) {
-            if let Launch::Command { cwd: cwd @ None, .. } | Launch::Path { cwd: cwd @ None, .. } =
-                &mut server.launch
-            {
-                if !folder.is_dir() {
-                    let what = format!(
-                        "the run was started in `{}`, which does not exist any more",
-                        folder.display()
-                    );
-                    let help = "name the target again: `-- COMMAND ARG...` or `-c FILE`";
-                    return Err(say(what, Some(help.to_owned())));
-                }
-                *cwd = Some(folder.to_owned());
-            }
-        }
-        Ok(())
+    /// Where the run was started, if that is not here: its servers run there again.
+    pub(in crate::cli) fn elsewhere(&self, here: &Path) -> Option<PathBuf> {
+        self.folder.clone().filter(|folder| folder != here)
     }
 }
 

@@ -1,0 +1,428 @@
+//! Runs of suites, and stored runs that are judged again.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::time::Duration;
+
+use futures_util::TryStreamExt as _;
+use quintain_evidence::event::RunInfo;
+use quintain_evidence::result::CaseStatus;
+use quintain_suite::plan::{Among, Plan, Sameness, SelectError, Selection, plan};
+use quintain_suite::suite::{Consent, EvaluateOptions, Needed, Purpose, load};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::handle::{Outcome, RunError, Running};
+use super::prepare::{Jobs, Kind, Notice, Opened, Prepared, Refusal, files_of, load_suite, place};
+use super::request::{EvalWork, Overrides, RejudgeWork, RunRequest};
+use crate::masked;
+use crate::run::{Earlier, Job, Recording, Settings, execute, stored_sameness};
+use crate::secrets::learn;
+use crate::store::{Store, SuiteText};
+use crate::world::World;
+
+/// Which cases a run has. Stored with the run, so that it can be resumed.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Choices {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_pattern: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_first_n: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_range: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_sample: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_sample_seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_targets: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_prompts: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    filter_metadata: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_failing: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_failing_only: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_errors_only: Option<String>,
+}
+
+impl Choices {
+    /// Reads what [`Choices::to_options`] wrote; what is not understood is as if not said.
+    pub fn of_options(options: &Map<String, Value>) -> Self {
+        serde_json::from_value(Value::Object(options.clone())).unwrap_or_default()
+    }
+
+    fn to_options(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(options)) => options,
+            _ => Map::new(),
+        }
+    }
+
+    /// `commandLineOptions` of the suite count where the request says nothing.
+    pub fn or(&self, suite: &Map<String, Value>) -> Self {
+        let mut options = Self::of_options(suite).to_options();
+        options.extend(self.to_options());
+        Self::of_options(&options)
+    }
+
+    /// The run whose tests are taken up again, and which of its results count.
+    pub fn failing(&self) -> Option<(&str, &'static [CaseStatus])> {
+        use CaseStatus::{Errored, Failed};
+        let named: [(&Option<String>, &'static [CaseStatus]); 3] = [
+            (&self.filter_failing, &[Failed, Errored]),
+            (&self.filter_failing_only, &[Failed]),
+            (&self.filter_errors_only, &[Errored]),
+        ];
+        named.into_iter().find_map(|(run, statuses)| Some((run.as_deref()?, statuses)))
+    }
+
+    /// # Errors
+    /// When a filter makes no sense.
+    pub fn selection(&self) -> Result<Selection, SelectError> {
+        let regex = |pattern: &Option<String>| pattern.as_deref().map(Selection::regex).transpose();
+        let metadata = self.filter_metadata.iter().map(|text| Selection::parse_metadata(text));
+        Ok(Selection {
+            pattern: regex(&self.filter_pattern)?,
+            targets: regex(&self.filter_targets)?,
+            prompts: regex(&self.filter_prompts)?,
+            metadata: metadata.collect::<Result<_, _>>()?,
+            range: self.filter_range.as_deref().map(Selection::parse_range).transpose()?,
+            first: self.filter_first_n,
+            sample: self.filter_sample.map(|count| (count, self.filter_sample_seed.unwrap_or(0))),
+            among: None,
+        })
+    }
+}
+
+impl Overrides {
+    /// What the request says, else the suite, else the environment, else the default.
+    fn settings(&self, suite: &EvaluateOptions, env: &BTreeMap<String, String>) -> Settings {
+        let millis = |name: &str| env.get(name)?.trim().parse::<u64>().ok();
+        let limit = |given: Option<u64>, suite: Option<Duration>, variable: &str| {
+            let given = given.map(Duration::from_millis).or(suite);
+            let limit = given.or_else(|| millis(variable).map(Duration::from_millis));
+            limit.filter(|limit| !limit.is_zero())
+        };
+        let delay = limit(self.delay_ms, suite.delay, "PROMPTFOO_DELAY_MS");
+        let concurrency = self.concurrency.or(suite.max_concurrency).unwrap_or(4);
+        Settings {
+            // A pause between tests makes sense only if they do not overlap.
+            concurrency: if delay.is_some() { 1 } else { concurrency.max(1) },
+            delay,
+            timeout: limit(self.timeout_ms, suite.timeout, "PROMPTFOO_EVAL_TIMEOUT_MS"),
+            max_time: limit(self.max_time_ms, suite.max_eval_time, "PROMPTFOO_MAX_EVAL_TIME_MS"),
+            rate: self.rate.or(suite.rate),
+            retries: self.retries,
+            fail_on_tool_error: self.fail_on_tool_error || suite.fail_on_tool_error,
+            update_snapshots: self.update_snapshots,
+            // In a pipeline, a snapshot that was forgotten must not appear to pass.
+            write_new_snapshots: !env.contains_key("CI"),
+        }
+    }
+}
+
+/// A run of a suite that can be started.
+pub(super) struct Ready {
+    consent: Consent,
+    plan: Plan,
+    settings: Settings,
+    earlier: Option<Earlier>,
+    recording: Option<Recording>,
+    /// What is kept with the run beside its suite.
+    kept: Vec<SuiteText>,
+}
+
+pub(super) async fn prepare(
+    jobs: &Jobs,
+    request: &RunRequest,
+    work: &EvalWork,
+    notify: &mut dyn FnMut(Notice<'_>),
+) -> Result<Prepared, Refusal> {
+    let consent = Consent::of_the_user();
+    let mut env = (*jobs.world.env).clone();
+    env.extend(work.variables.clone());
+    let redactor = &jobs.world.redactor;
+    let (files, disk) = (files_of(&work.suite), jobs.files.clone());
+    let opened = load_suite(files, &env, disk, Purpose::Run(consent), redactor, notify);
+    let mut opened = opened.ok_or(Refusal::Suite)?;
+    place(
+        opened.suite.targets.iter_mut().filter_map(|one| one.as_mcp_mut()),
+        work.folder.as_ref(),
+    )?;
+    if opened.suite.targets.is_empty() {
+        let help = "name what is under test: `targets: [{id: mcp, config: {server: ...}}]`";
+        return Err(Refusal::usage("the suite has no target", help));
+    }
+    let resumed = match &work.resume {
+        Some(resume) => {
+            let store = jobs.needed_store()?;
+            let run = store.find(&resume.run).await?;
+            let info = store.info(&run).await?;
+            Some((store.clone(), run, info, resume.retry_errors))
+        }
+        None => None,
+    };
+    let choices = match &resumed {
+        Some((_, _, info, _)) => Choices::of_options(&info.options),
+        None => Choices::of_options(&work.choices).or(&opened.suite.tests.command_line),
+    };
+    let usage = |what: String| Refusal::usage(what, None);
+    let mut selection = choices.selection().map_err(|error| usage(error.to_string()))?;
+    if let Some((run, statuses)) = choices.failing() {
+        let tests = ended(run, statuses, jobs).await.map_err(usage)?;
+        let redactor = redactor.clone();
+        let stored = move |description: Option<&str>, vars: &Map<String, Value>| {
+            stored_sameness(description, vars, &redactor)
+        };
+        selection.among = Some(Among { tests, stored: Box::new(stored) });
+    }
+    let options = &opened.suite.tests.options;
+    let settings = work.overrides.settings(options, &env);
+    let plan = plan(&opened.suite, &selection, choices.repeat.or(options.repeat).unwrap_or(1));
+    if plan.seats.is_empty() {
+        let help = "no test, prompt or target is left after the filters";
+        return Err(Refusal::nothing("nothing is selected", help));
+    }
+    let (info, earlier) = match resumed {
+        Some((store, run, info, retry_errors)) => {
+            let earlier = Earlier::of(store, run, &plan, retry_errors).await?;
+            (RunInfo { planned: plan.seats.len(), ..info }, Some(earlier))
+        }
+        None => {
+            let mut stored = choices.to_options();
+            stored.insert("maxConcurrency".into(), settings.concurrency.into());
+            if let Some(delay) = settings.delay {
+                stored.insert("delay".into(), (delay.as_millis() as u64).into());
+            }
+            let info = RunInfo {
+                description: request.description.clone().or(opened.suite.description.clone()),
+                config: opened.suite.config(),
+                columns: plan.columns.clone(),
+                planned: plan.seats.len(),
+                options: stored,
+                tags: tags(&opened, request),
+                ..blank(request)
+            };
+            (masked::run(&info, redactor).into_owned(), None)
+        }
+    };
+    let world = World { env: env.into(), ..jobs.world.clone() };
+    let ready =
+        Ready { consent, plan, settings, earlier, recording: None, kept: work.kept.clone() };
+    Ok(prepared(jobs, request, info, opened, world, ready))
+}
+
+pub(super) async fn prepare_again(
+    jobs: &Jobs,
+    request: &RunRequest,
+    work: &RejudgeWork,
+    notify: &mut dyn FnMut(Notice<'_>),
+) -> Result<Prepared, Refusal> {
+    // Assertions in code judge here as they do in a run.
+    let consent = Consent::of_the_user();
+    let redactor = &jobs.world.redactor;
+    let store = jobs.needed_store()?;
+    let run = store.find(&work.run).await?;
+    let earlier = store.info(&run).await?;
+    let files = files_of(&work.suite);
+    // What is a secret of this suite is a mask in a stored run, and has to be one in whatever is compared with
+    // it. Which variables are mentioned is seen without running anything.
+    let seen =
+        load(files.clone(), &jobs.world.env, jobs.files.clone(), Purpose::Read(Needed::Nothing));
+    learn(&seen.secrets, redactor);
+    let mask = |value: &String| redactor.text(value).into_owned();
+    let env: BTreeMap<String, String> =
+        jobs.world.env.iter().map(|(name, value)| (name.clone(), mask(value))).collect();
+    let disk = jobs.files.clone();
+    let opened = load_suite(files, &env, disk, Purpose::Run(consent), redactor, notify);
+    let opened = opened.ok_or(Refusal::Suite)?;
+    let repeat = Choices::of_options(&earlier.options).repeat;
+    let repeat = repeat.or(opened.suite.tests.options.repeat).unwrap_or(1);
+    let mut plan = plan(&opened.suite, &Selection::default(), repeat);
+    let (planned, id) = (plan.seats.len(), run.id.clone());
+    let recording = Recording::of(store.clone(), run, &opened.suite, &mut plan, redactor).await?;
+    if plan.seats.len() < planned {
+        let missing = planned - plan.seats.len();
+        notify(Notice::Warning(format!("{missing} of {planned} tests have no recorded answer")));
+    }
+    if plan.seats.is_empty() {
+        let help = "tests are found again by their description and variables";
+        return Err(Refusal::nothing(format!("the run {id} answers no test of this suite"), help));
+    }
+    let mut options = earlier.options.clone();
+    options.insert("rejudged".to_owned(), id.into());
+    let info = RunInfo {
+        description: opened.suite.description.clone().or(earlier.description.clone()),
+        columns: plan.columns.clone(),
+        planned: plan.seats.len(),
+        options,
+        id: request.id.clone(),
+        created: request.created.clone(),
+        version: request.version.clone(),
+        ..earlier
+    };
+    let info = masked::run(&info, redactor).into_owned();
+    let settings = Settings {
+        update_snapshots: work.update_snapshots,
+        write_new_snapshots: !env.contains_key("CI"),
+        ..Settings::default()
+    };
+    let world = World { env: env.into(), redactor: redactor.clone(), ..World::default() };
+    let ready = Ready {
+        consent,
+        plan,
+        settings,
+        earlier: None,
+        recording: Some(recording),
+        kept: work.kept.clone(),
+    };
+    Ok(prepared(jobs, request, info, opened, world, ready))
+}
+
+fn prepared(
+    jobs: &Jobs,
+    request: &RunRequest,
+    info: RunInfo,
+    opened: Opened,
+    world: World,
+    ready: Ready,
+) -> Prepared {
+    Prepared {
+        id: info.id.clone(),
+        info,
+        opened: Some(opened),
+        world,
+        store: jobs.store_for(request),
+        kind: Kind::Eval(Box::new(ready)),
+        live: jobs.live.clone(),
+    }
+}
+
+/// A run of which nothing is known but the request.
+pub(super) fn blank(request: &RunRequest) -> RunInfo {
+    RunInfo {
+        id: request.id.clone(),
+        created: request.created.clone(),
+        description: None,
+        config: Value::Null,
+        columns: Vec::new(),
+        planned: 0,
+        options: Map::new(),
+        tags: BTreeMap::new(),
+        version: request.version.clone(),
+    }
+}
+
+/// The tags of the suite with those of the request over them.
+fn tags(opened: &Opened, request: &RunRequest) -> BTreeMap<String, String> {
+    let tags = opened.suite.tests.tags.iter().map(|(name, value)| match value {
+        Value::String(text) => (name.clone(), text.clone()),
+        other => (name.clone(), other.to_string()),
+    });
+    tags.chain(request.tags.clone()).collect()
+}
+
+impl Ready {
+    pub(super) async fn run(
+        self: Box<Self>,
+        info: RunInfo,
+        opened: Option<Opened>,
+        world: &World,
+        store: Option<Store>,
+        mut running: Running,
+    ) -> Result<Outcome, RunError> {
+        let Some(opened) = opened else { return Ok(Outcome::default()) };
+        let redactor = &world.redactor;
+        let writer = match (&self.earlier, &store) {
+            (Some(earlier), _) => Some(earlier.store.resume(&earlier.run, redactor)),
+            (None, Some(store)) => {
+                let mut texts = texts_of(&opened);
+                texts.extend(self.kept);
+                Some(store.start(&info, &texts, redactor))
+            }
+            (None, None) => None,
+        };
+        let job = Job {
+            consent: self.consent,
+            suite: &opened.suite,
+            plan: &self.plan,
+            sources: &opened.sources,
+            world,
+            settings: &self.settings,
+            info: &info,
+            earlier: self.earlier.as_ref(),
+            recording: self.recording.as_ref(),
+        };
+        let emitter = &mut running.emitter;
+        let outcome = execute(&job, running.stop, writer, &mut |event| emitter.emit(event)).await;
+        Ok(Outcome {
+            summary: outcome.summary,
+            unreachable: outcome.unreachable,
+            overdue: outcome.overdue,
+            unsaved: outcome.unsaved,
+            ..Outcome::default()
+        })
+    }
+}
+
+/// The files as a run keeps them; the store leaves out secrets.
+pub(super) fn texts_of(opened: &Opened) -> Vec<SuiteText> {
+    let text = |file: &quintain_suite::suite::SuiteFile| SuiteText {
+        name: file.name.clone(),
+        base_dir: file.base_dir.clone(),
+        text: file.text.to_string(),
+    };
+    opened.files.iter().map(text).collect()
+}
+
+/// The tests of an earlier run that ended so: a run of the store, or a file of results in JSON.
+async fn ended(
+    wanted: &str,
+    statuses: &[CaseStatus],
+    jobs: &Jobs,
+) -> Result<HashSet<Sameness>, String> {
+    if let Ok(bytes) = jobs.files.read(&jobs.world.cwd.join(Path::new(wanted))) {
+        return in_file(&bytes, statuses).ok_or_else(|| {
+            format!("`{wanted}` contains no results; name a run or a .json report")
+        });
+    }
+    let store = jobs.store.as_ref().ok_or_else(|| format!("there is no run `{wanted}`"))?;
+    let mut found = HashSet::new();
+    let run = store.find(wanted).await.map_err(|error| error.to_string())?;
+    let mut cases = store.cases(&run);
+    while let Some(case) = cases.try_next().await.map_err(|error| error.to_string())? {
+        let vars = case.test.get("vars").and_then(Value::as_object);
+        if statuses.contains(&case.status) {
+            let vars = vars.unwrap_or(&case.vars);
+            found.insert(Sameness::new(case.description.as_deref(), vars));
+        }
+    }
+    Ok(found)
+}
+
+fn in_file(bytes: &[u8], statuses: &[CaseStatus]) -> Option<HashSet<Sameness>> {
+    let report: Value = serde_json::from_slice(bytes).ok()?;
+    let rows = report.pointer("/results/results")?.as_array()?;
+    let ended = rows.iter().filter(|row| {
+        let status = match row.get("failureReason").and_then(Value::as_u64) {
+            Some(1) => CaseStatus::Failed,
+            Some(2) => CaseStatus::Errored,
+            _ => CaseStatus::Passed,
+        };
+        statuses.contains(&status)
+    });
+    let empty = Map::new();
+    let same = ended.map(|row| {
+        let test = row.get("testCase");
+        let vars = test.and_then(|test| test.get("vars")).and_then(Value::as_object);
+        let description = test.and_then(|test| test.get("description")).and_then(Value::as_str);
+        Sameness::new(description, vars.unwrap_or(&empty))
+    });
+    Some(same.collect())
+}

@@ -1,0 +1,125 @@
+//! What leaves a job while it runs, and how it is ended.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quintain_evidence::event::{Event, RunEvent};
+use quintain_wire::redact::Redactor;
+use tokio::sync::{broadcast, mpsc, watch};
+
+use crate::masked;
+
+/// Events that may wait for the client before the job waits for it.
+pub(super) const QUEUE: usize = 256;
+/// How long the job sleeps before it looks again whether the client has taken some.
+const FULL: Duration = Duration::from_micros(200);
+
+/// How far a job is asked to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    Run,
+    /// Nothing new begins; what is finished is reported.
+    Stop,
+    /// Everything is dropped.
+    Abort,
+}
+
+/// Ends a job.
+#[derive(Debug, Clone)]
+pub struct Cancel(Arc<watch::Sender<Level>>);
+
+impl Cancel {
+    pub(super) fn new() -> (Self, watch::Receiver<Level>) {
+        let (sender, receiver) = watch::channel(Level::Run);
+        (Self(Arc::new(sender)), receiver)
+    }
+
+    /// Ends the job with a valid partial result.
+    pub fn stop(&self) {
+        self.raise(Level::Stop);
+    }
+
+    /// Drops everything that the job does, child processes included.
+    pub fn abort(&self) {
+        self.raise(Level::Abort);
+    }
+
+    fn raise(&self, level: Level) {
+        self.0.send_if_modified(|now| {
+            let higher = level > *now;
+            *now = level.max(*now);
+            higher
+        });
+    }
+}
+
+/// Numbers events, masks secrets in them and hands them on.
+pub(super) struct Emitter {
+    run: Arc<str>,
+    sequence: u64,
+    redactor: Redactor,
+    client: mpsc::Sender<RunEvent>,
+    others: broadcast::Sender<RunEvent>,
+}
+
+impl Emitter {
+    pub(super) fn new(
+        run: &str,
+        redactor: Redactor,
+        client: mpsc::Sender<RunEvent>,
+        others: broadcast::Sender<RunEvent>,
+    ) -> Self {
+        Self { run: run.into(), sequence: 0, redactor, client, others }
+    }
+
+    /// Waits while the client is far behind; a client that is gone is no reason to stop.
+    pub(super) fn emit(&mut self, event: Event) {
+        self.sequence += 1;
+        let event = masked::event(event, &self.redactor);
+        let mut event = RunEvent { run: self.run.clone(), sequence: self.sequence, event };
+        let _ = self.others.send(event.clone());
+        while let Err(refused) = self.client.try_send(event) {
+            match refused {
+                mpsc::error::TrySendError::Full(back) => {
+                    event = back;
+                    std::thread::sleep(FULL);
+                }
+                mpsc::error::TrySendError::Closed(_) => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quintain_evidence::event::Phase;
+    use secrecy::SecretString;
+
+    use super::*;
+
+    #[test]
+    fn a_job_is_only_ever_asked_to_end_sooner() {
+        let (cancel, level) = Cancel::new();
+        cancel.abort();
+        cancel.stop();
+        assert_eq!(*level.borrow(), Level::Abort);
+    }
+
+    #[tokio::test]
+    async fn events_are_numbered_masked_and_survive_serialisation() {
+        let redactor = Redactor::default();
+        redactor.learn(&SecretString::from("s3cret-value"));
+        let (client, mut events) = mpsc::channel(QUEUE);
+        let mut emitter = Emitter::new("eval-x", redactor, client, broadcast::channel(4).0);
+        emitter.emit(Event::Phase(Phase::Survey));
+        emitter.emit(Event::Warning("s3cret-value is in here".to_owned()));
+        drop(emitter);
+        let first = events.recv().await.expect("an event");
+        assert_eq!((&*first.run, first.sequence), ("eval-x", 1));
+        let second = events.recv().await.expect("an event");
+        assert_eq!(second.sequence, 2);
+        let text = serde_json::to_string(&second).expect("JSON");
+        assert!(!text.contains("s3cret-value"), "{text}");
+        assert_eq!(serde_json::from_str::<RunEvent>(&text).expect("an event"), second);
+    }
+}

@@ -1,0 +1,171 @@
+//! A job that runs: its events, how to end it, what it came to. Every job has a thread and a runtime of its own, so
+//! that what one of them computes does not hold up another.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use quintain_evidence::event::RunEvent;
+use quintain_evidence::tally::Summary;
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+
+use super::events::{Cancel, Emitter, Level, QUEUE};
+use crate::redteam::RedteamError;
+use crate::run::Stop;
+
+/// Futures of runs are large, and suites may nest deeply.
+const STACK: usize = 16 << 20;
+/// How long a handle that is dropped waits for its job to drop everything.
+const DROP: Duration = Duration::from_secs(2);
+/// Events that a late listener may be behind before it has to look into the store.
+const TAIL: usize = 1_024;
+
+/// What a run came to.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub summary: Summary,
+    /// Targets that could not be reached, and why.
+    pub unreachable: Vec<String>,
+    /// The time limit ended the run.
+    pub overdue: bool,
+    /// What could not be kept in the store.
+    pub unsaved: Option<String>,
+    /// Attack and place of every trial of this job.
+    pub tried: BTreeSet<(String, String)>,
+    /// What was planted and could not be removed, and why.
+    pub left: Vec<(PathBuf, String)>,
+}
+
+/// Why a job came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Redteam(#[from] RedteamError),
+    #[error("the thread of the run cannot be started: {0}")]
+    Thread(std::io::Error),
+    #[error("the run was aborted")]
+    Aborted,
+}
+
+/// What a job is run with.
+pub(super) struct Running {
+    pub(super) emitter: Emitter,
+    pub(super) stop: Stop,
+}
+
+/// A job under way.
+pub struct RunHandle {
+    pub id: String,
+    events: mpsc::Receiver<RunEvent>,
+    cancel: Cancel,
+    outcome: oneshot::Receiver<Result<Outcome, RunError>>,
+    thread: Option<JoinHandle<()>>,
+    tail: broadcast::Sender<RunEvent>,
+}
+
+impl RunHandle {
+    /// Starts a job in a thread of its own.
+    pub(super) fn start<F>(
+        id: String,
+        redactor: quintain_wire::redact::Redactor,
+        work: impl FnOnce(Running) -> F + Send + 'static,
+    ) -> Result<Self, RunError>
+    where
+        F: Future<Output = Result<Outcome, RunError>>,
+    {
+        let (client, events) = mpsc::channel(QUEUE);
+        let (tail, _) = broadcast::channel(TAIL);
+        let (cancel, level) = Cancel::new();
+        let (send, outcome) = oneshot::channel();
+        let emitter = Emitter::new(&id, redactor, client, tail.clone());
+        let body = move || {
+            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => {
+                    let _ = send.send(Err(RunError::Thread(error)));
+                    return;
+                }
+            };
+            let result = runtime.block_on(async {
+                let running = Running { emitter, stop: stop_of(level.clone()) };
+                tokio::select! {
+                    biased;
+                    () = reaches(level, Level::Abort) => Err(RunError::Aborted),
+                    result = work(running) => result,
+                }
+            });
+            // What still computes, such as a script of the user, must not hold the outcome up.
+            runtime.shutdown_background();
+            let _ = send.send(result);
+        };
+        let thread = std::thread::Builder::new().name("run".to_owned()).stack_size(STACK);
+        let thread = thread.spawn(body).map_err(RunError::Thread)?;
+        Ok(Self { id, events, cancel, outcome, thread: Some(thread), tail })
+    }
+
+    /// The next event; none when the job has ended.
+    pub async fn next(&mut self) -> Option<RunEvent> {
+        self.events.recv().await
+    }
+
+    /// Ends the job from elsewhere.
+    pub fn cancel(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    /// The events from now on, for one more listener.
+    pub(super) fn tail(&self) -> broadcast::Sender<RunEvent> {
+        self.tail.clone()
+    }
+
+    /// What the job came to. Events that nobody took are dropped.
+    ///
+    /// # Errors
+    /// When there was no run.
+    ///
+    /// # Panics
+    /// If the job did: its panic goes on here.
+    pub async fn outcome(mut self) -> Result<Outcome, RunError> {
+        self.events.close();
+        while self.events.recv().await.is_some() {}
+        if let Ok(result) = (&mut self.outcome).await {
+            return result;
+        }
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            _ => Err(RunError::Aborted),
+        }
+    }
+}
+
+impl Drop for RunHandle {
+    /// A job does not outlive whoever asked for it; its child processes end with it.
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        self.cancel.abort();
+        let until = std::time::Instant::now() + DROP;
+        while !thread.is_finished() && std::time::Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// True once the job is asked to end.
+fn stop_of(mut level: watch::Receiver<Level>) -> Stop {
+    let (send, stop) = watch::channel(false);
+    tokio::spawn(async move {
+        if level.wait_for(|level| *level >= Level::Stop).await.is_ok() {
+            let _ = send.send(true);
+        }
+        // The receivers mind a sender that is gone.
+        send.closed().await;
+    });
+    stop
+}
+
+async fn reaches(mut level: watch::Receiver<Level>, wanted: Level) {
+    if level.wait_for(|level| *level >= wanted).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,25 @@
+//! The one door of the engine: an owned [`RunRequest`] is prepared, started and answered with a [`RunHandle`]. The
+//! command line, and whoever else wants a run, is a client of it. Nothing is shared between two jobs but the store.
+
+mod eval;
+mod events;
+mod handle;
+mod listener;
+mod prepare;
+mod redteam;
+mod request;
+mod target;
+
+pub use eval::Choices;
+pub use events::{Cancel, Level};
+pub use handle::{Outcome, RunError, RunHandle};
+pub use listener::Listener;
+pub use prepare::{Jobs, Notice, Opened, Prepared, Refusal, SubmitError, load_suite};
+pub use redteam::{
+    chosen_target, config, orders_of, quoted, reproduce, reproduced_by, target_label,
+};
+pub use request::{
+    EvalWork, OrderRequest, Overrides, RedteamWork, RejudgeWork, ReplayWork, Resume, RunRequest,
+    TargetRequest, Work,
+};
+pub use target::{adjust, choose, plain};

@@ -1,0 +1,437 @@
+//! Red-team runs, and findings that are tried again.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use quintain_content::detect;
+use quintain_evidence::connection::{Launch, McpTarget, Server};
+use quintain_evidence::event::{Column, RunInfo};
+use quintain_evidence::probe::Step;
+use quintain_evidence::result::{Place, TargetName};
+use quintain_redteam::orders::{Destructive, Orders, Reading, written_identity, written_target};
+use quintain_source::{Diagnostics, Severity};
+use quintain_suite::demands::DemandReader;
+use quintain_suite::suite::{Consent, Files, Purpose};
+use quintain_wire::redact::Redactor;
+use serde_json::{Map, Value, json};
+
+use super::eval::{blank, texts_of};
+use super::handle::{Outcome, RunError, Running};
+use super::prepare::{Jobs, Kind, Notice, Opened, Prepared, Refusal, files_of, load_suite, place};
+use super::request::{OrderRequest, RedteamWork, ReplayWork, RunRequest, TargetRequest};
+use super::target::{adjust, choose};
+use crate::masked;
+use crate::redteam::{Campaign, Past, execute};
+use crate::secrets::{learn, learn_launch};
+use crate::store::{Run, Store, SuiteText};
+use crate::world::World;
+
+/// Under which the target of a suite is kept, if it has several.
+const TARGET: &str = "target";
+
+/// An attack that can be started.
+pub(super) struct Ready {
+    pub(super) target: McpTarget,
+    pub(super) orders: Orders,
+    pub(super) name: String,
+    past: Option<Past>,
+    resumed: Option<(Store, Run)>,
+    pub(super) again: Option<String>,
+    /// What is kept with the run.
+    texts: Vec<SuiteText>,
+}
+
+pub(super) async fn prepare(
+    jobs: &Jobs,
+    request: &RunRequest,
+    work: &RedteamWork,
+    notify: &mut dyn FnMut(Notice<'_>),
+) -> Result<Prepared, Refusal> {
+    let (target, opened) = target(jobs, &work.suite, &work.target, notify)?;
+    let redactor = &jobs.world.redactor;
+    let mut orders = orders_of(opened.as_ref(), &*jobs.files, redactor, notify)?;
+    work.orders.apply(&mut orders, notify)?;
+    let mut info = None;
+    let (mut past, mut resumed) = (None, None);
+    if let Some(wanted) = &work.resume {
+        let store = jobs.needed_store()?;
+        let run = store.find(wanted).await?;
+        let stored = store.info(&run).await?;
+        recall(&mut orders, &stored.options);
+        info = Some(stored);
+        past = Some(Past::read(store.clone(), run.clone()).await?);
+        resumed = Some((store.clone(), run));
+    }
+    orders.written = opened.as_ref().map(|opened| written(&target, opened)).unwrap_or_default();
+    let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
+    orders.again = Some(work.again.clone().unwrap_or_else(|| reproduced_by(&target)));
+    let info = info.unwrap_or_else(|| {
+        let mut info = fresh(request, &name, &orders);
+        info.config = config(&name, &target, &orders, redactor);
+        let chosen = work.target.name.clone();
+        info.options.extend(chosen.map(|name| (TARGET.to_owned(), name.into())));
+        info
+    });
+    let mut texts = opened.as_ref().map(texts_of).unwrap_or_default();
+    texts.extend(work.kept.iter().cloned());
+    let ready = Ready { target, orders, name, past, resumed, again: work.again.clone(), texts };
+    Ok(prepared(jobs, request, info, opened, ready, work.target.stored_auth_only))
+}
+
+pub(super) fn prepare_replay(
+    jobs: &Jobs,
+    request: &RunRequest,
+    work: &ReplayWork,
+    notify: &mut dyn FnMut(Notice<'_>),
+) -> Result<Prepared, Refusal> {
+    let (target, opened) = target(jobs, &work.suite, &work.target, notify)?;
+    // A suite may define the attack, and who the target is spoken to as.
+    let sought: Vec<_> = work.findings.iter().collect();
+    let (mut orders, unknown) =
+        orders_of(opened.as_ref(), &*jobs.files, &jobs.world.redactor, notify)?.again(&sought);
+    for finding in &unknown {
+        let what = format!("{} cannot be tried: there is no attack `{}`", finding.id, finding.rule);
+        let help = "if a suite defines it, name the suite with -c".to_owned();
+        notify(Notice::Error(what, Some(help)));
+    }
+    if !work.partial && !unknown.is_empty() {
+        return Err(Refusal::Said);
+    }
+    OrderRequest { destructive: work.destructive, ..OrderRequest::default() }
+        .allow(&mut orders, notify);
+    orders.allow_remote = work.allow_remote;
+    let name = work.findings.first().map(|finding| finding.target.clone()).unwrap_or_default();
+    let info = fresh(request, &name, &orders);
+    let ready =
+        Ready { target, orders, name, past: None, resumed: None, again: None, texts: Vec::new() };
+    Ok(prepared(jobs, request, info, opened, ready, work.target.stored_auth_only))
+}
+
+/// The target, and the suite that names it, if one does.
+fn target(
+    jobs: &Jobs,
+    suite: &[SuiteText],
+    wanted: &TargetRequest,
+    notify: &mut dyn FnMut(Notice<'_>),
+) -> Result<(McpTarget, Option<Opened>), Refusal> {
+    let redactor = &jobs.world.redactor;
+    let purpose = Purpose::Run(Consent::of_the_user());
+    let opened = if suite.is_empty() {
+        None
+    } else {
+        let (files, disk) = (files_of(suite), jobs.files.clone());
+        let opened = load_suite(files, &jobs.world.env, disk, purpose, redactor, notify);
+        Some(opened.ok_or(Refusal::Suite)?)
+    };
+    let mut target = choose(wanted, opened.as_ref().map(|opened| &opened.suite))?;
+    place(std::iter::once(&mut target), wanted.folder.as_ref())?;
+    let adjusted = adjust(wanted, &mut target);
+    for server in &target.servers {
+        learn_launch(&server.launch, redactor);
+    }
+    adjusted.map_err(|what| Refusal::usage(what, None))?;
+    Ok((target, opened))
+}
+
+fn prepared(
+    jobs: &Jobs,
+    request: &RunRequest,
+    info: RunInfo,
+    opened: Option<Opened>,
+    ready: Ready,
+    stored_auth_only: bool,
+) -> Prepared {
+    Prepared {
+        id: info.id.clone(),
+        info,
+        opened,
+        world: World { stored_auth_only, ..jobs.world.clone() },
+        store: jobs.store_for(request),
+        kind: Kind::Redteam(Box::new(ready)),
+        live: jobs.live.clone(),
+    }
+}
+
+/// The orders of a suite; everything there is without one.
+///
+/// # Errors
+/// When they make no sense; what is wrong was said.
+pub fn orders_of(
+    opened: Option<&Opened>,
+    files: &dyn Files,
+    redactor: &Redactor,
+    notify: &mut dyn FnMut(Notice<'_>),
+) -> Result<Orders, Refusal> {
+    let mut dx = Diagnostics::new();
+    let tests = opened.map(|opened| &opened.suite.tests);
+    let theirs = opened.is_some_and(|opened| {
+        opened.files.iter().any(|file| file.name.contains("promptfooconfig"))
+    });
+    let reading = Reading {
+        base_dir: tests.map_or(Path::new(""), |tests| &tests.redteam_dir),
+        strictness: if theirs { Severity::Warning } else { Severity::Error },
+        demands: &DemandReader { files },
+    };
+    let orders = Orders::read(tests.and_then(|tests| tests.redteam.as_ref()), &reading, &mut dx);
+    learn(&orders.secrets(), redactor);
+    if let (false, Some(opened)) = (dx.is_empty(), opened) {
+        notify(Notice::Diagnostics(&opened.sources, &dx));
+    }
+    if dx.has_errors() { Err(Refusal::Suite) } else { Ok(orders) }
+}
+
+impl OrderRequest {
+    /// Lays the request over what the suite orders.
+    ///
+    /// # Errors
+    /// When it names attacks that do not exist.
+    pub fn apply(
+        &self,
+        orders: &mut Orders,
+        notify: &mut dyn FnMut(Notice<'_>),
+    ) -> Result<(), Refusal> {
+        if !self.plugins.is_empty() {
+            orders.plugins.clear();
+            orders.not_run.clear();
+            let mut unknown = None;
+            for name in &self.plugins {
+                let Err(meant) = orders.add(name.trim(), None, None) else { continue };
+                let help = match meant {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => "`quintain redteam plugins` shows all of them".to_owned(),
+                };
+                let what = format!("there is no attack `{}`", name.trim());
+                notify(Notice::Error(what.clone(), Some(help)));
+                unknown = Some(what);
+            }
+            if unknown.is_some() {
+                return Err(Refusal::Said);
+            }
+        }
+        if self.num_tests.is_some() {
+            orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = self.num_tests);
+        }
+        orders.budget_calls = self.budget_calls.or(orders.budget_calls);
+        let seconds = self.budget_seconds.map(Duration::from_secs);
+        orders.budget_time = seconds.or(orders.budget_time);
+        orders.seed = self.seed.unwrap_or(orders.seed);
+        orders.concurrency = self.concurrency.unwrap_or(orders.concurrency);
+        self.allow(orders, notify);
+        orders.allow_remote = self.allow_remote;
+        if !self.today.is_empty() {
+            orders.suppressions.clone_from(&self.suppressions);
+            orders.today.clone_from(&self.today);
+        }
+        Ok(())
+    }
+
+    /// A suite may come from somebody the user does not know: it may allow objects of the run, and nothing real.
+    fn allow(&self, orders: &mut Orders, notify: &mut dyn FnMut(Notice<'_>)) {
+        if orders.destructive == Destructive::All && self.destructive != Destructive::All {
+            notify(Notice::Warning(
+                "`destructive: all` of a suite counts as `own`; --include-destructive=all allows everything"
+                    .to_owned(),
+            ));
+        }
+        orders.destructive = orders.destructive.min(Destructive::Own).max(self.destructive);
+    }
+}
+
+/// Where the suite writes the servers of the target.
+fn written(target: &McpTarget, opened: &Opened) -> BTreeMap<String, Place> {
+    let place = |server: &Server| {
+        let file = opened.sources.get(server.span.file)?;
+        let at = file.position(server.span.start);
+        let place = Place { file: file.name().to_owned(), line: at.line, column: at.column };
+        Some((server.name.clone(), place))
+    };
+    target.servers.iter().filter_map(place).collect()
+}
+
+fn fresh(request: &RunRequest, name: &str, orders: &Orders) -> RunInfo {
+    RunInfo {
+        description: orders.purpose.clone(),
+        columns: vec![Column {
+            target: TargetName { id: name.to_owned(), label: None },
+            prompt_idx: 0,
+            raw: "{{prompt}}".to_owned(),
+            label: "{{prompt}}".to_owned(),
+        }],
+        options: kept(orders),
+        ..blank(request)
+    }
+}
+
+/// What was chosen for a run, as options that it is kept with.
+fn kept(orders: &Orders) -> Map<String, Value> {
+    let plugins: Vec<Value> = orders
+        .plugins
+        .iter()
+        .map(|plugin| json!({"id": plugin.attack.meta().id, "numTests": plugin.num_tests}))
+        .collect();
+    Map::from_iter([
+        ("seed".to_owned(), orders.seed.into()),
+        ("maxConcurrency".to_owned(), orders.concurrency.into()),
+        ("includeDestructive".to_owned(), orders.destructive.to_string().into()),
+        ("allowRemote".to_owned(), orders.allow_remote.into()),
+        ("plugins".to_owned(), plugins.into()),
+    ])
+}
+
+/// Which target of its suite a run attacked.
+pub fn chosen_target(options: &Map<String, Value>) -> Option<&str> {
+    options.get(TARGET)?.as_str()
+}
+
+/// How far a run went; runs of earlier versions only say whether.
+fn destructive(options: &Map<String, Value>) -> Destructive {
+    let kept = options.get("includeDestructive");
+    match kept.and_then(Value::as_bool) {
+        Some(true) => Destructive::Own,
+        _ => kept.and_then(Value::as_str).and_then(Destructive::find).unwrap_or_default(),
+    }
+}
+
+/// The orders of a run that is resumed: the same attacks at the same places, with the same random seed.
+fn recall(orders: &mut Orders, options: &Map<String, Value>) {
+    let is_set = |name: &str| options.get(name).and_then(Value::as_bool).unwrap_or(false);
+    orders.seed = options.get("seed").and_then(Value::as_u64).unwrap_or(orders.seed);
+    orders.destructive = orders.destructive.max(destructive(options));
+    orders.allow_remote |= is_set("allowRemote");
+    let Some(chosen) = options.get("plugins").and_then(Value::as_array) else { return };
+    let number = |plugin: &Value| plugin["numTests"].as_u64().and_then(|n| usize::try_from(n).ok());
+    let is = |plugin: &Value, id: &str| plugin["id"].as_str() == Some(id);
+    orders.plugins.retain(|one| chosen.iter().any(|plugin| is(plugin, one.attack.meta().id)));
+    for one in &mut orders.plugins {
+        let kept = chosen.iter().find(|plugin| is(plugin, one.attack.meta().id));
+        one.num_tests = kept.and_then(number);
+    }
+    // What the request added to the suite.
+    for plugin in chosen {
+        let id = plugin["id"].as_str().unwrap_or_default();
+        if !orders.plugins.iter().any(|one| one.attack.meta().id == id) {
+            let _ = orders.add(id, number(plugin), None);
+        }
+    }
+}
+
+/// How a run was started, kept with it: its targets as a suite writes them, one per identity.
+pub fn config(name: &str, target: &McpTarget, orders: &Orders, redactor: &Redactor) -> Value {
+    let is_secret = |text: &str| is_secret(text, redactor);
+    let mut targets = Vec::new();
+    match &orders.identities[..] {
+        [] => targets.push(written_target(name, target, &is_secret)),
+        identities => {
+            for (at, identity) in identities.iter().enumerate() {
+                let label =
+                    if at == 0 { name.to_owned() } else { target_label(name, &identity.name) };
+                targets.push(written_identity(&label, target, identity, &is_secret));
+            }
+        }
+    }
+    json!({"targets": targets})
+}
+
+/// What the target of another identity is called.
+pub fn target_label(name: &str, identity: &str) -> String {
+    format!("{name} as {identity}")
+}
+
+/// Whether a text is known as a secret, or looks like one.
+fn is_secret(text: &str, redactor: &Redactor) -> bool {
+    let detectors: Vec<_> = detect::all()
+        .iter()
+        .copied()
+        .filter(|detector| detector.family() == detect::Family::Secret)
+        .collect();
+    redactor.text(text) != text
+        || detect::scan(text, &detectors)
+            .iter()
+            .any(|hit| hit.confidence >= detect::Confidence::Medium)
+}
+
+impl Ready {
+    pub(super) async fn run(
+        self: Box<Self>,
+        info: RunInfo,
+        world: &World,
+        store: Option<Store>,
+        mut running: Running,
+    ) -> Result<Outcome, RunError> {
+        let again = self.again.clone().unwrap_or_else(|| reproduced_by(&self.target));
+        let reproduced = |step: &Step| Some(reproduce(step, &again));
+        let campaign = Campaign {
+            target: &self.target,
+            name: &self.name,
+            world,
+            orders: &self.orders,
+            reproduce: &reproduced,
+            past: self.past.as_ref(),
+        };
+        let redactor = &world.redactor;
+        let started = |info: &RunInfo| match (&self.resumed, &store) {
+            (Some((store, run)), _) => Some(store.resume(run, redactor)),
+            (None, Some(store)) => Some(store.start(info, &self.texts, redactor)),
+            (None, None) => None,
+        };
+        let info = |planned| masked::run(&RunInfo { planned, ..info }, redactor).into_owned();
+        let emitter = &mut running.emitter;
+        let listen = &mut |event| emitter.emit(event);
+        let outcome = Box::pin(execute(&campaign, info, running.stop, started, listen)).await?;
+        Ok(Outcome {
+            summary: outcome.summary,
+            unsaved: outcome.unsaved,
+            tried: outcome.fought,
+            left: outcome.left,
+            ..Outcome::default()
+        })
+    }
+}
+
+/// A command line that sends a step again to a target that is named so.
+pub fn reproduce(step: &Step, target: &str) -> String {
+    let what = match step {
+        Step::Call(call) => {
+            let args = Value::Object(call.args.clone()).to_string();
+            format!("{} {}", quoted(&call.tool), quoted(&args))
+        }
+        Step::Request { method, params, .. } => {
+            let request = json!({"method": method, "params": params});
+            format!("--raw {}", quoted(&request.to_string()))
+        }
+    };
+    format!("quintain call {what} {target}")
+}
+
+/// How a command line names a target: by how its first server is started or reached.
+pub fn reproduced_by(target: &McpTarget) -> String {
+    match target.servers.first().map(|server| &server.launch) {
+        Some(Launch::Command { command, args, cwd, .. }) => {
+            let words = std::iter::once(command).chain(args).map(|word| quoted(word));
+            format!("{}-- {}", folder(cwd.as_deref()), words.collect::<Vec<_>>().join(" "))
+        }
+        Some(Launch::Path { path, runtime, args, cwd, .. }) => {
+            let path = path.display().to_string();
+            let words = std::iter::once(&path).chain(args).map(|word| quoted(word));
+            let words = words.collect::<Vec<_>>().join(" ");
+            format!("{}-- {} {words}", folder(cwd.as_deref()), runtime.command())
+        }
+        Some(Launch::Url { url, .. }) => format!("--url {}", quoted(url)),
+        None => String::new(),
+    }
+}
+
+fn folder(cwd: Option<&Path>) -> String {
+    cwd.map(|cwd| format!("--cwd {} ", quoted(&cwd.to_string_lossy()))).unwrap_or_default()
+}
+
+/// A word as a shell takes it.
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}

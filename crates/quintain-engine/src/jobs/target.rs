@@ -1,0 +1,144 @@
+//! The target that a request means.
+
+use quintain_content::secret::shown_url;
+use quintain_evidence::connection::{
+    Auth, Launch, McpTarget, ProtocolChoice, Responders, Server, Timeouts, ToolFilter, Transport,
+};
+use quintain_source::{Span, closest};
+use quintain_suite::suite::Suite;
+use quintain_wire::era::{Choice, VERSIONS};
+use secrecy::SecretString;
+use serde_json::Map;
+use std::time::Duration;
+
+use super::prepare::Refusal;
+use super::request::TargetRequest;
+
+/// The target that a request names by itself, or chooses from a suite.
+///
+/// # Errors
+/// When there is no such target.
+pub fn choose(request: &TargetRequest, suite: Option<&Suite>) -> Result<McpTarget, Refusal> {
+    if let Some(url) = &request.url {
+        let launch = Launch::Url {
+            url: url.clone(),
+            headers: Vec::new(),
+            auth: Auth::None,
+            transport: Transport::Auto,
+        };
+        // The name is in every report, and part of what is compared between runs.
+        return Ok(plain(shown_url(url), launch));
+    }
+    if let Some((command, args)) = request.command.split_first() {
+        let launch = Launch::Command {
+            command: command.clone(),
+            args: args.to_vec(),
+            env: std::collections::BTreeMap::new(),
+            cwd: None,
+        };
+        return Ok(plain(command.clone(), launch));
+    }
+    let targets = suite.map(|suite| &suite.targets[..]).unwrap_or_default();
+    let mcp: Vec<(&str, &McpTarget)> =
+        targets.iter().filter_map(|target| Some((target.name(), target.as_mcp()?))).collect();
+    let names = || mcp.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>();
+    let refused = |what: String, help: Option<String>| Refusal::Usage { what, help };
+    let chosen = match (request.name.as_deref(), &mcp[..]) {
+        (_, []) => return Err(refused("the suite has no MCP target".to_owned(), None)),
+        (Some(wanted), _) => mcp.iter().find(|(name, _)| *name == wanted).ok_or_else(|| {
+            let near = closest(wanted, mcp.iter().map(|(name, _)| *name));
+            let help = near.map_or_else(
+                || format!("it has {}", names().join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            refused(format!("the suite has no MCP target `{wanted}`"), Some(help))
+        })?,
+        (None, [only]) => only,
+        (None, _) => {
+            let help = format!("choose one with --target: {}", names().join(", "));
+            return Err(refused("the suite has several MCP targets".to_owned(), Some(help)));
+        }
+    };
+    Ok(chosen.1.clone())
+}
+
+/// A target of one server, without options.
+pub fn plain(name: String, launch: Launch) -> McpTarget {
+    McpTarget {
+        enabled: true,
+        servers: vec![Server { name, launch, span: Span::default() }],
+        filter: ToolFilter::default(),
+        default_args: Map::new(),
+        timeouts: Timeouts::default(),
+        ping_on_connect: false,
+        debug: None,
+        verbose: None,
+        protocol: ProtocolChoice::Auto,
+        respond: Responders::default(),
+        transform_response: None,
+    }
+}
+
+/// What the request says wins over what the suite says.
+///
+/// # Errors
+/// When an option makes no sense, or would change nothing.
+pub fn adjust(request: &TargetRequest, target: &mut McpTarget) -> Result<(), String> {
+    if let Some(millis) = request.timeout_ms {
+        target.timeouts.request = (millis > 0).then(|| Duration::from_millis(millis));
+    }
+    if let Some(protocol) = &request.protocol {
+        target.protocol = match protocol.as_str() {
+            "auto" => ProtocolChoice::Auto,
+            "legacy" => ProtocolChoice::Legacy,
+            "modern" => ProtocolChoice::Modern,
+            version if Choice::find(version).is_some() => ProtocolChoice::Exact(version.to_owned()),
+            other => {
+                let known = VERSIONS.join(", ");
+                return Err(format!(
+                    "--protocol `{other}` is none of auto, legacy, modern, {known}"
+                ));
+            }
+        };
+    }
+    refuse_useless(request, target)?;
+    let secret =
+        |(name, value): &(String, String)| (name.clone(), SecretString::from(value.clone()));
+    for server in &mut target.servers {
+        match &mut server.launch {
+            Launch::Url { headers, transport, .. } => {
+                headers.extend(request.headers.iter().map(secret));
+                match request.transport.as_deref() {
+                    Some("streamable-http") => *transport = Transport::StreamableHttp,
+                    Some("sse") => *transport = Transport::Sse,
+                    _ => {}
+                }
+            }
+            Launch::Command { env, cwd, .. } | Launch::Path { env, cwd, .. } => {
+                env.extend(request.env.iter().map(secret));
+                if request.cwd.is_some() {
+                    cwd.clone_from(&request.cwd);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An option that changes nothing would leave the user in the belief that it does.
+fn refuse_useless(request: &TargetRequest, target: &McpTarget) -> Result<(), String> {
+    let remote = |server: &Server| matches!(server.launch, Launch::Url { .. });
+    let for_urls =
+        [("--header", !request.headers.is_empty()), ("--transport", request.transport.is_some())];
+    let for_commands = [("--env", !request.env.is_empty()), ("--cwd", request.cwd.is_some())];
+    let useless = |options: [(&'static str, bool); 2]| {
+        options.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    };
+    if let Some(name) = useless(for_urls).filter(|_| !target.servers.iter().any(remote)) {
+        return Err(format!("{name} is for a target with a URL; this one is started by a command"));
+    }
+    if let Some(name) = useless(for_commands).filter(|_| target.servers.iter().all(remote)) {
+        return Err(format!("{name} is for a target that is started; this one has a URL"));
+    }
+    Ok(())
+}
