@@ -376,7 +376,7 @@ pub(super) fn texts_of(opened: &Opened) -> Vec<SuiteText> {
     let text = |file: &quintain_suite::suite::SuiteFile| SuiteText {
         name: file.name.clone(),
         base_dir: file.base_dir.clone(),
-        text: file.text.to_string(),
+        text: file.text.clone(),
     };
     opened.files.iter().map(text).collect()
 }

@@ -240,7 +240,7 @@ pub fn load_suite(
 pub(super) fn files_of(texts: &[SuiteText]) -> Vec<SuiteFile> {
     let file = |text: &SuiteText| SuiteFile {
         name: text.name.clone(),
-        text: text.text.clone().into(),
+        text: text.text.clone(),
         base_dir: text.base_dir.clone(),
     };
     texts.iter().map(file).collect()

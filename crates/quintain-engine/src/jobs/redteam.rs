@@ -65,7 +65,7 @@ pub(super) async fn prepare(
     }
     orders.written = opened.as_ref().map(|opened| written(&target, opened)).unwrap_or_default();
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
-    orders.again = Some(work.again.clone().unwrap_or_else(|| reproduced_by(&target)));
+    orders.again.clone_from(&work.again);
     let info = info.unwrap_or_else(|| {
         let mut info = fresh(request, &name, &orders);
         info.config = config(&name, &target, &orders, redactor);

@@ -159,6 +159,7 @@ pub async fn execute(
             hasty: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
             snapshots: Snapshots::default(),
         };
+        listen(Event::Phase(Phase::Probe));
         let outcome = floor.run(&mut stop, store, listen, started).await;
         let closing = async {
             floor.answers.close().await;

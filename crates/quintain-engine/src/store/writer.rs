@@ -35,7 +35,7 @@ pub struct SuiteText {
     /// Where relative paths in it start.
     pub base_dir: PathBuf,
     /// Its text.
-    pub text: String,
+    pub text: Arc<str>,
 }
 
 enum Job {

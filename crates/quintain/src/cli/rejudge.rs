@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use quintain_engine::jobs::{RejudgeWork, RunRequest, Work};
+use quintain_evidence::event::Event;
 
 use super::conclude::conclude;
 use super::eval::{Begun, Progress};
@@ -82,7 +83,10 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
     desk.start_logging(false, false);
     let mut progress = Progress::new(&desk.console, true);
     let outcome = job::follow(prepared, desk, |event| {
-        progress.event(event, || feed.event(event));
+        // Phases of a suite are too short to be shown.
+        if !matches!(event, Event::Phase(_)) {
+            progress.event(event, || feed.event(event));
+        }
     })
     .await
     .map_err(|error| say(error.to_string(), None))?;

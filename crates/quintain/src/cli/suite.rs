@@ -129,7 +129,7 @@ pub(super) fn texts(files: &[SuiteFile]) -> Vec<SuiteText> {
     let text = |file: &SuiteFile| SuiteText {
         name: file.name.clone(),
         base_dir: file.base_dir.clone(),
-        text: file.text.to_string(),
+        text: file.text.clone(),
     };
     files.iter().map(text).collect()
 }

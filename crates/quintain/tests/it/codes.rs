@@ -12,7 +12,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let crates = here.join("..");
         let mut made = BTreeSet::new();
-        for name in ["quintain-source", "quintain-core", "quintain-engine", "quintain"] {
+        for name in ["quintain-source", "quintain-suite", "quintain-engine", "quintain"] {
             collect(&crates.join(name).join("src"), &mut made, |name| {
                 Path::new(name).extension().is_some_and(|suffix| suffix == "rs")
             })?;

@@ -7,6 +7,7 @@ use quintain_engine::jobs::{Choices, EvalWork, Resume, RunRequest, Work};
 use quintain_engine::secrets::learn;
 use quintain_engine::store::{Store, StoreError};
 use quintain_evidence::connection::McpTarget;
+use quintain_evidence::event::Event;
 use quintain_source::{BadLine, read_env_file};
 use quintain_suite::suite::SuiteFile;
 use serde_json::json;
@@ -93,7 +94,10 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
     let id = prepared.info().id.clone();
     let mut progress = Progress::new(&desk.console, !args.no_progress_bar);
     let outcome = job::follow(prepared, desk, |event| {
-        progress.event(event, || feed.event(event));
+        // Phases of a suite are too short to be shown.
+        if !matches!(event, Event::Phase(_)) {
+            progress.event(event, || feed.event(event));
+        }
     })
     .await;
     let outcome = outcome.map_err(|error| usage(error.to_string()))?;

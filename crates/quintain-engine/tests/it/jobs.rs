@@ -1,0 +1,241 @@
+//! Runs as jobs: several at once in one process, ended in every phase, resumable after a kill.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use quintain_engine::jobs::{
+    EvalWork, Jobs, OrderRequest, Outcome, RedteamWork, RunHandle, RunRequest, TargetRequest, Work,
+};
+use quintain_engine::store::{RunFilter, RunState, SuiteText};
+use quintain_engine::{Disk, Store, World};
+use quintain_evidence::event::{Event, Phase, RunEvent};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::support::world;
+
+/// A server with one weakness, and one that answers slowly if it is told to.
+const SERVER: &str = r#"
+import json, os, sys, time
+slow = float(sys.argv[1]) if len(sys.argv) > 1 else 0
+tool = {"name": "read", "inputSchema": {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}}
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    method = message["method"]
+    if method == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [tool]}
+    elif method == "tools/call":
+        time.sleep(slow)
+        text = message["params"].get("arguments", {}).get("expression", "")
+        try:
+            text = str(eval(text))
+        except Exception as error:
+            text = "Error: " + type(error).__name__
+        result = {"content": [{"type": "text", "text": text}]}
+    else:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+struct Place {
+    folder: TempDir,
+    store: Store,
+}
+
+impl Place {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("server.py"), SERVER).unwrap();
+        let store = Store::open(&folder.path().join("state")).await.unwrap();
+        Self { folder, store }
+    }
+
+    fn jobs(&self) -> Jobs {
+        let world = World { state_dir: Some(self.folder.path().join("state")), ..world() };
+        Jobs::new(world, Arc::new(Disk), Some(self.store.clone()))
+    }
+
+    fn command(&self, slow: &str) -> Vec<String> {
+        let script = self.folder.path().join("server.py").display().to_string();
+        ["python3", &script, slow].map(str::to_owned).to_vec()
+    }
+
+    fn redteam(&self, id: &str, slow: &str) -> RunRequest {
+        let orders = OrderRequest {
+            plugins: vec!["code-injection".to_owned(), "error-leak".to_owned()],
+            seed: Some(7),
+            ..OrderRequest::default()
+        };
+        let target = TargetRequest { command: self.command(slow), ..TargetRequest::default() };
+        let work = RedteamWork { target, orders, ..RedteamWork::default() };
+        request(id, Work::Redteam(Box::new(work)))
+    }
+
+    fn eval(&self, id: &str, slow: &str, tests: usize) -> RunRequest {
+        let command = self.command(slow);
+        let server = json!({"command": command[0], "args": command[1..]});
+        let call = |at: usize| json!({"vars": {"at": at}, "assert": [{"type": "contains", "value": at.to_string()}]});
+        let tests: Vec<_> = (0..tests).map(call).collect();
+        let suite = json!({
+            "targets": [{"id": "mcp", "config": {"server": server}}],
+            "prompts": [r#"{"tool": "read", "args": {"expression": "{{at}}"}}"#],
+            "tests": tests,
+        });
+        let text = SuiteText {
+            name: "quintain.yaml".to_owned(),
+            base_dir: self.folder.path().to_owned(),
+            text: suite.to_string(),
+        };
+        let work = EvalWork { suite: vec![text], ..EvalWork::default() };
+        request(id, Work::Eval(work))
+    }
+
+    async fn start(&self, request: RunRequest) -> RunHandle {
+        // What a client sends is what arrives elsewhere.
+        let text = serde_json::to_string(&request).unwrap();
+        let request = serde_json::from_str(&text).unwrap();
+        self.jobs().submit(request, &mut |_| {}).await.unwrap()
+    }
+}
+
+fn request(id: &str, work: Work) -> RunRequest {
+    RunRequest {
+        id: id.to_owned(),
+        created: "2026-01-01T00:00:00Z".to_owned(),
+        version: "0".to_owned(),
+        owner: "test".to_owned(),
+        stored: true,
+        description: None,
+        tags: BTreeMap::new(),
+        work,
+    }
+}
+
+async fn finish(mut handle: RunHandle) -> (Vec<RunEvent>, Outcome) {
+    let mut events = Vec::new();
+    while let Some(event) = handle.next().await {
+        events.push(event);
+    }
+    (events, handle.outcome().await.unwrap())
+}
+
+/// What two runs of the same thing must have in common.
+fn essence(outcome: &Outcome) -> (usize, usize, Vec<(String, String)>) {
+    let summary = &outcome.summary;
+    let findings = summary.redteam.iter().flat_map(|report| &report.findings);
+    let findings = findings.map(|one| (one.rule.clone(), one.fingerprint.clone())).collect();
+    (summary.passed, summary.failed, findings)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_jobs_at_once_come_to_the_same_as_one_after_the_other() {
+    let place = Place::new().await;
+    let requests = |round: &str| {
+        vec![
+            place.redteam(&format!("redteam-a{round}"), "0"),
+            place.redteam(&format!("redteam-b{round}"), "0.001"),
+            place.eval(&format!("eval-c{round}"), "0.01", 40),
+        ]
+    };
+    let mut alone = Vec::new();
+    for request in requests("1") {
+        alone.push(essence(&finish(place.start(request).await).await.1));
+    }
+    let mut together = Vec::new();
+    for request in requests("2") {
+        let id = request.id.clone();
+        let handle = place.start(request).await;
+        together.push((id, tokio::spawn(finish(handle))));
+    }
+    let mut spans = Vec::new();
+    for (at, (id, job)) in together.into_iter().enumerate() {
+        let (events, outcome) = job.await.unwrap();
+        assert_eq!(essence(&outcome), alone[at], "{id}");
+        assert!(events.iter().all(|event| *event.run == *id), "events of another run");
+        let numbers: Vec<u64> = events.iter().map(|event| event.sequence).collect();
+        assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "{id}");
+        assert!(matches!(events.last().map(|event| &event.event), Some(Event::Finished(_))));
+        spans.push(id);
+    }
+    assert!(alone[0].2.iter().any(|(rule, _)| rule == "code-injection"), "{:?}", alone[0]);
+    assert_eq!((alone[2].0, alone[2].1), (40, 0));
+    let runs = place.store.runs(&RunFilter::default()).await.unwrap();
+    assert_eq!(runs.len(), 6);
+    assert!(runs.iter().all(|run| run.state == RunState::Finished), "{runs:?}");
+}
+
+/// Cancels a job as soon as an event comes that says so; returns how long it took to end.
+async fn cancelled(
+    mut handle: RunHandle,
+    wanted: impl Fn(&Event) -> bool,
+) -> (Duration, Outcome) {
+    let cancel = handle.cancel();
+    let mut since = None;
+    while let Some(event) = handle.next().await {
+        if since.is_none() && wanted(&event.event) {
+            since = Some(Instant::now());
+            cancel.stop();
+        }
+    }
+    let outcome = handle.outcome().await.unwrap();
+    (since.expect("the event").elapsed(), outcome)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_ends_within_a_second_in_every_phase_with_a_partial_result() {
+    let place = Place::new().await;
+    let phases = [Phase::Survey, Phase::Learn, Phase::Attack, Phase::Report];
+    for (at, phase) in phases.into_iter().enumerate() {
+        let request = place.redteam(&format!("redteam-{at}"), "0.2");
+        let request = match request.work {
+            // The last phase is reached with little to do only.
+            Work::Redteam(mut work) if phase == Phase::Report => {
+                work.orders.budget_calls = Some(8);
+                RunRequest { work: Work::Redteam(work), ..request }
+            }
+            work => RunRequest { work, ..request },
+        };
+        let handle = place.start(request).await;
+        let is_phase = |event: &Event| *event == Event::Phase(phase);
+        let (took, outcome) = cancelled(handle, is_phase).await;
+        assert!(took < Duration::from_millis(1_500), "{phase:?} took {took:?}");
+        assert!(outcome.summary.redteam.is_some(), "{phase:?}");
+    }
+    let handle = place.start(place.eval("eval-x", "0.2", 30)).await;
+    let (took, outcome) = cancelled(handle, |event| matches!(event, Event::Case(_))).await;
+    assert!(took < Duration::from_millis(1_500), "eval took {took:?}");
+    assert!(outcome.summary.interrupted && outcome.summary.missing > 0);
+    assert!(outcome.summary.passed > 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dropped_job_leaves_a_run_that_can_be_resumed_and_no_process() {
+    let place = Place::new().await;
+    let mut handle = place.start(place.eval("eval-y", "0.1", 30)).await;
+    while let Some(event) = handle.next().await {
+        if matches!(event.event, Event::Case(_)) {
+            break;
+        }
+    }
+    drop(handle);
+    let folder = place.folder.path().display().to_string();
+    assert!(!is_running(&folder), "the server still runs");
+    let run = place.store.find("eval-y").await.unwrap();
+    assert_ne!(run.state, RunState::Finished);
+}
+
+/// Whether a process of this test is still there.
+fn is_running(needle: &str) -> bool {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return false };
+    entries.flatten().any(|entry| {
+        let line = std::fs::read(Path::new(&entry.path()).join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(needle)
+    })
+}
