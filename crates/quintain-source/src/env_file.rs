@@ -65,7 +65,8 @@ fn unquoted(line: &str) -> Option<Entry> {
 /// A value in quotes may go over several lines. Returns how many.
 fn quoted(lines: &[&str]) -> Option<(Option<Entry>, usize)> {
     let count = Cell::new(0);
-    let entry = dotenvy::from_read_iter(Lines { lines, rest: &[], count: &count }).next()?.ok()?;
+    let entry =
+        dotenvy::from_read_iter(Lines { unread: lines, rest: &[], count: &count }).next()?.ok()?;
     Some((Some(entry), count.get().max(1)))
 }
 
@@ -88,7 +89,7 @@ fn hide_dollars(text: &str, stand_in: char) -> String {
 
 /// Hands out one line at a time, so that it is known how many an entry takes.
 struct Lines<'a> {
-    lines: &'a [&'a str],
+    unread: &'a [&'a str],
     /// What is left of the line at hand.
     rest: &'a [u8],
     count: &'a Cell<usize>,
@@ -97,8 +98,8 @@ struct Lines<'a> {
 impl Read for Lines<'_> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         if self.rest.is_empty() {
-            let Some((line, lines)) = self.lines.split_first() else { return Ok(0) };
-            (self.rest, self.lines) = (line.as_bytes(), lines);
+            let Some((line, lines)) = self.unread.split_first() else { return Ok(0) };
+            (self.rest, self.unread) = (line.as_bytes(), lines);
             self.count.set(self.count.get() + 1);
         }
         let (now, later) = self.rest.split_at(self.rest.len().min(out.len()));
