@@ -105,7 +105,10 @@ mod tests {
 
     #[test]
     fn code_placeholders_and_numbers_are_one_word_each() {
-        assert_eq!(keys("Use `a b` or {name:?}, 42 times"), [["use", "`", "or", "`", "#", "times"]]);
+        assert_eq!(
+            keys("Use `a b` or {name:?}, 42 times"),
+            [["use", "`", "or", "`", "#", "times"]]
+        );
     }
 
     #[test]
