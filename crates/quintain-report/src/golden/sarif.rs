@@ -115,8 +115,9 @@ fn findings_of_a_scan_are_a_log_of_their_own() {
     finding.written = Some(Written { file: ".cursor/mcp.json".into(), line: 4, column: 5 });
     let status = LogStatus { complete: false, remarks: vec!["a server was not started".into()] };
     let findings = [&finding, &report.findings[1]];
-    let log =
-        log(&sarif_log("1.0.0", super::rules(), &findings, &report.suppressed, &status).to_string());
+    let log = log(
+        &sarif_log("1.0.0", super::rules(), &findings, &report.suppressed, &status).to_string()
+    );
     let run = &log["runs"][0];
     let first = &run["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(first["artifactLocation"]["uri"], ".cursor/mcp.json");
