@@ -87,7 +87,10 @@ const PHRASES: &[Phrase] = &[
             "is|are no regular expression|expressions",
             "is|are no valid",
         ],
-        except: &["is no longer|more|less|better|worse|slower|faster|way|need|reason|point|use"],
+        except: &[
+            "there is|are|was no",
+            "is no longer|more|less|better|worse|slower|faster|way|need|reason|point|use",
+        ],
         write: "is not a valid ..., invalid ...",
     },
     Phrase {

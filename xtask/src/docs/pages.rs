@@ -281,7 +281,8 @@ mod tests {
             "docs": "# What it does\nText.\n\n# Example\n```yaml\n- a\n```\n"}]);
         let page = reporters(&list).expect("a page");
         assert!(page.contains("| [`a:b`](#ab) | one thing |"), "{page}");
-        let entry = "## a:b\n\nOne thing.\nAlso written `c`.\n\nText.\n\n**Example**\n\n```yaml\n- a\n```\n";
+        let entry =
+            "## a:b\n\nOne thing.\nAliases: `c`.\n\nText.\n\n**Example**\n\n```yaml\n- a\n```\n";
         assert!(page.ends_with(entry), "{page}");
     }
 }
