@@ -18,11 +18,9 @@ use words::{Pattern, Word};
 const NOT_YET_ENFORCED: &[&str] = &[
     "ARCHITECTURE.md",
     "crates/quintain/",
-    "crates/quintain-content/",
     "crates/quintain-engine/",
     "crates/quintain-evidence/",
     "crates/quintain-redteam/",
-    "crates/quintain-scan/",
     "crates/quintain-suite/",
     "crates/quintain-wire/",
 ];
@@ -49,7 +47,13 @@ const SEARCHED_ANYWAY: &[&str] =
     &["crates/quintain/tests/corpus/README.md", "crates/quintain/tests/it/cases/README.md"];
 
 /// Places where a phrase is right: file, phrase as it is written there, reason.
-const ALLOWED: &[(&str, &str, &str)] = &[];
+const ALLOWED: &[(&str, &str, &str)] = &[
+    ("crates/quintain-content/src/detect/tests.rs", "party", "text without personal data"),
+    ("crates/quintain-content/src/detect/tests.rs", "goes on", "text without personal data"),
+    ("crates/quintain-content/src/markup/well_formed.rs", "go on", "a processing instruction"),
+    ("crates/quintain-content/src/sql/mod.rs", "Tell", "text that is not SQL"),
+    ("crates/quintain-content/src/text/meteor.rs", "party", "a published example of the metric"),
+];
 
 struct Phrase {
     /// Patterns of words, see [`Pattern`].
