@@ -405,7 +405,7 @@ mod tests {
             "The rule holds for every call. Calls held back are listed.",
             "`tell` and `holds` are words in code.",
             "There is no address in the file.",
-            "The user can choose what she wants: the caller wants a value.",
+            "The caller wants a value, whoever wants it.",
         ];
         for text in right {
             assert_eq!(hits(text), Vec::<String>::new(), "in: {text}");
