@@ -85,7 +85,7 @@ impl Counts {
     }
 }
 
-/// Where a finding is, on one line: its place, or the first of several, each of so many characters at most.
+/// Where a finding is, on one line: its place, or the first of several, each truncated to `max_chars`.
 pub(crate) fn places(finding: &Finding, max_chars: usize) -> String {
     let shown = finding.parts().iter().take(MAX_NAMED);
     let shown: Vec<String> = shown.map(|one| line(&one.place.to_string(), max_chars)).collect();
