@@ -10,7 +10,7 @@ pub struct Path {
     text: String,
 }
 
-/// Why a text is no path.
+/// Why a path is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}` is not a valid JSONPath: {why}")]
 pub struct PathError {
@@ -80,9 +80,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_told() {
+    fn invalid_paths_are_reported() {
         for text in ["$.", "$[", "a b", "$.items[", ""] {
-            assert!(Path::new(text).unwrap_err().to_string().contains("is no JSONPath"), "{text}");
+            assert!(
+                Path::new(text).unwrap_err().to_string().contains("is not a valid JSONPath"),
+                "{text}"
+            );
         }
     }
 

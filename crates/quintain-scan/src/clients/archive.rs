@@ -205,7 +205,7 @@ mod tests {
         for deflate in [false, true] {
             assert_eq!(read(&packed(&files, deflate)).unwrap(), "{\"a\": 1}");
         }
-        assert!(read(&packed(&files[..2], true)).unwrap_err().contains("no MCP bundle"));
+        assert!(read(&packed(&files[..2], true)).unwrap_err().contains("not an MCP bundle"));
     }
 
     #[test]
