@@ -1,6 +1,6 @@
-//! What the raw servers answer, found by searching bytes; shared by both of them.
+//! The responses of the raw servers, found by searching bytes; shared by both of them.
 
-/// Appends the answer to `message`; false if it needs none.
+/// Appends the response to `message`; false if it needs none.
 pub fn write(message: &[u8], out: &mut Vec<u8>) -> bool {
     let (Some(id), Some(method)) = (member(message, b"\"id\":"), member(message, b"\"method\":"))
     else {
@@ -25,7 +25,7 @@ pub fn write(message: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The plain number or string after the first `key`; enough for the messages measured here.
+/// The plain number or string after the first `key`; sufficient for the messages measured here.
 fn member<'a>(message: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let rest = &message[find(message, key)? + key.len()..];
     let end = match rest.first()? {
@@ -35,7 +35,7 @@ fn member<'a>(message: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     Some(&rest[..end])
 }
 
-/// Where `needle` first occurs.
+/// The first position of `needle`.
 pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {

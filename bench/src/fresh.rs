@@ -1,4 +1,4 @@
-//! Builds and starts the programs that are measured, so that no stale binary is.
+//! Builds and starts the programs to measure, so that no stale binary is measured.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::Failure;
 pub struct Programs {
     pub echo_stdio: PathBuf,
     echo_http: PathBuf,
-    /// The product, if it was asked for: it takes long to build.
+    /// The product, if requested: it takes long to build.
     pub quintain: Option<PathBuf>,
 }
 
@@ -38,7 +38,7 @@ impl Programs {
     }
 }
 
-/// A running HTTP server; it ends with this value.
+/// A running HTTP server. It stops when this value is dropped.
 pub struct Server {
     child: Child,
     pub port: u16,
@@ -46,13 +46,13 @@ pub struct Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It leaves when its stdin closes.
+        // It exits when its stdin closes.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }
 }
 
-/// The path comes from cargo, which alone knows where the target folder is.
+/// The path comes from cargo, because only cargo knows the target folder.
 fn build(manifest: &Path, binary: &str) -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

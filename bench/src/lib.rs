@@ -1,3 +1,3 @@
-//! What the measuring program and its raw servers share.
+//! Code that the benchmarks and their raw servers share.
 
 pub mod answer;

@@ -1,8 +1,8 @@
-//! Measures Quintain beside its peers on one machine, in one run.
+//! Measures Quintain and its peers on one machine, in one run.
 //!
-//! There are two parts: `wire` measures the client, `eval` whole runs of suites. Whoever is measured takes
-//! turns with the others, so that noise hits all of them, and is reported by the best and the median
-//! run. Each part keeps its results in a section of `RESULTS.md`.
+//! There are two parts: `wire` measures the client, `eval` whole runs of suites. The measured programs take
+//! turns, so that noise affects all of them; reports contain the best and the median
+//! run. Each part writes its results to a section of `RESULTS.md`.
 
 mod eval;
 mod fresh;
@@ -22,10 +22,10 @@ Usage: quintain-bench                 both parts, written to RESULTS.md
        quintain-bench wire --profile stdio|http IN_FLIGHT
        quintain-bench eval [--repeats N] [--tests N] [--only start|suites|cost|scale]
 
-wire: the client beside the official SDK's. --profile makes calls with our client alone for some seconds,
-to be watched by a profiler.
-eval: suites beside promptfoo. --tests is the size of the largest suite; the others shrink with it.
-What --only asks for, and suites of another size, are printed and not written.
+wire: compare the client with the official SDK's. --profile makes calls with our client alone for some
+seconds, for a profiler.
+eval: compare suites with promptfoo. --tests is the size of the largest suite; the others scale with it.
+Results with --only or --tests are printed and not written.
 
 Environment of eval, set by `cargo xtask bench`: PROMPTFOO, its program; QUINTAIN_PEER_NODE, a node of
 version 22; QUINTAIN_PEER_NPM, the folder whose node_modules has mcp-server-everything.";

@@ -1,4 +1,4 @@
-//! `RESULTS.md`: a section for each part, which is written anew whenever that part has run.
+//! `RESULTS.md`: a section for each part, which a run of that part overwrites.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -23,7 +23,7 @@ impl Section {
     }
 }
 
-/// Writes one section and leaves the other as it is.
+/// Writes one section and keeps the others.
 pub fn keep(section: Section, text: &str) -> Result<(), Failure> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("RESULTS.md");
     let old = std::fs::read_to_string(&file).unwrap_or_default();
@@ -33,7 +33,7 @@ pub fn keep(section: Section, text: &str) -> Result<(), Failure> {
 }
 
 fn replaced(old: &str, section: Section, text: &str) -> String {
-    let mut whole = String::from("# Measurements\n");
+    let mut whole = String::from("# Benchmarks\n");
     for each in Section::ALL {
         let body = if each == section { Some(text) } else { body(old, each) };
         if let Some(body) = body {
@@ -48,17 +48,17 @@ fn body(whole: &str, section: Section) -> Option<&str> {
     Some(rest.split_once("\n## ").map_or(rest, |(body, _)| body))
 }
 
-/// What was hoped for and whether it came true, as a list.
+/// The goals and whether they are met, as a list.
 #[derive(Default)]
 pub struct Goals(pub String);
 
 impl Goals {
-    pub fn check(&mut self, holds: bool, what: String) {
-        let _ = writeln!(self.0, "- {}: {what}", if holds { "holds" } else { "**missed**" });
+    pub fn check(&mut self, met: bool, what: String) {
+        let _ = writeln!(self.0, "- {}: {what}", if met { "met" } else { "**missed**" });
     }
 }
 
-/// Date, machine and compiler: a number without them means nothing.
+/// Date, machine and compiler, without which the numbers mean nothing.
 pub fn machine() -> Result<String, Failure> {
     let said = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output();
@@ -86,7 +86,7 @@ mod tests {
     fn a_part_that_ran_alone_leaves_the_other_section() {
         let both = replaced(&replaced("", Section::Eval, "old eval"), Section::Wire, "wire\n");
         let again = replaced(&both, Section::Eval, "new eval");
-        assert_eq!(both, "# Measurements\n\n## The client\n\nwire\n\n## Suites\n\nold eval\n");
+        assert_eq!(both, "# Benchmarks\n\n## The client\n\nwire\n\n## Suites\n\nold eval\n");
         assert_eq!(again, both.replace("old", "new"));
     }
 }

@@ -1,4 +1,4 @@
-//! Durations of repeated runs. The best one says what is possible, the median how noisy it was.
+//! Durations of repeated runs. The best shows what is possible, the median the noise.
 
 use std::time::Duration;
 
@@ -22,12 +22,12 @@ impl Sample {
     }
 }
 
-/// What repeated runs of a process used.
+/// The resources of repeated runs of a process.
 #[derive(Default)]
 pub struct Runs {
     pub wall: Sample,
     pub cpu: Sample,
-    /// Empty where the system does not tell.
+    /// Empty if the system does not report it.
     pub own: Sample,
     /// The largest of all runs.
     pub memory: Option<u64>,

@@ -1,4 +1,4 @@
-//! What a whole process costs: time, processor time and memory.
+//! The cost of a whole process: time, processor time and memory.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -14,7 +14,7 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use crate::Failure;
 
-/// How often memory is looked at. The system keeps the largest size, so only what is allocated in the
+/// How often memory is sampled. The system reports the peak, so only an allocation in the
 /// last moment of a process can be missed.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -33,11 +33,11 @@ pub struct Ran {
     pub usage: Usage,
     /// The exit code; none if a signal ended the process.
     pub code: Option<i32>,
-    /// What was printed, to either side.
+    /// Standard output and standard error.
     pub said: String,
 }
 
-/// Runs a process to its end, with what it prints in a file. Nothing else may be started meanwhile.
+/// Runs a process to its end, with its output in a file. Nothing else may start meanwhile.
 pub fn run(command: &mut Command, log: &Path) -> Result<Ran, Failure> {
     let out = File::create(log)?;
     command.stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
@@ -48,7 +48,7 @@ pub fn run(command: &mut Command, log: &Path) -> Result<Ran, Failure> {
     let pid = child.id();
     let (ended, watched) = mpsc::channel();
     let watcher = thread::spawn(move || watch_memory(pid, &watched));
-    // The process is left unreaped, or its own time could not be read any more.
+    // The process is not reaped yet, otherwise its own time could not be read.
     let id = Pid::from_raw(i32::try_from(pid)?);
     waitid(Id::Pid(id), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)?;
     let wall = started.elapsed();
@@ -71,7 +71,7 @@ fn duration(time: TimeVal) -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or_default())
 }
 
-/// User and system time, the 14th and the 15th field. The second may hold spaces and ends with the last
+/// User and system time, the 14th and the 15th field. The second field may contain spaces and ends with the last
 /// bracket.
 fn own_time(pid: u32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

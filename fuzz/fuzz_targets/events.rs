@@ -1,4 +1,4 @@
-//! The event-stream parser: no chunking changes the events, and none gets longer than the cap.
+//! The event-stream parser: chunking never changes the events, and no event exceeds the limit.
 
 #![no_main]
 
@@ -16,7 +16,7 @@ fuzz_target!(|input: Input<'_>| {
     assert_eq!(pieces.last_id(), once.last_id());
     assert_eq!(pieces.retry_ms(), once.retry_ms());
 
-    // Where the cap strikes depends on the chunks, since a long comment may arrive whole; that no
+    // Where the limit applies depends on the chunks, because a long comment may arrive whole; that no
     // event exceeds it must not.
     let (events, _) = parse(&mut Events::new(LIMIT), &cut);
     assert!(events.iter().all(|event| !event.data.is_empty() && event.data.len() <= LIMIT));

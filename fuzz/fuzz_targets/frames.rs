@@ -34,12 +34,12 @@ fn check(frame: &Bytes, message: &Message) {
     }
 }
 
-/// A body is borrowed from its frame, unless it stands for one that is absent.
+/// A body is borrowed from its frame, unless it represents an absent one.
 fn check_body(frame: &Bytes, body: &Bytes) {
     assert!(frame.as_ptr_range().contains(&body.as_ptr()) || body == "null");
 }
 
-/// Our answer must carry the id that came, not one that merely looks like it.
+/// Our response must carry the id that was received, not one that only looks like it.
 fn check_id(frame: &Bytes, id: &Id) {
     let Ok(Value::Object(whole)) = serde_json::from_slice(frame) else { return };
     let Ok(id) = serde_json::from_str::<Value>(&id.to_string()) else { return };

@@ -1,4 +1,4 @@
-//! The line splitter: no chunking changes the lines, and none gets longer than the cap.
+//! The line splitter: chunking never changes the lines, and no line exceeds the limit.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ fuzz_target!(|input: Input<'_>| {
     for line in &whole.0 {
         assert!(!line.is_empty() && line.len() <= LIMIT && !line.contains(&b'\n'));
     }
-    // Without a cap, the splitter is what a plain split says.
+    // Without a limit, the splitter gives the result of a plain split.
     let expected: Vec<&[u8]> =
         stream.split_inclusive(|&byte| byte == b'\n').filter_map(plain).collect();
     assert_eq!(lines(&chunks(&lengths, stream), usize::MAX), (to_bytes(&expected), Ok(())));

@@ -1,4 +1,4 @@
-//! A suite file of any content: diagnostics or a suite, never a panic, and never both silent.
+//! A suite file of any content: diagnostics or a suite, never a panic, and never neither.
 
 #![no_main]
 

@@ -1,12 +1,12 @@
-//! What the fuzz targets share: a stream and the places where it is cut into chunks.
+//! Code that the fuzz targets share: a stream and the places where it is cut into chunks.
 
 use bytes::Bytes;
 use quintain_wire::transport::lines::{LineTooLong, Lines};
 
-/// What the fuzzer makes up: lengths of chunks, then the stream.
+/// The fuzzer's input: lengths of chunks, then the stream.
 pub type Input<'a> = (Vec<u8>, &'a [u8]);
 
-/// The stream in pieces of the given lengths; what is left is the last piece.
+/// The stream in pieces of the given lengths; the rest is the last piece.
 pub fn chunks<'a>(lengths: &[u8], mut stream: &'a [u8]) -> Vec<&'a [u8]> {
     let mut chunks = Vec::with_capacity(lengths.len() + 1);
     for &length in lengths {

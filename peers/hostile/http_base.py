@@ -154,11 +154,11 @@ class Server(ThreadingHTTPServer):
         return f"http://localhost:{self.other.server_port}"
 
     def handle_error(self, request, client_address):
-        """A client that hangs up is no error here."""
+        """A client that disconnects is not an error."""
 
 
 def run(name):
-    """Starts a mode, says where, and serves until it is ended."""
+    """Starts a mode, prints its URL, and serves until it is stopped."""
     handler = MODES[name]
     server = Server(handler)
     prepare = getattr(handler, "prepare", None)

@@ -1,4 +1,4 @@
-"""Misbehaviour over HTTP. Most modes are honest until the tool is called; the others say so."""
+"""Misbehaviour over HTTP. Most modes are honest until the tool is called, unless documented otherwise."""
 
 import json
 import struct
@@ -106,7 +106,7 @@ class GzipBomb(Handler):
         block = b"a" * (1 << 20)
         pack = zlib.compressobj(9, zlib.DEFLATED, -15)
         start = pack.compress(head) + pack.flush(zlib.Z_FULL_FLUSH)
-        # After a full flush a block stands alone, so the same bytes may be sent again and again.
+        # After a full flush a block is independent, so the same bytes can be sent repeatedly.
         middle = pack.compress(block) + pack.flush(zlib.Z_FULL_FLUSH)
         end = pack.compress(tail) + pack.flush()
         check, size = zlib.crc32(head), len(head) + len(tail) + 1024 * len(block)
@@ -271,7 +271,7 @@ class SessionExpires(Handler):
             super().on_call(request)
 
     def alive(self):
-        """Whether the session may go on; otherwise the refusal is already sent."""
+        """Whether the session is valid; otherwise the refusal is already sent."""
         if self.server.state.get(self.headers.get("Mcp-Session-Id"), 0) > 0:
             return True
         self.send_body(404, b'{"error":"unknown session"}', Content_Type="application/json")

@@ -55,7 +55,7 @@ class OldTransport(Handler):
             self.send_event(messages.get())
 
     def endpoint(self):
-        """Where the client is told to POST."""
+        """The URL for POST requests of the client."""
         return "/message?sessionId=1"
 
     def on_request(self, request):

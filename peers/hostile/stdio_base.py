@@ -53,7 +53,7 @@ def requests():
 
 
 def serve(tools=(TOOL,), **handlers):
-    """Answers honestly, except for the methods that have a handler, named with _ in place of /."""
+    """Answers honestly, except for the methods that have a handler, named with _ instead of /."""
     for request in requests():
         handler = handlers.get(str(request.get("method")).replace("/", "_"))
         if handler is not None:

@@ -1,4 +1,4 @@
-"""Modes that say wrong things: bytes that are no messages, and messages nobody asked for."""
+"""Modes that send wrong data: bytes that are not messages, and unsolicited messages."""
 
 import json
 import time

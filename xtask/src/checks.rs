@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{Result, process, stage::Note, workspace::Workspace};
+use crate::{Result, stage::Note, workspace::Workspace};
 
 const PURE: &[&str] =
     &["quintain-source", "quintain-script", "quintain-content", "quintain-evidence"];
@@ -76,8 +76,8 @@ const MAX_LINES: usize = 800;
 /// Spelled in two halves, so that this file does not accuse itself.
 const LEFTOVERS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
-/// Calls that write files or make temporary folders, where others could have prepared something or could look in.
-/// They stand in few files; everywhere else `confined` and `planted` do it.
+/// Calls that write files or create temporary folders, where another user could have prepared a link or could read.
+/// Only few files may make them; all other code uses `confined` and `planted`.
 const GUARDED_CALLS: &[(&str, &[&str])] = &[
     (
         "temp_dir()",
@@ -104,7 +104,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Note> {
     let mut complaints = direction(&graph.workspace_edges());
     complaints.extend(purity(&graph));
     complaints.extend(crates(&graph));
-    let files = source_files(&workspace.root)?;
+    let files = source_files(workspace)?;
     for file in &files {
         let text = fs::read_to_string(workspace.root.join(file))
             .map_err(|error| format!("{}: {error}", file.display()))?;
@@ -286,7 +286,7 @@ fn guarded_calls(file: &Path, text: &str) -> Vec<String> {
     complaints
 }
 
-/// Finds a marker of unfinished work in a comment; the same word in data is nobody's business.
+/// Finds a marker of unfinished work in a comment; the same word in data is allowed.
 fn leftover(line: &str) -> Option<&'static str> {
     let marks = ["//", "# ", "/*", "* "];
     let at = marks.iter().filter_map(|mark| line.find(mark)).min()?;
@@ -295,16 +295,12 @@ fn leftover(line: &str) -> Option<&'static str> {
     words.find_map(|word| LEFTOVERS.iter().find(|leftover| **leftover == word).copied())
 }
 
-/// The files git knows or would know, so that nothing ignored or generated is looked at.
-fn source_files(root: &Path) -> Result<Vec<PathBuf>> {
-    let mut command = std::process::Command::new("git");
-    command.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root);
-    let text = process::capture(&mut command)?;
-    let wanted = |path: &PathBuf| {
+fn source_files(workspace: &Workspace) -> Result<Vec<PathBuf>> {
+    let is_source = |path: &PathBuf| {
         let kind = path.extension().and_then(|extension| extension.to_str());
-        matches!(kind, Some("rs" | "py" | "mjs" | "js" | "ts" | "sh")) && root.join(path).exists()
+        matches!(kind, Some("rs" | "py" | "mjs" | "js" | "ts" | "sh"))
     };
-    Ok(text.lines().map(PathBuf::from).filter(wanted).collect())
+    Ok(workspace.files()?.into_iter().filter(is_source).collect())
 }
 
 #[cfg(test)]

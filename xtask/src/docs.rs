@@ -1,5 +1,5 @@
-//! Pages and sections of the documentation that the binary itself can tell: `docs` writes them anew,
-//! `check` names those that are stale and the links that lead nowhere.
+//! Generated pages and sections of the documentation: `docs` regenerates them from the output of the binary,
+//! `check` reports those that are out of date and broken links.
 
 mod commands;
 mod links;
@@ -106,7 +106,7 @@ fn told(binary: &Path, arguments: &[&str]) -> Result<String> {
     )
 }
 
-/// A workspace without the file has no deviation to tell.
+/// A workspace without the file has no deviations.
 fn differences(root: &Path) -> Result<Value> {
     match fs::read_to_string(root.join(DIFFERENCES)) {
         Ok(text) => serde_json::from_str(&text).map_err(|error| format!("{DIFFERENCES}: {error}")),

@@ -10,6 +10,7 @@ mod docs;
 mod expectations;
 mod outside;
 mod peers;
+mod phrases;
 mod process;
 mod programs;
 mod promptfoo;
@@ -29,18 +30,19 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   test [--no-peers]     everything CI runs; --no-peers leaves out what needs installed peers
-  check                 house rules (dependency direction, file sizes, licences, leftovers) and the
-                        documentation (generated parts, links)
-  docs                  write the generated parts of the documentation anew
+  check                 house rules (dependency direction, file sizes, licences, leftovers), wording
+                        and documentation (generated parts, links)
+  phrases               list every phrase that the style replaces, by file
+  docs                  regenerate the generated parts of the documentation
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
                         the official conformance suites against our client
   bench [wire|eval] [OPTION...]
-                        measure the client and whole suites beside their peers; writes bench/RESULTS.md
-  fuzz [SECONDS]        run every fuzz target for that long, a minute if unsaid
-  help                  this text
+                        measure the client and whole suites, compared with peers; writes bench/RESULTS.md
+  fuzz [SECONDS]        run every fuzz target for SECONDS (default 60)
+  help                  print this text
 
-Environment: CI makes a peer or a client that is missing an error; otherwise it is skipped loudly.";
+Environment: with CI set, a missing peer or client is an error; otherwise its tests are skipped with a warning.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -64,6 +66,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["test", "--no-peers"] => test(false),
         ["check"] => check(),
         ["docs"] => one("docs", docs::write),
+        ["phrases"] => one("phrases", phrases::list),
         ["peers"] => one("peers", |workspace| Ok(peers::install(workspace)?.note())),
         ["conformance", rest @ ..] => {
             let selection = Selection::parse(rest)?;
@@ -99,6 +102,7 @@ fn check() -> Result<ExitCode> {
     let workspace = Workspace::find()?;
     let mut stages = Stages::default();
     stages.run("house rules", || checks::run(&workspace));
+    stages.run("phrases", || phrases::check(&workspace));
     stages.run("docs", || docs::check(&workspace));
     Ok(stages.finish())
 }
@@ -109,6 +113,7 @@ fn test(with_peers: bool) -> Result<ExitCode> {
     let mut stages = Stages::default();
     stages.run("formatting", || cargo(&["fmt", "--all", "--check"]));
     stages.run("house rules", || checks::run(&workspace));
+    stages.run("phrases", || phrases::check(&workspace));
     stages.run("clippy", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     });

@@ -7,8 +7,8 @@ use crate::{Result, peers, promptfoo, stage::Note, workspace::Workspace};
 
 const CARGO_FUZZ: &str = "0.13.2";
 
-/// Measures; what it prints is also kept in `bench/RESULTS.md`. The client is measured beside a library,
-/// suites beside programs that have to be installed.
+/// Runs the benchmarks and writes the output to `bench/RESULTS.md`. The client is compared with a library,
+/// suites with programs that must be installed first.
 pub(crate) fn bench(workspace: &Workspace, options: &[&str]) -> Result<Note> {
     let mut variables = Vec::new();
     if options.first() != Some(&"wire") {

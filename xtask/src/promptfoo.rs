@@ -1,4 +1,4 @@
-//! The program that suites are measured beside. It is large, so only who measures installs it.
+//! Installs promptfoo, which suites are compared with. It is large, so only the benchmarks install it.
 
 use std::{env, fs, path::PathBuf, process::Command};
 

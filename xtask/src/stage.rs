@@ -7,7 +7,7 @@ use std::{
 
 use crate::Result;
 
-/// What a stage wants to have said in the final table, beyond "passed".
+/// What the final table shows for a stage, in addition to "passed".
 pub(crate) type Note = Option<String>;
 
 enum Outcome {

@@ -42,6 +42,15 @@ impl Workspace {
         serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
     }
 
+    /// The files git knows or would know, so that nothing ignored or generated is looked at.
+    pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
+        let mut command = Command::new("git");
+        command.args(["ls-files", "--cached", "--others", "--exclude-standard"]);
+        let text = process::capture(command.current_dir(&self.root))?;
+        let paths = text.lines().map(PathBuf::from);
+        Ok(paths.filter(|path| self.root.join(path).exists()).collect())
+    }
+
     /// Whether cargo knows this command, which someone has to install first.
     pub(crate) fn has_cargo(&self, command: &str) -> bool {
         process::capture(&mut self.cargo_command(&[command, "--version"])).is_ok()

@@ -1,6 +1,6 @@
-//! The cheapest streamable HTTP server that can be: keep-alive, JSON answers, a thread per connection.
+//! A minimal streamable HTTP server: keep-alive, JSON responses, a thread per connection.
 //!
-//! Prints the port it listens on, and lives until its stdin is closed.
+//! Prints its port, and runs until its stdin is closed.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,6 +1,6 @@
-//! The cheapest MCP server that can be: reads lines, answers by looking for a few keys, parses nothing.
+//! A minimal MCP server: reads lines, responds by searching for a few keys, parses nothing.
 //!
-//! It is the other end of every stdio measurement, so that what differs is the client alone.
+//! It is the other end of every stdio measurement, so that only the client differs.
 
 use std::io::{self, BufRead, BufReader, Write};
 
@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
             out.push(b'\n');
         }
         line.clear();
-        // Whoever waits has sent everything: answer before reading on.
+        // A waiting client has sent everything: respond before reading more.
         if input.buffer().is_empty() {
             output.write_all(&out)?;
             output.flush()?;

@@ -1,4 +1,4 @@
-//! The test bed: where the tools are, the folder they work in, and whether they told the truth.
+//! The test bed: the tools, their working folder, and checks of their results.
 
 use std::ffi::OsString;
 use std::fs;
@@ -42,7 +42,7 @@ impl Peer {
             }
         }
         let mut folders = vec![server];
-        // Without a folder, it is found already.
+        // Without a folder, it is already on the path.
         let node = named("QUINTAIN_PEER_NODE")?;
         folders.extend(node.parent().filter(|path| path.is_absolute()).map(Path::to_owned));
         let inherited = std::env::var_os("PATH").unwrap_or_default();
@@ -60,7 +60,7 @@ pub struct Job<'a> {
     pub tests: usize,
     pub jobs: usize,
     pub output: Output,
-    /// Whether the run goes into the store as well.
+    /// Whether the run is also stored.
     pub kept: bool,
 }
 
@@ -89,7 +89,7 @@ impl Bed {
         suite::write(self.folder.path(), target, tests)
     }
 
-    /// A command in the folder, with nothing of the user's own settings.
+    /// A command in the folder, without the user's own settings.
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder.path());
@@ -113,7 +113,7 @@ impl Bed {
         Ok((self.command(&peer.promptfoo), peer))
     }
 
-    /// Runs a command that has to end with this code.
+    /// Runs a command that must end with this code.
     fn run(&self, command: &mut Command, code: i32) -> Result<Ran, Failure> {
         let ran = usage::run(command, &self.folder.path().join("log"))?;
         if ran.code == Some(code) {
@@ -144,7 +144,7 @@ impl Bed {
     }
 
     pub fn quintain(&self, job: &Job<'_>) -> Result<Usage, Failure> {
-        // A store that grows from run to run would make the later ones slower.
+        // A growing store would make later runs slower.
         if self.home().exists() {
             fs::remove_dir_all(self.home())?;
         }
@@ -188,7 +188,7 @@ struct Counts {
     failed: usize,
 }
 
-/// What a report in promptfoo's form says. Errors are neither, so that they make the counts wrong.
+/// The counts of a report in promptfoo's layout. Errors count as neither, so that they make the counts wrong.
 fn of_document(file: &Path) -> Result<Counts, Failure> {
     let document: Value = serde_json::from_slice(&fs::read(file)?)?;
     let stats = &document["results"]["stats"];

@@ -6,7 +6,7 @@ use super::suite::{Call, Target};
 use crate::Failure;
 use crate::wire::bare::Piped;
 
-/// The hidden command that is this process: the number of calls, how many of them are open at a time.
+/// The hidden command of this process: the number of calls, and how many of them are in flight.
 pub const FLOOR: &str = "--floor";
 
 const LIST: &str = r#"{"jsonrpc":"2.0","id":"list","method":"tools/list","params":{}}"#;

@@ -1,6 +1,6 @@
-//! Whole runs of suites beside promptfoo, and beside a client that tests nothing.
+//! Whole runs of suites, compared with promptfoo and with a client that tests nothing.
 //!
-//! Every run has to come to the right result: all tests pass but the one that is made to fail.
+//! Every run must have the right result: all tests pass except the last one.
 
 mod bed;
 mod floor;
@@ -43,7 +43,7 @@ impl Settings {
         for pair in words.chunks(2) {
             match *pair {
                 ["--repeats", count] => settings.repeats = count.parse::<usize>().ok()?.max(1),
-                // The smallest suite is a thousandth of it and has two tests at least.
+                // The smallest suite is a thousandth of it and has at least two tests.
                 ["--tests", count] => settings.tests = count.parse::<usize>().ok()?.max(2000),
                 ["--only", part @ ("start" | "suites" | "cost" | "scale")] => {
                     settings.only = Some(part.into());
@@ -83,7 +83,7 @@ pub fn run(settings: &Settings) -> Result<(), Failure> {
     report.finish(settings.only.is_none() && settings.tests == MOST_TESTS)
 }
 
-/// What it takes to do next to nothing.
+/// The cost of start-up.
 fn start(bed: &Bed, settings: &Settings) -> Result<Start, Failure> {
     let suite = bed.suite(Target::Echo, 1)?;
     let job = Job { suite: &suite, tests: 1, jobs: 4, output: Output::Json, kept: false };
@@ -99,7 +99,7 @@ fn start(bed: &Bed, settings: &Settings) -> Result<Start, Failure> {
     Ok(start)
 }
 
-/// The same suite by both tools, and its calls alone.
+/// The same suite with both tools, and its calls alone.
 fn suites(bed: &Bed, settings: &Settings, tests: usize, jobs: usize) -> Result<Suites, Failure> {
     let suite = bed.suite(Target::Everything, tests)?;
     let job = Job { suite: &suite, tests, jobs, output: Output::Json, kept: false };
@@ -114,7 +114,7 @@ fn suites(bed: &Bed, settings: &Settings, tests: usize, jobs: usize) -> Result<S
     Ok(Suites { tests, jobs, floor, ours, peer })
 }
 
-/// Suites of two sizes: what the larger one costs beyond the smaller is the price of its tests.
+/// Suites of two sizes: the additional cost of the larger one is the cost of its tests.
 fn cost(bed: &Bed, settings: &Settings, target: Target<'_>) -> Result<Cost, Failure> {
     let sizes = [settings.tests / 100, settings.tests / 10];
     let mut runs: [Runs; 2] = Default::default();
@@ -127,7 +127,7 @@ fn cost(bed: &Bed, settings: &Settings, target: Target<'_>) -> Result<Cost, Fail
     Ok(Cost { target: target.name(), sizes, few, many })
 }
 
-/// Suites of three sizes up to the largest: time has to grow as they do.
+/// Suites of three sizes up to the largest: time must grow linearly.
 fn scale(bed: &Bed, settings: &Settings, target: Target<'_>, kept: bool) -> Result<Scale, Failure> {
     let sizes = [settings.tests / 4, settings.tests / 2, settings.tests];
     let mut runs: [Runs; 3] = Default::default();

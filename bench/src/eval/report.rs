@@ -1,4 +1,4 @@
-//! The tables: printed as they grow, and kept in `RESULTS.md`.
+//! The tables: printed as they grow, and written to `RESULTS.md`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::Failure;
 use crate::results::{self, Goals, Section};
 use crate::sample::{Runs, Sample};
 
-/// Starting up.
+/// Start-up.
 #[derive(Default)]
 pub struct Start {
     /// `quintain --version`.
@@ -30,7 +30,7 @@ pub struct Suites {
     pub peer: Runs,
 }
 
-/// What a test costs.
+/// The cost of a test.
 pub struct Cost {
     pub target: &'static str,
     pub sizes: [usize; 2],
@@ -46,7 +46,7 @@ impl Cost {
     }
 }
 
-/// Suites that grow.
+/// Suites of growing size.
 pub struct Scale {
     pub target: &'static str,
     pub kept: bool,
@@ -65,7 +65,7 @@ impl Scale {
 pub struct Report {
     text: String,
     goals: Goals,
-    /// The table that the last line belongs to.
+    /// The table of the last line.
     table: &'static str,
 }
 
@@ -206,11 +206,11 @@ fn megabytes(runs: &Runs) -> String {
 
 const ABOUT: &str = "\
 Written by `cargo xtask bench eval`. Every suite is a promptfoo file whose tests make one call each and check\n\
-it with one `contains` and one `is-json`; the last test of a suite is made to fail, and a run that does not\n\
-come to exactly that fails the measurement. Everything is measured from the start of a process to its end.\n\
-`floor` is a process that starts the same server, makes the same calls with as many of them open, looks at the\n\
-answers, tests nothing, and leaves the server as quintain does: it closes its input and sends SIGTERM\n\
-100 ms later, before `mcp-server-everything` has gone by itself. CPU is user and system time with that of waited-for children, which is the\n\
+it with one `contains` and one `is-json`. The last test of a suite must fail; any other result fails\n\
+the benchmark. Times are measured from the start of a process to its end.\n\
+`floor` is a process that starts the same server, makes the same calls with the same concurrency, reads the\n\
+responses, tests nothing, and stops the server as quintain does: it closes its input and sends SIGTERM\n\
+100 ms later, before `mcp-server-everything` exits by itself. CPU is user and system time with that of waited-for children, which is the\n\
 server (promptfoo does not always wait for it); own CPU is that of the tool alone, read from `/proc` in steps of\n\
 10 ms. Memory is the largest resident set of the\n\
 tool's own process (MB are millions of bytes), looked at every 5 ms.";

@@ -1,6 +1,6 @@
-//! The suites: so many calls, each with one `contains` and one `is-json`, the last one made to fail.
+//! The suites: N calls, each with one `contains` and one `is-json`; the last test must fail.
 //!
-//! That last test catches a tool which skips what it should check.
+//! The last test detects a tool that skips its checks.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 
-/// What a suite calls.
+/// The target of a suite.
 #[derive(Clone, Copy)]
 pub enum Target<'a> {
     /// `mcp-server-everything`, found on the path.
     Everything,
-    /// The raw server of these measurements.
+    /// The raw server of these benchmarks.
     Raw(&'a Path),
-    /// No server at all: the prompt is the answer.
+    /// No server: the response is the prompt.
     Echo,
 }
 
@@ -42,7 +42,7 @@ impl Target<'_> {
     }
 }
 
-/// One call, counted from 0, and what its answer must hold.
+/// One call, counted from 0, and the text that its response must contain.
 pub struct Call {
     pub tool: &'static str,
     pub arguments: Value,
@@ -68,7 +68,7 @@ impl Call {
     }
 }
 
-/// How many tests of a suite fail.
+/// The number of failing tests of a suite.
 pub fn failing(tests: usize) -> usize {
     usize::from(tests > 1)
 }

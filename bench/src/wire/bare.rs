@@ -1,4 +1,4 @@
-//! What the same calls cost with plain reads and writes, without a runtime.
+//! The cost of the same calls with plain reads and writes, without a runtime.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -16,7 +16,7 @@ const HANDSHAKE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 fn call(id: usize, out: &mut Vec<u8>) {
-    // Writing into memory cannot fail.
+    // Writing to memory cannot fail.
     let _ = write!(
         out,
         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{{"message":"hi"}}}}}}"#
@@ -29,7 +29,7 @@ fn id_of(message: &[u8]) -> Option<usize> {
     Some(digits.fold(0, |id, digit| id * 10 + usize::from(digit - b'0')))
 }
 
-/// A server on two pipes that has been shaken hands with.
+/// A server on two pipes after the handshake.
 pub struct Piped {
     child: Child,
     input: ChildStdin,
@@ -48,15 +48,15 @@ impl Piped {
         Ok(piped)
     }
 
-    /// Sends one request and reads past its answer.
+    /// Sends one request and skips its response.
     pub fn request(&mut self, request: &str) -> io::Result<()> {
         self.input.write_all(format!("{request}\n").as_bytes())?;
         let mut line = Vec::new();
         receive_line(&mut self.output, &mut line).map(drop)
     }
 
-    /// Makes `calls` calls with `in_flight` of them open: writes JSON, reads a line, reads JSON and
-    /// looks whose answer it is. Calls are counted from 1.
+    /// Makes `calls` calls with `in_flight` of them open: writes JSON, reads a line, parses JSON and
+    /// matches the response to its call. Calls are counted from 1.
     pub fn converse(
         &mut self,
         calls: usize,
@@ -91,7 +91,7 @@ impl Piped {
         child.wait().map(drop)
     }
 
-    /// Leaves the server as quintain does: it has a moment to go by itself.
+    /// Stops the server as quintain does: it has a moment to exit by itself.
     pub fn leave(self) -> io::Result<()> {
         let Self { mut child, input, output } = self;
         drop((input, output));
@@ -108,10 +108,10 @@ impl Piped {
     }
 }
 
-/// What quintain gives a server between the end of its input and a signal.
+/// The time between the end of the server's input and a signal, as in quintain.
 const NOTICE: Duration = Duration::from_millis(100);
 
-/// The next answer; what the server says by itself is read past.
+/// The next response; notifications of the server are skipped.
 fn receive_line(output: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Value> {
     loop {
         line.clear();
@@ -125,7 +125,7 @@ fn receive_line(output: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Val
     }
 }
 
-/// Time for `calls` calls over stdio with `in_flight` of them open, by the plainest client there is.
+/// Time for `calls` calls over stdio with `in_flight` of them open, with the minimal client.
 pub fn stdio(server: &Path, calls: usize, in_flight: usize) -> io::Result<Duration> {
     let mut piped = Piped::start(&mut Command::new(server))?;
     let started = Instant::now();
@@ -136,7 +136,7 @@ pub fn stdio(server: &Path, calls: usize, in_flight: usize) -> io::Result<Durati
     Ok(took)
 }
 
-/// The same without JSON, and with everything that can go together read and written together.
+/// The same without JSON, and with batched reads and writes.
 pub fn stdio_batched(server: &Path, calls: usize, in_flight: usize) -> io::Result<Duration> {
     let Piped { mut child, mut input, mut output } = Piped::start(&mut Command::new(server))?;
     let started = Instant::now();
@@ -169,7 +169,7 @@ pub fn stdio_batched(server: &Path, calls: usize, in_flight: usize) -> io::Resul
     Ok(took)
 }
 
-/// What a target costs by itself: start, handshake, one call, end.
+/// The cost of a target by itself: start, handshake, one call, end.
 pub fn cold(server: &Path) -> io::Result<Duration> {
     let started = Instant::now();
     let mut piped = Piped::start(&mut Command::new(server))?;
@@ -216,7 +216,7 @@ pub fn http(port: u16, calls: usize, in_flight: usize) -> io::Result<Duration> {
         sent += 1;
         send(stream, sent)?;
     }
-    // One thread goes round: while it talks to one connection, the others are being answered.
+    // One thread serves all connections in turn: while it uses one, the others get their responses.
     'calls: loop {
         for stream in &mut streams {
             receive(stream, &mut answer)?;

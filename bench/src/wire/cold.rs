@@ -1,4 +1,4 @@
-//! What one `quintain call` costs from nothing: time beyond that of the target itself, and memory.
+//! The cost of one cold `quintain call`: time beyond that of the target itself, and memory.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -43,8 +43,8 @@ fn arguments(server: &Path) -> [PathBuf; 5] {
     ["call".into(), "echo".into(), r#"{"message": "hi"}"#.into(), "--".into(), server.into()]
 }
 
-/// The system tells the largest child only, and a child starts with the size of its parent: a small
-/// process of its own has to do the measuring.
+/// The system reports only the largest child, and a child starts with the size of its parent, so a small
+/// separate process measures.
 fn memory_of(quintain: &Path, server: &Path) -> Result<u64, Failure> {
     let output = Command::new(std::env::current_exe()?)
         .arg(MEMORY_OF)

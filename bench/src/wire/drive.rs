@@ -1,4 +1,4 @@
-//! Keeps a number of calls in flight, in the same way for every client that is measured.
+//! Keeps a number of calls in flight, in the same way for every measured client.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::Failure;
 
-/// Time for `calls` calls, made by `in_flight` tasks of which each waits for its answer.
+/// Time for `calls` calls, made by `in_flight` tasks that each wait for their response.
 pub async fn drive<F, A>(calls: usize, in_flight: usize, call: F) -> Result<Duration, Failure>
 where
     F: Fn() -> A + Send + Sync + 'static,
@@ -34,7 +34,7 @@ where
     Ok(started.elapsed())
 }
 
-/// Which tokio runtime a client runs on.
+/// The tokio runtime of a client.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
     /// As the product does.
@@ -43,7 +43,7 @@ pub enum Threads {
     Many,
 }
 
-/// A fresh runtime, so that nothing of one measurement is left for the next.
+/// A fresh runtime, so that one measurement does not influence the next.
 pub fn runtime(threads: Threads) -> Result<Runtime, Failure> {
     let mut builder = match threads {
         Threads::One => Builder::new_current_thread(),

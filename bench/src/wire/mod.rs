@@ -1,4 +1,4 @@
-//! The client beside the official SDK's and beside bare pipes and sockets.
+//! The client, compared with the official SDK's and with bare pipes and sockets.
 //!
 //! All clients talk to the same raw servers.
 
@@ -93,11 +93,11 @@ fn stdio(programs: &Programs, settings: &Settings, in_flight: usize) -> Result<R
 fn http(programs: &Programs, settings: &Settings, in_flight: usize) -> Result<Row, Failure> {
     let calls = settings.calls;
     turns("HTTP", settings, in_flight, || {
-        // A server each, so that nobody inherits the connections of another.
+        // One server each, so that no client inherits the connections of another.
         let bare = bare::http(programs.serve_http()?.port, calls, in_flight)?;
         Ok([
             bare,
-            // Over HTTP every call is a write of its own; there is nothing to batch.
+            // Over HTTP every call is a separate write; there is nothing to batch.
             bare,
             ours::http(programs.serve_http()?.port, calls, in_flight)?,
             peer::http(programs.serve_http()?.port, Threads::One, calls, in_flight)?,
@@ -119,7 +119,7 @@ fn turns(
         }
     }
     let [bare, batched, ours, one, many] = samples;
-    // The peer runs on whatever suits it best.
+    // The peer runs on the runtime that suits it best.
     let (peer, peer_threads) =
         if one.best() <= many.best() { (one, Threads::One) } else { (many, Threads::Many) };
     Ok(Row { transport, in_flight, bare, batched, ours, peer, peer_threads })

@@ -1,4 +1,4 @@
-//! The client that is measured: `Session::call_tool` on a current-thread runtime, as the product runs it.
+//! The measured client: `Session::call_tool` on a current-thread runtime, as in the product.
 
 use std::path::Path;
 use std::sync::Arc;

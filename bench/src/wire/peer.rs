@@ -1,4 +1,4 @@
-//! The official SDK's client, `rmcp`, doing the same calls.
+//! The official SDK's client, `rmcp`, with the same calls.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The table: printed, and kept in `RESULTS.md`.
+//! The table: printed, and written to `RESULTS.md`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -107,7 +107,7 @@ impl Report {
             let added = added(cold.call.best(), cold.target.best());
             goals.check(added <= 20.0, format!("a cold call adds 20 ms ({added:.1})"));
             let memory = megabytes(cold.memory);
-            goals.check(memory < 20.0, format!("a cold call holds 20 MB ({memory:.1})"));
+            goals.check(memory < 20.0, format!("a cold call uses 20 MB ({memory:.1})"));
         }
         goals.0
     }
@@ -115,9 +115,9 @@ impl Report {
 
 const ABOUT: &str = "\
 Written by `cargo xtask bench wire`. Every client makes the same `tools/call` to the same raw server, which\n\
-looks for keys in bytes and parses nothing. `bare` is the plainest client there is: a loop on one thread that\n\
-writes JSON, reads an answer and parses it. `ceiling` parses nothing and reads and writes in chunks whatever\n\
-can go together (over HTTP nothing can). `quintain` is `Session::call_tool` with the result as a value, on a\n\
+searches bytes for keys and parses nothing. `bare` is a minimal client: a loop on one thread that\n\
+writes JSON, reads a response and parses it. `ceiling` parses nothing and reads and writes in chunks\n\
+where possible (not over HTTP). `quintain` is `Session::call_tool` with the result as a value, on a\n\
 current-thread runtime, as the product runs it; `rmcp` is the official SDK's client on the runtime that\n\
 suits it better, current-thread or multi-thread.";
 
@@ -156,7 +156,7 @@ fn cold(cold: &Cold) -> String {
     text
 }
 
-/// The version that the measurements were built with.
+/// The version that the benchmarks were built with.
 fn locked(name: &str) -> String {
     let lock = include_str!("../../Cargo.lock");
     let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{name}\""));

@@ -34,7 +34,7 @@ impl Chance {
 
     /// Whether something happens that happens in this share of all cases.
     pub fn happens(&mut self, share: f64) -> bool {
-        // 53 bits are what a float holds exactly.
+        // A float represents 53 bits exactly.
         ((self.number() >> 11) as f64) < share * (1_u64 << 53) as f64
     }
 

@@ -6,7 +6,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     let fold = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<_>>();
     let (pattern, text) = (fold(pattern), fold(text));
     let (mut p, mut t) = (0, 0);
-    // Where the last star stands, and how much of the text it has swallowed.
+    // Position of the last star, and how much of the text it matches.
     let mut star = None;
     while t < text.len() {
         match pattern.get(p) {

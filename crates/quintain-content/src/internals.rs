@@ -1,4 +1,4 @@
-//! What tells how a server is made: stack traces, statements, places of its files.
+//! Internals of a server in its output: stack traces, statements, paths of its files.
 
 use std::path::PathBuf;
 

@@ -53,7 +53,7 @@ fn surrogate(text: &str) -> Option<u16> {
     (0xD800..=0xDFFF).contains(&unit).then_some(unit)
 }
 
-/// The objects that stand in prose, outermost only. As in promptfoo, braces are counted without
+/// The objects inside prose, outermost only. As in promptfoo, braces are counted without
 /// regard to quotes, what lies between them is read as YAML in which `//` begins a comment, and what
 /// the end of the text cut off is completed.
 pub fn objects(text: &str) -> Vec<Value> {

@@ -10,9 +10,9 @@ pub struct Path {
     text: String,
 }
 
-/// Why a text is no path.
+/// Why a path is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` is no JSONPath: {why}")]
+#[error("`{path}` is not a valid JSONPath: {why}")]
 pub struct PathError {
     pub path: String,
     pub why: String,
@@ -22,7 +22,7 @@ impl Path {
     /// The leading `$` may be left out: `items[0].id` means `$.items[0].id`.
     ///
     /// # Errors
-    /// When it is no path.
+    /// If the path is invalid.
     pub fn new(text: &str) -> Result<Self, PathError> {
         let trimmed = text.trim();
         let full = match trimmed.chars().next() {
@@ -58,7 +58,7 @@ impl Path {
 /// What a path finds in a value.
 ///
 /// # Errors
-/// When it is no path.
+/// If the path is invalid.
 pub fn query<'v>(path: &str, value: &'v Value) -> Result<Vec<&'v Value>, PathError> {
     Ok(Path::new(path)?.query(value))
 }
@@ -80,9 +80,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_told() {
+    fn invalid_paths_are_reported() {
         for text in ["$.", "$[", "a b", "$.items[", ""] {
-            assert!(Path::new(text).unwrap_err().to_string().contains("is no JSONPath"), "{text}");
+            assert!(
+                Path::new(text).unwrap_err().to_string().contains("is not a valid JSONPath"),
+                "{text}"
+            );
         }
     }
 

@@ -1,4 +1,4 @@
-//! Reading what somebody else wrote: text, JSON and JSON Schema, markup, SQL, personal data. Pure and bounded, since
+//! Reads untrusted content: text, JSON and JSON Schema, markup, SQL, personal data. Pure and bounded, because
 //! the input is hostile; knows neither MCP nor suites.
 
 pub mod chance;

@@ -1,4 +1,4 @@
-//! Everything that shapes a running demo. The caller fills it in; this crate reads no environment.
+//! The configuration of a demo server. The caller provides it; this crate reads no environment.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -8,7 +8,7 @@ use std::{
 
 use crate::credentials;
 
-/// Which of the two implementations runs behind the same tools.
+/// Which of the two implementations of the tools runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Twin {
     /// Has every weakness of [`crate::weaknesses`].
@@ -28,7 +28,7 @@ impl Twin {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Auth {
-    /// Everybody is [`DemoConfig::user`].
+    /// Every caller is [`DemoConfig::user`].
     #[default]
     None,
     Bearer,
@@ -49,7 +49,7 @@ impl Auth {
     }
 }
 
-/// Where an API key is expected.
+/// The place of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ApiKeyPlacement {
     #[default]
@@ -62,7 +62,7 @@ pub enum ApiKeyPlacement {
 #[non_exhaustive]
 pub struct DemoConfig {
     pub twin: Twin,
-    /// Who is calling when the transport carries no credential: stdio, and HTTP without auth.
+    /// The caller if the transport carries no credential: stdio, and HTTP without auth.
     /// Also the user in whose name the authorize endpoint approves.
     pub user: String,
     pub auth: Auth,
@@ -70,9 +70,9 @@ pub struct DemoConfig {
     pub token_ttl: Duration,
     /// Number of tools per `tools/list` page; all on one page if absent.
     pub page_size: Option<usize>,
-    /// Address for HTTP; port 0 takes a free one.
+    /// Address for HTTP; port 0 selects a free one.
     pub bind: SocketAddr,
-    /// Where data is written and left behind; a temporary directory, removed at the end, if absent.
+    /// Directory for data, which is kept; a temporary directory that is removed at the end if absent.
     pub data_dir: Option<PathBuf>,
 }
 

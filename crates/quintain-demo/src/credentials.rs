@@ -1,8 +1,8 @@
-//! The fixed, public test credentials of the demo. None of them is a secret anywhere else.
+//! The fixed, public test credentials of the demo. None of them is a secret elsewhere.
 
 /// The default identity: an ordinary customer.
 pub const CUSTOMER: &str = "cust_1001";
-/// A second customer, for questions of the form "may B see what belongs to A".
+/// A second customer, to test whether B can read A's data.
 pub const OTHER_CUSTOMER: &str = "cust_1002";
 /// An employee with the role `admin`.
 pub const ADMIN: &str = "emp_9001";
@@ -10,7 +10,7 @@ pub const ADMIN: &str = "emp_9001";
 pub const CUSTOMER_TOKEN: &str = "demo-bearer-customer-1001";
 pub const OTHER_CUSTOMER_TOKEN: &str = "demo-bearer-customer-1002";
 pub const ADMIN_TOKEN: &str = "demo-bearer-admin-9001";
-/// A bearer token of [`CUSTOMER`] that ran out long ago.
+/// A bearer token of [`CUSTOMER`] that expired long ago.
 pub const EXPIRED_TOKEN: &str = "demo-bearer-expired-1001";
 /// A bearer token of [`CUSTOMER`] that was issued for another resource.
 pub const ELSEWHERE_TOKEN: &str = "demo-bearer-elsewhere-1001";
@@ -50,12 +50,12 @@ pub(crate) const LOGINS: &[((&str, &str), &str)] =
 pub(crate) const CLIENTS: &[((&str, &str), &str)] =
     &[(CUSTOMER_CLIENT, CUSTOMER), (ADMIN_CLIENT, ADMIN)];
 
-/// Looks a single credential up in one of the tables above.
+/// Looks up a single credential in one of the tables above.
 pub(crate) fn user_of(table: &[(&str, &'static str)], credential: &str) -> Option<&'static str> {
     table.iter().find(|(known, _)| *known == credential).map(|(_, user)| *user)
 }
 
-/// Looks a pair of name and secret up in one of the tables above.
+/// Looks up a pair of name and secret in one of the tables above.
 pub(crate) fn user_of_pair(
     table: &[((&str, &str), &'static str)],
     name: &str,

@@ -1,9 +1,9 @@
-//! Who is calling. A transport establishes the caller once; tools only ever ask for it.
+//! The caller. A transport identifies the caller once; tools only use it.
 
 use axum::http::request::Parts;
 use rmcp::{RoleServer, service::RequestContext};
 
-/// The user behind a request, and what their credential allows.
+/// The user of a request, and the rights of their credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) user: String,
@@ -16,10 +16,10 @@ impl Caller {
         Self { user: user.into(), scopes: None }
     }
 
-    /// The caller that the HTTP layer attached to this request, else `fallback`.
+    /// The caller that the HTTP layer attached to this request, otherwise `fallback`.
     ///
-    /// The service passes the HTTP head on with each message, so that a session always acts with the
-    /// credential of the request at hand and not with that of its first one.
+    /// The service passes the HTTP head on with each message, so that a session always uses the
+    /// credential of the current request and not that of its first one.
     pub(crate) fn of(request: &RequestContext<RoleServer>, fallback: &Self) -> Self {
         request
             .extensions
@@ -34,7 +34,7 @@ impl Caller {
     }
 }
 
-/// What a user of TechMart is.
+/// The role of a user of TechMart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Customer,

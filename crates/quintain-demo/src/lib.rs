@@ -1,8 +1,8 @@
-//! The practice target of Quintain: TechMart, a payments system that speaks MCP.
+//! The practice target of Quintain: TechMart, a payments server with an MCP interface.
 //!
-//! It comes as two twins with the same tools. The vulnerable twin has real, documented weaknesses
-//! (see [`weaknesses`]); the patched twin does the same work correctly. All data is fictional, lives
-//! in a directory of its own and vanishes with the server.
+//! It has two twins with the same tools. The vulnerable twin has real, documented weaknesses
+//! (see [`weaknesses`]); the patched twin does the same work correctly. All data is fictional, is stored
+//! in a separate directory and is removed when the server stops.
 
 mod auth;
 mod config;
@@ -49,7 +49,7 @@ where
     let demo = server::Demo::open(&config).await?;
     let outcome = match demo.session(demo.caller().clone()).serve(transport).await {
         Ok(running) => running.waiting().await.map(drop).map_err(DemoError::from),
-        // A client that leaves before it said anything has simply changed its mind.
+        // A client that disconnects before it sends anything is not an error.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(DemoError::Handshake(Box::new(error))),
     };

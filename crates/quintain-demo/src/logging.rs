@@ -1,4 +1,4 @@
-//! Log messages to the client. The protocol deprecates them, and clients still use them.
+//! Log messages to the client. The protocol deprecates them, but clients still use them.
 
 #![expect(deprecated, reason = "a test target offers what clients in the field ask for")]
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::tools::Call;
 
-/// The lowest level that a session wants to hear of; silent until the client asks.
+/// The lowest log level of a session; none until the client requests one.
 #[derive(Debug, Default)]
 pub(crate) struct LogLevel(AtomicU8);
 
@@ -18,20 +18,20 @@ impl LogLevel {
         self.0.store(rank(level), Ordering::Relaxed);
     }
 
-    fn wants(&self, level: LoggingLevel) -> bool {
+    fn accepts(&self, level: LoggingLevel) -> bool {
         let lowest = self.0.load(Ordering::Relaxed);
         lowest > 0 && rank(level) >= lowest
     }
 }
 
-/// Sends a message if the session, or this very request, asked for its level.
+/// Sends a message if the session, or this request, has requested its level.
 pub(crate) async fn info(call: &Call<'_>, data: Value) {
     let level = LoggingLevel::Info;
     let by_request =
         call.request.meta.log_level().is_some_and(|lowest| rank(level) >= rank(lowest));
-    if by_request || call.demo.log_level().wants(level) {
+    if by_request || call.demo.log_level().accepts(level) {
         let message = LoggingMessageNotificationParam::new(level, data).with_logger("techmart");
-        // A message that cannot be delivered is no reason to fail a payment.
+        // An undeliverable message must not fail a payment.
         let _ = call.request.peer.notify_logging_message(message).await;
     }
 }

@@ -81,7 +81,7 @@ pub(crate) async fn complete(
     Ok(CompleteResult::new(completion))
 }
 
-/// The ids that `sql` finds for the caller; a completion that fails simply offers nothing.
+/// The ids that `sql` finds for the caller; if it fails, the completion is empty.
 async fn own(demo: &Demo, caller: &Caller, sql: &'static str) -> Vec<String> {
     let rows = demo.store().select(sql, &[(&caller.user).into()]).await.unwrap_or_default();
     rows.iter().filter_map(|row| row["id"].as_str().map(str::to_owned)).collect()

@@ -78,14 +78,14 @@ fn not_found(uri: &str) -> ErrorData {
 }
 
 fn failure(demo: &Demo, uri: &str, error: &ToolError) -> ErrorData {
-    // PLANTED (error-leak): the vulnerable twin tells the path it tried.
+    // PLANTED (error-leak): the vulnerable twin shows the path it tried.
     if demo.twin().is_vulnerable() {
         return ErrorData::resource_not_found(error.to_string(), None);
     }
     not_found(uri)
 }
 
-/// Undoes percent-encoding, which a template variable may use for any character.
+/// Decodes percent-encoding, which a template variable may use for any character.
 fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! The MCP server itself: what rmcp calls, and where it goes from there.
+//! The MCP server: the methods that rmcp calls.
 
 #![expect(deprecated, reason = "clients in the field still ask for log messages")]
 
@@ -73,7 +73,7 @@ impl Demo {
         &self.shared.store
     }
 
-    /// Who calls when the request itself does not say.
+    /// The caller if the request itself does not name one.
     pub(crate) fn caller(&self) -> &Caller {
         &self.caller
     }

@@ -1,4 +1,4 @@
-//! The list of what is planted in the vulnerable twin. Documentation and tests read it.
+//! The list of planted weaknesses of the vulnerable twin. Documentation and tests read it.
 
 /// One planted weakness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Weakness {
     pub what: &'static str,
 }
 
-/// Where a weakness sits.
+/// The location of a weakness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
@@ -22,7 +22,7 @@ pub enum Place {
     TemplateVariable { template: &'static str, variable: &'static str },
     /// Every tool.
     AnyTool,
-    /// The HTTP transports, named by the header or the habit concerned.
+    /// The HTTP transports, named by the header or the behaviour.
     Http(&'static str),
 }
 
@@ -60,25 +60,25 @@ static WEAKNESSES: &[Weakness] = &[
         "sql-injection",
         "search_customers",
         "query",
-        "the query is pasted into a LIKE pattern: errors, tautologies and UNION work",
+        "the query is inserted into a LIKE pattern: errors, tautologies and UNION work",
     ),
     argument(
         "sql-injection",
         "list_transactions",
         "status",
-        "the filter is pasted into a string literal",
+        "the filter is inserted into a string literal",
     ),
     argument(
         "sql-injection",
         "list_transactions",
         "order_by",
-        "the sort column is pasted into ORDER BY",
+        "the sort column is inserted into ORDER BY",
     ),
     argument(
         "command-injection",
         "check_gateway",
         "host",
-        "the host is pasted unquoted into a shell command",
+        "the host is inserted unquoted into a shell command",
     ),
     argument(
         "argument-injection",
@@ -96,7 +96,7 @@ static WEAKNESSES: &[Weakness] = &[
         "path-traversal",
         "read_statement",
         "path",
-        "a sibling that shares the directory's name as prefix is let through, and links are followed",
+        "a sibling that shares the directory's name as prefix is accepted, and links are followed",
     ),
     Weakness {
         rule: "path-traversal",
@@ -107,7 +107,7 @@ static WEAKNESSES: &[Weakness] = &[
         "ssrf",
         "fetch_exchange_rate",
         "source_url",
-        "any http URL is fetched, redirects too, although only one host is said to be allowed",
+        "any HTTP URL is fetched, redirects included, although the description allows only one host",
     ),
     argument(
         "unsafe-url-scheme",
@@ -121,18 +121,18 @@ static WEAKNESSES: &[Weakness] = &[
         "template",
         "expressions in {{ }} are evaluated",
     ),
-    argument("bola", "get_transaction", "transaction_id", "anybody's transaction is returned"),
-    argument("bola", "render_receipt", "transaction_id", "anybody's transaction is printed"),
-    argument("bola", "refund_payment", "transaction_id", "anybody's payment is taken back"),
-    argument("bola", "get_user_data", "user_id", "anybody's master data is returned"),
-    argument("bola", "account_summary", "user_id", "anybody's balance is returned"),
-    argument("bola", "get_notes", "user_id", "anybody's notes are returned"),
-    argument("bola", "add_note", "user_id", "notes are added to anybody's file"),
-    argument("bola", "read_invoice", "name", "anybody's invoice is returned"),
+    argument("bola", "get_transaction", "transaction_id", "any user's transaction is returned"),
+    argument("bola", "render_receipt", "transaction_id", "any user's transaction is printed"),
+    argument("bola", "refund_payment", "transaction_id", "any user's payment is refunded"),
+    argument("bola", "get_user_data", "user_id", "any user's master data is returned"),
+    argument("bola", "account_summary", "user_id", "any user's balance is returned"),
+    argument("bola", "get_notes", "user_id", "any user's notes are returned"),
+    argument("bola", "add_note", "user_id", "notes are added to any user's file"),
+    argument("bola", "read_invoice", "name", "any user's invoice is returned"),
     Weakness {
         rule: "bola",
         place: Place::TemplateVariable { template: "techmart://invoices/{name}", variable: "name" },
-        what: "anybody's invoice is returned",
+        what: "any user's invoice is returned",
     },
     tool("bola", "search_customers", "a customer finds all customers"),
     tool("bfla", "delete_user", "a customer deletes users"),
@@ -140,16 +140,16 @@ static WEAKNESSES: &[Weakness] = &[
     tool("bfla", "get_audit_log", "a customer reads the audit log"),
     tool("pii", "get_user_data", "card and social security number are not masked"),
     tool("pii", "search_customers", "e-mail address and telephone number are not masked"),
-    tool("secrets", "check_gateway", "the access key of the gateway is part of the answer"),
+    tool("secrets", "check_gateway", "the access key of the gateway is part of the response"),
     tool(
         "output-injection",
         "get_notes",
-        "text stored with add_note comes back unmarked, control characters included",
+        "text stored with add_note is returned unmarked, control characters included",
     ),
     tool(
         "tool-poisoning",
         "list_invoices",
-        "the description instructs the model to call other tools and to keep quiet about it",
+        "the description instructs the model to call other tools and to hide it from the user",
     ),
     tool(
         "tool-poisoning",
@@ -174,9 +174,9 @@ static WEAKNESSES: &[Weakness] = &[
     },
     http("http-host-origin", "Host", "any Host is served"),
     http("http-host-origin", "Origin", "any Origin is served"),
-    http("token-handling", "query", "a token or API key is also taken from the query"),
-    http("token-handling", "expired", "a token that has run out is still taken"),
-    http("token-handling", "audience", "a token that was issued for another resource is taken"),
+    http("token-handling", "query", "a token or API key is also accepted from the query"),
+    http("token-handling", "expired", "an expired token is accepted"),
+    http("token-handling", "audience", "a token that was issued for another resource is accepted"),
     http("token-handling", "scope", "a token with the scope `read` may write"),
     http(
         "session-hijack",
@@ -186,7 +186,7 @@ static WEAKNESSES: &[Weakness] = &[
     http("session-hijack", "sessionId", "the same for the session id of the HTTP+SSE transport"),
 ];
 
-/// Everything that is planted in [`crate::Twin::Vulnerable`].
+/// All weaknesses of [`crate::Twin::Vulnerable`].
 pub fn weaknesses() -> &'static [Weakness] {
     WEAKNESSES
 }

@@ -1,4 +1,4 @@
-//! What was sent and what came back, shown to people: pretty JSON, cut to size.
+//! Requests and responses for people: pretty JSON, truncated.
 
 use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::result::CaseResult;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::text::{excerpt, json_excerpt, line};
 
-/// More exchanges of one case than this are counted, not shown.
+/// Maximum number of exchanges to show per case; the others are counted.
 const MAX_EXCHANGES: usize = 12;
 
 #[derive(Debug, Serialize)]
@@ -19,11 +19,11 @@ pub(crate) struct Shown {
     pub(crate) outcome: String,
     pub(crate) received: String,
     pub(crate) millis: f64,
-    /// A check asked for it, not the test.
+    /// A check made this call, not the test.
     pub(crate) extra: bool,
 }
 
-/// The exchanges of a probe, each side at most so many bytes long.
+/// The exchanges of a probe, each side truncated to `max_bytes`.
 pub(crate) fn shown(evidence: &Evidence, max_bytes: usize) -> Vec<Shown> {
     let own = evidence.exchanges.iter().map(|exchange| (exchange, false));
     let extra = evidence.extra.iter().map(|extra| (&extra.exchange, true));
@@ -31,7 +31,7 @@ pub(crate) fn shown(evidence: &Evidence, max_bytes: usize) -> Vec<Shown> {
     all.map(|(exchange, extra)| show(exchange, extra, max_bytes)).collect()
 }
 
-/// How many are not shown.
+/// The number of exchanges that are not shown.
 pub(crate) fn left_out(evidence: &Evidence) -> usize {
     let all = evidence.exchanges.len() + evidence.extra.len();
     all.saturating_sub(MAX_EXCHANGES)
@@ -72,7 +72,7 @@ fn show(exchange: &Exchange, extra: bool, max_bytes: usize) -> Shown {
     }
 }
 
-/// All of it as one text; if nothing went over a wire, prompt and output.
+/// All exchanges as one text; prompt and output if there are none.
 pub(crate) fn transcript(case: &CaseResult, max_bytes: usize) -> String {
     use std::fmt::Write as _;
     let mut text = of_wire(&case.evidence, max_bytes);
@@ -84,7 +84,7 @@ pub(crate) fn transcript(case: &CaseResult, max_bytes: usize) -> String {
     text
 }
 
-/// What went over the wire as one text.
+/// The exchanges as one text.
 pub(crate) fn of_wire(evidence: &Evidence, max_bytes: usize) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();

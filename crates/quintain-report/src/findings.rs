@@ -1,4 +1,4 @@
-//! What people want to know of findings first: how many of what weight, where, and what proves them.
+//! Summaries of findings: how many of which severity, where, and what proves them.
 
 use std::path::Path;
 
@@ -16,24 +16,24 @@ use quintain_evidence::tally::Summary;
 use crate::gist;
 use crate::text::{count, duration, line};
 
-/// Names of one kind that a summary lists.
+/// Maximum number of names of one kind in a summary.
 const MAX_NAMED: usize = 12;
-/// Entries of a framework without findings that a summary lists.
+/// Maximum number of framework entries without findings in a summary.
 const MAX_UNTROUBLED: usize = 12;
 
 pub(crate) const WORST_FIRST: [Severity; 5] =
     [Severity::Critical, Severity::High, Severity::Medium, Severity::Low, Severity::Info];
 
-/// How the assertion of a bout is called; the id of the attack follows.
+/// Prefix of the assertion of a bout; the id of the attack follows.
 pub(crate) const BOUT: &str = "quintain:redteam:";
 
-/// The attack whose bout a case is; none for a test of a suite.
+/// The attack that a case belongs to; none for a test of a suite.
 pub(crate) fn bout(case: &CaseResult) -> Option<&str> {
     let first = case.grade.as_ref()?.components.first()?;
     gist::kind(first).strip_prefix(BOUT)
 }
 
-/// The findings that a bout of this attack shows, told by their place or by their words.
+/// The findings that a bout of this attack shows, matched by place or by title.
 pub(crate) fn shown_by<'r>(
     report: &'r RedteamReport,
     attack: &str,
@@ -75,7 +75,7 @@ impl Counts {
         self.confirmed + self.suspected + self.by_design
     }
 
-    /// `3 confirmed, 1 suspected`; the rest only if there is any.
+    /// `3 confirmed, 1 suspected`; other counts only if they are not zero.
     pub(crate) fn text(self, suppressed: usize) -> String {
         let mut parts =
             vec![format!("{} confirmed", self.confirmed), format!("{} suspected", self.suspected)];
@@ -85,7 +85,7 @@ impl Counts {
     }
 }
 
-/// Where a finding is, on one line: its place, or the first of several, each of so many characters at most.
+/// Where a finding is, on one line: its place, or the first of several, each truncated to `max_chars`.
 pub(crate) fn places(finding: &Finding, max_chars: usize) -> String {
     let shown = finding.parts().iter().take(MAX_NAMED);
     let shown: Vec<String> = shown.map(|one| line(&one.place.to_string(), max_chars)).collect();
@@ -101,7 +101,7 @@ pub(crate) fn tags(finding: &Finding) -> Vec<String> {
     frameworks::ids(finding).iter().map(|id| line(id, 40)).collect()
 }
 
-/// Entries of a framework with findings, without, and not looked for: `found MCP05; clean MCP03; not run
+/// Entries of a framework with findings, without findings, and not run: `found MCP05; clean MCP03; not run
 /// MCP08`.
 pub(crate) fn covered(coverage: &Coverage) -> String {
     let of = |states: &[State], max: usize| {
@@ -116,11 +116,11 @@ pub(crate) fn covered(coverage: &Coverage) -> String {
         ("clean", of(&[State::Clean], MAX_UNTROUBLED)),
         ("not run", of(&[State::NotRun, State::NoAttack], MAX_UNTROUBLED)),
     ];
-    let told = parts.iter().filter(|(_, ids)| !ids.is_empty());
-    told.map(|(word, ids)| format!("{word} {ids}")).collect::<Vec<_>>().join("; ")
+    let shown = parts.iter().filter(|(_, ids)| !ids.is_empty());
+    shown.map(|(word, ids)| format!("{word} {ids}")).collect::<Vec<_>>().join("; ")
 }
 
-/// What the learn phase found out, in a sentence per subject.
+/// What the learn phase found, one line per subject.
 pub(crate) fn learned(report: &RedteamReport) -> Vec<(&'static str, String)> {
     let Insight { answered, roots, values, chains } = &report.learned;
     let listed = |all: &[String]| {
@@ -129,13 +129,13 @@ pub(crate) fn learned(report: &RedteamReport) -> Vec<(&'static str, String)> {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{}{more}", shown.join(", "))
     };
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     if !answered.is_empty() {
         let tools = count(report.tools.len(), "tool", "tools");
-        told.push(("Answered", format!("{} of {tools}: {}", answered.len(), listed(answered))));
+        lines.push(("Answered", format!("{} of {tools}: {}", answered.len(), listed(answered))));
     }
     if !roots.is_empty() {
-        told.push(("Roots", listed(roots)));
+        lines.push(("Roots", listed(roots)));
     }
     if !values.is_empty() {
         let total: usize = values.iter().map(|gift| gift.count).sum();
@@ -145,13 +145,13 @@ pub(crate) fn learned(report: &RedteamReport) -> Vec<(&'static str, String)> {
             format!("{}.{} ({})", line(&gift.tool, 40), line(name, 40), examples.join(", "))
         };
         let gifts: Vec<String> = values.iter().map(gift).collect();
-        told.push(("Values", format!("{total}: {}", listed(&gifts))));
+        lines.push(("Values", format!("{total}: {}", listed(&gifts))));
     }
     if !chains.is_empty() {
         let chain = |one: &Chain| format!("{} → {}.{}", one.from, one.to, one.argument);
-        told.push(("Chains", listed(&chains.iter().map(chain).collect::<Vec<_>>())));
+        lines.push(("Chains", listed(&chains.iter().map(chain).collect::<Vec<_>>())));
     }
-    told
+    lines
 }
 
 /// `1285 calls in 13 s, 98/s`.
@@ -185,7 +185,7 @@ pub(crate) fn qualified(place: &Place) -> String {
     }
 }
 
-/// What was seen outside of the wire, in words.
+/// An observation outside the connection, in words.
 pub(crate) fn seen(observation: &Observation, max_chars: usize) -> String {
     let path = |path: &Path| path.display().to_string();
     let text = match observation {
@@ -199,21 +199,21 @@ pub(crate) fn seen(observation: &Observation, max_chars: usize) -> String {
             format!("the file {} appeared, empty", path(file))
         }
         Observation::File { path: file, content } => {
-            format!("the file {} holds: {content}", path(file))
+            format!("the file {} contains: {content}", path(file))
         }
         Observation::Program { program, arguments } => {
             format!("{program} was started with {arguments:?}")
         }
         Observation::Changed { path: file, gone: true, .. } => {
-            format!("the file {} went", path(file))
+            format!("the file {} was removed", path(file))
         }
         Observation::Changed { path: file, .. } => format!("the file {} changed", path(file)),
-        Observation::Exit { why } => format!("the target ended: {why}"),
+        Observation::Exit { why } => format!("the target exited: {why}"),
     };
     line(&text, max_chars)
 }
 
-/// `30 %, 11 to 60 %`: a share, and what it may be.
+/// `30 %, 11 to 60 %`: a rate and its confidence interval.
 pub(crate) fn percents(rate: f64, low: f64, high: f64) -> String {
     format!("{:.0} %, {:.0} to {:.0} %", rate * 100.0, low * 100.0, high * 100.0)
 }
@@ -244,25 +244,25 @@ pub(crate) fn level(level: Level) -> &'static str {
     }
 }
 
-/// The attacks that worked at an argument of a tool: `sql-injection`, `bola (suspected)`.
+/// The attacks that succeeded on an argument of a tool: `sql-injection`, `bola (suspected)`.
 pub(crate) fn worked(report: &RedteamReport, tool: &ToolCoverage, argument: &str) -> Vec<String> {
     let here = |finding: &&Finding| {
         finding.place.tool() == Some(&tool.tool)
             && [tool.server.as_str(), ""].contains(&finding.place.server())
             && finding.argument.as_deref().unwrap_or_default() == argument
     };
-    let mut told: Vec<String> = Vec::new();
+    let mut attacks: Vec<String> = Vec::new();
     for finding in report.findings.iter().flat_map(Finding::parts).filter(here) {
         let rule = line(&finding.rule, 60);
         let text = match Standing::of(finding) {
             Standing::Confirmed => rule,
             other => format!("{rule} ({})", other.word()),
         };
-        if !told.contains(&text) {
-            told.push(text);
+        if !attacks.contains(&text) {
+            attacks.push(text);
         }
     }
-    told
+    attacks
 }
 
 /// `goes away in spring (until 2027-03-31)`.
@@ -271,7 +271,7 @@ pub(crate) fn acceptance(accepted: &Accepted) -> String {
     format!("{}{}", line(&accepted.reason, 500), until.unwrap_or_default())
 }
 
-/// How far a run looked: `34 places of 5 of 7 tools`.
+/// The coverage of a run: `34 places of 5 of 7 tools`.
 pub(crate) fn reach(report: &RedteamReport) -> String {
     let bouts: usize = report.attacks.iter().map(|attack| attack.bouts).sum();
     let attacks = report.attacks.iter().filter(|attack| attack.bouts > 0).count();
@@ -302,8 +302,8 @@ mod tests {
     }
 
     #[test]
-    fn observations_are_told_on_one_line() {
+    fn observations_are_shown_on_one_line() {
         let file = Observation::File { path: "/x".into(), content: "a\n\u{1b}b".into() };
-        assert_eq!(seen(&file, 80), "the file /x holds: a <U+001B>b");
+        assert_eq!(seen(&file, 80), "the file /x contains: a <U+001B>b");
     }
 }

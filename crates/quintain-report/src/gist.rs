@@ -1,4 +1,4 @@
-//! What people want to know of a case first: its name, how it ended, why, and where it is written.
+//! Summary of a case: its name, its result, the reason, and its place in the suite.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::text::{json_excerpt, line};
 
-/// Names come from suites, but variables in them may be as long as they like.
+/// Names come from suites, but variables in them may be of any length.
 const MAX_NAME: usize = 200;
 
-/// The description, or what tells the case apart: its variables, its prompt.
+/// The description, or what distinguishes the case: its variables, its prompt.
 pub(crate) fn name(case: &CaseResult) -> String {
     let mut name = match &case.description {
         Some(description) => line(description, MAX_NAME),
@@ -24,7 +24,7 @@ pub(crate) fn name(case: &CaseResult) -> String {
 }
 
 fn vars(case: &CaseResult) -> String {
-    // A lone `prompt` is the usual way to write a tool call; its name says nothing.
+    // A lone `prompt` is the usual way to write a tool call; its name adds nothing.
     if let (1, Some(Value::String(prompt))) = (case.vars.len(), case.vars.get("prompt")) {
         return line(prompt, MAX_NAME);
     }
@@ -43,7 +43,7 @@ pub(crate) fn status(status: CaseStatus) -> &'static str {
     }
 }
 
-/// Why it ended as it did; the real text, not a summary of it.
+/// The reason of the result, unabridged.
 pub(crate) fn reason(case: &CaseResult) -> &str {
     let grade = case.grade.as_ref().map(|grade| grade.reason.as_str());
     case.error.as_deref().or(case.response.error.as_deref()).or(grade).unwrap_or_default()
@@ -53,7 +53,7 @@ pub(crate) fn passed(case: &CaseResult) -> bool {
     case.status == CaseStatus::Passed
 }
 
-/// The answer as text; values that are no text as JSON, at most so many bytes of them.
+/// The response as text; values that are not text as JSON, at most `max_bytes` of them.
 pub(crate) fn output(case: &CaseResult, max_bytes: usize) -> Cow<'_, str> {
     match &case.response.output {
         Value::String(text) => Cow::Borrowed(text),
@@ -62,17 +62,17 @@ pub(crate) fn output(case: &CaseResult, max_bytes: usize) -> Cow<'_, str> {
     }
 }
 
-/// The components that said no, with sets only if none of their members did.
+/// The failed components; a set only if none of its members failed.
 pub(crate) fn failures(case: &CaseResult) -> impl Iterator<Item = &Component> {
     let components = case.grade.as_ref().map_or(&[][..], |grade| &grade.components);
-    let told = |at: usize| {
+    let member_failed = |at: usize| {
         components.iter().any(|member| member.set == Some(at) && !member.verdict.passed())
     };
     components.iter().enumerate().filter_map(move |(at, component)| {
         let fails = !component.verdict.passed();
         let excused = component.set.and_then(|set| components.get(set));
         let excused = excused.is_some_and(|set| set.verdict.passed());
-        (fails && !excused && !(component.is_set() && told(at))).then_some(component)
+        (fails && !excused && !(component.is_set() && member_failed(at))).then_some(component)
     })
 }
 
@@ -80,12 +80,12 @@ pub(crate) fn kind(component: &Component) -> &str {
     component.assertion.get("type").and_then(Value::as_str).unwrap_or("assertion")
 }
 
-/// The line to look at: that of the assertion that failed, else that of the test.
+/// The line to show: that of the failed assertion, otherwise that of the test.
 pub(crate) fn place(case: &CaseResult) -> Option<&Place> {
     failures(case).find_map(|component| component.place.as_ref()).or(case.place.as_ref())
 }
 
-/// `contains (suite.yaml:14:9)`: in front of the reason, which may be long.
+/// `contains (suite.yaml:14:9)`: printed before the reason, which may be long.
 pub(crate) fn kind_and_place(component: &Component) -> String {
     match &component.place {
         Some(place) => format!("{} ({})", kind_text(component), line(&place.to_string(), 300)),

@@ -1,8 +1,8 @@
-//! Turns the events of a run into bytes. Reporters write a row when its event comes, or spool it if
-//! a format wants its totals first; none of them keeps the results of a run in memory.
+//! Turns the events of a run into bytes. Reporters write a row when its event arrives, or spool it if
+//! the format starts with totals; none of them keeps the results of a run in memory.
 //!
-//! What targets said is hostile here too: every format escapes it, and those for people make
-//! invisible characters visible and cut what is too long.
+//! Text from targets is hostile: every format escapes it, and formats for people make
+//! invisible characters visible and truncate long text.
 
 mod document;
 mod exchanges;
@@ -22,38 +22,38 @@ use std::io::{self, Write};
 use quintain_content::registry::Meta;
 use quintain_evidence::event::Event;
 
-pub use reporters::{Told, all, find, for_path, markdown_inline, sarif_log, suffixes};
+pub use reporters::{LogStatus, all, find, for_path, markdown_inline, sarif_log, suffixes};
 pub use yaml_text::{block as yaml_block, string as yaml_string};
 
-/// A format that results can be written in.
+/// A format for results.
 pub trait Reporter: Sync {
     fn meta(&self) -> &'static Meta;
 
-    /// How the names of its files end, with the dot; none if it is not for files.
+    /// Suffixes of its files, with the dot; empty if it does not write files.
     fn suffixes(&self) -> &'static [&'static str];
 
     fn open(&self, out: Box<dyn Write + Send>, options: &Options) -> Box<dyn Report>;
 }
 
-/// One report in the making. `Finished` completes it and flushes; it comes after an interruption
-/// too, and what was written is valid then.
+/// A report in progress. `Finished` completes and flushes it, also after an interruption;
+/// the report is then valid.
 pub trait Report: Send {
     fn event(&mut self, event: &Event) -> io::Result<()>;
 }
 
-/// What the formats for people can be asked for.
+/// Options of the formats for people.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Columns of the terminal.
     pub width: usize,
     pub colour: bool,
-    /// After so many rows the console shows failures only.
+    /// After this number of rows the console shows only failures.
     pub max_rows: usize,
-    /// How many characters of a text are shown in a row or an excerpt.
+    /// Maximum number of characters of a text in a row or an excerpt.
     pub max_cell: usize,
-    /// Show whole exchanges, and evidence of passed cases too.
+    /// Show whole exchanges, and the evidence of passed cases.
     pub verbose: bool,
-    /// RFC 3339; there is no clock here.
+    /// RFC 3339. The caller provides the time.
     pub exported_at: Option<String>,
     pub rules: RuleDocs,
 }

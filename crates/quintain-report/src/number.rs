@@ -1,10 +1,10 @@
-//! Numbers as JavaScript would write them: no `.0` behind whole ones, nothing that is not a number.
+//! Numbers as JavaScript writes them: whole numbers without `.0`, no NaN.
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-/// The largest whole number that a JSON reader is sure to keep.
+/// The largest whole number that every JSON reader preserves.
 const SAFE: f64 = 9_007_199_254_740_991.0;
 
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ impl Serialize for Number {
     }
 }
 
-/// Milliseconds with three places: nobody measures nanoseconds over a pipe.
+/// Milliseconds with three decimals: finer measurements over a pipe mean nothing.
 pub(crate) fn millis(value: f64) -> Number {
     Number((value * 1e3).round() / 1e3)
 }

@@ -1,6 +1,6 @@
-//! Parts of what built-ins say about themselves.
+//! Parts of the documentation of built-ins.
 
-/// The text below a heading of the docs, as one paragraph.
+/// The text below a heading, as one paragraph.
 pub(crate) fn section(docs: &str, heading: &str) -> Option<String> {
     let mut lines = docs.lines().skip_while(|line| line.strip_prefix("# ") != Some(heading));
     lines.next()?;
@@ -9,7 +9,7 @@ pub(crate) fn section(docs: &str, heading: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// The first address that the docs refer to.
+/// The first URL in the documentation.
 pub(crate) fn link(docs: &str) -> Option<&str> {
     let start = docs.find("https://")?;
     let rest = &docs[start..];

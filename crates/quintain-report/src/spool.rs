@@ -1,5 +1,5 @@
-//! Holds back what has to follow totals that are not known yet: in memory while it is little, in a
-//! temporary file after that.
+//! Buffers output that follows totals which are not known yet: in memory while it is small, then in a
+//! temporary file.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Seek as _, Write};
 
@@ -28,7 +28,7 @@ impl Write for Spool {
 }
 
 impl Spool {
-    /// Keeps a record as one line, to be read again by `each`.
+    /// Stores a record as one line, to be read back by `each`.
     pub(crate) fn record(&mut self, record: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer(&mut self.0, record)?;
         self.0.write_all(b"\n")

@@ -1,4 +1,4 @@
-//! Makes texts of targets fit for people: visible, cut to size, wrapped. The cost follows the size
+//! Prepares text from targets for people: visible, truncated, wrapped. The cost depends on the size
 //! of what is shown, not of what was sent.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use quintain_source::{visible, visible_json};
 use serde::Serialize;
 use unicode_width::UnicodeWidthChar as _;
 
-/// The first characters of a text, and how many bytes were left out.
+/// The first characters of a text, and the number of omitted bytes.
 pub(crate) fn head(text: &str, max_chars: usize) -> (&str, usize) {
     match text.char_indices().nth(max_chars) {
         Some((end, _)) => (&text[..end], text.len() - end),
@@ -16,7 +16,7 @@ pub(crate) fn head(text: &str, max_chars: usize) -> (&str, usize) {
     }
 }
 
-/// Made visible; the line ends of Windows are line ends and nothing to worry about.
+/// Makes invisible characters visible; Windows line ends count as line ends.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
         Cow::Owned(visible(&text.replace("\r\n", "\n")).into_owned())
@@ -25,7 +25,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Over several lines; what is cut off is counted.
+/// On several lines; omitted bytes are counted.
 pub(crate) fn excerpt(text: &str, max_chars: usize) -> String {
     let (start, left_out) = head(text, max_chars);
     let mut shown = plain(start).into_owned();
@@ -63,7 +63,7 @@ pub(crate) fn line(text: &str, max_chars: usize) -> String {
     shown
 }
 
-/// The start of a value as JSON text, without writing out the rest of it.
+/// The start of a value as JSON text, without serialising the rest.
 pub(crate) fn json_excerpt(value: &impl Serialize, pretty: bool, max_bytes: usize) -> String {
     let mut out = Limited { bytes: Vec::new(), left: max_bytes };
     let written = if pretty {
@@ -100,12 +100,12 @@ impl Write for Limited {
     }
 }
 
-/// How many columns of a terminal a text takes.
+/// The width of a text in terminal columns.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// Cut or filled up to exactly so many columns.
+/// Truncated or padded to exactly `width` columns.
 pub(crate) fn cell(text: &str, width: usize) -> String {
     let mut shown = fit(text, width).into_owned();
     let taken = columns(&shown);
@@ -113,7 +113,7 @@ pub(crate) fn cell(text: &str, width: usize) -> String {
     shown
 }
 
-/// Cut to so many columns, with an ellipsis in the last one.
+/// Truncated to `width` columns, with an ellipsis in the last one.
 pub(crate) fn fit(text: &str, width: usize) -> Cow<'_, str> {
     if columns(text) <= width {
         return Cow::Borrowed(text);
@@ -133,7 +133,7 @@ pub(crate) fn fit(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Lines of at most so many columns, broken at spaces if there are any, at most `max` of them.
+/// Lines of at most `width` columns, broken at spaces if possible, at most `max` of them.
 pub(crate) fn wrap(text: &str, width: usize, max: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines: Vec<String> = Vec::new();

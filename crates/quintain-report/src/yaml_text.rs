@@ -1,5 +1,5 @@
-//! Writes JSON values as YAML that versions 1.1 and 1.2 read alike: everything that could be taken
-//! for something else is quoted.
+//! Writes JSON values as YAML that versions 1.1 and 1.2 read alike: everything ambiguous
+//! is quoted.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -8,20 +8,20 @@ use std::io::{self, Write};
 use quintain_source::visible;
 use serde_json::Value;
 
-/// Deeper structures go on one line as JSON, which is YAML too.
+/// Deeper structures are written on one line as JSON, which is valid YAML.
 const MAX_DEPTH: usize = 64;
-/// Longer keys have to be announced.
+/// Longer keys need the explicit `? ` form.
 const MAX_PLAIN_KEY: usize = 1_000;
 
-/// A value as it stands behind a key, with the line break before it if it is a block.
+/// A value in the form that follows a key, with a leading line break if it is a block.
 pub fn block(of: &Value, indent: usize) -> String {
     let mut out = Vec::new();
-    // Memory takes everything.
+    // Writing to memory cannot fail.
     let _ = value(&mut out, of, indent);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Writes what stands behind a key or a dash: `value` on the same line or a block on the next ones.
+/// Writes what follows a key or a dash: `value` on the same line, or a block on the next lines.
 pub(crate) fn value(out: &mut impl Write, value: &Value, indent: usize) -> io::Result<()> {
     match value {
         Value::Object(map) if !map.is_empty() && indent / 2 < MAX_DEPTH => {
@@ -42,10 +42,10 @@ pub(crate) fn value(out: &mut impl Write, value: &Value, indent: usize) -> io::R
     }
 }
 
-/// `- item`, at the place where the cursor is.
+/// `- item`, at the current position.
 pub(crate) fn entry(out: &mut impl Write, item: &Value, indent: usize) -> io::Result<()> {
     match item {
-        // The first key stands behind the dash, the others below it.
+        // The first key follows the dash, the others are below it.
         Value::Object(map) if !map.is_empty() && indent / 2 < MAX_DEPTH => {
             write!(out, "- ")?;
             let inner = indent + 2;
@@ -77,7 +77,7 @@ fn key(out: &mut impl Write, name: &str, item: &Value, indent: usize) -> io::Res
 fn scalar(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => string(text),
-        // Structures that are empty or too deep, numbers, booleans, null.
+        // Empty or too deep structures, numbers, booleans, null.
         Value::Array(_) | Value::Object(_) => Cow::Owned(flow(value)),
         other => Cow::Owned(other.to_string()),
     }
@@ -98,7 +98,7 @@ fn flow(value: &Value) -> String {
     }
 }
 
-/// A text as it stands behind a key.
+/// A text in the form that follows a key.
 pub fn string(text: &str) -> Cow<'_, str> {
     if plain(text) { Cow::Borrowed(text) } else { Cow::Owned(quoted(text)) }
 }

@@ -15,14 +15,14 @@ pub static META: Meta = Meta {
     summary: "A server offers other things than when it was pinned",
     docs: "\
 # What it does
-`quintain scan --lock` keeps everything that servers list (tools with descriptions, schemas and annotations, prompts, resources, instructions) in
-`quintain.lock`. Later scans compare it with what the servers list then, and tell every difference item by item.
+`quintain scan --lock` stores everything that servers list (tools with descriptions, schemas and annotations, prompts, resources, instructions) in
+`quintain.lock`. Later scans compare it with the current listing and report every difference.
 
 # Why it matters
 Models read descriptions as instructions. A server that changes them after it was approved changes what models do, and no client asks again.
 
 # What counts as proof
-The difference between the file and the list. That it is there is certain; whether it was meant badly is for you to say: read it, and pin anew with `--lock`.
+The difference between the file and the list. The difference is certain; whether it is malicious is for you to decide: read it, and pin again with `--lock`.
 
 # Example
 ```sh
@@ -39,8 +39,8 @@ quintain scan --start --verify
 static WEAKNESS: Weakness =
     Weakness { severity: Severity::High, cwe: &[494], frameworks: &["MCP03", "MCP04", "ASI04"] };
 
-/// Changes of one item that are told.
-const MAX_TOLD: usize = 20;
+/// Maximum number of reported changes of one item.
+const MAX_REPORTED: usize = 20;
 
 /// How a server differs from what was kept of it as `key`, one finding per item. If nothing was kept of
 /// it, there is nothing to say.
@@ -72,9 +72,9 @@ pub fn is_kept(kept: &Value, server: &str) -> bool {
 
 fn changed(target: &str, server: &str, item: &str, words: &[&str]) -> Finding {
     let gone = words == ["was removed"];
-    let mut what = words.iter().take(MAX_TOLD).copied().collect::<Vec<_>>().join("\n");
-    if words.len() > MAX_TOLD {
-        what = format!("{what}\nand {} further changes", words.len() - MAX_TOLD);
+    let mut what = words.iter().take(MAX_REPORTED).copied().collect::<Vec<_>>().join("\n");
+    if words.len() > MAX_REPORTED {
+        what = format!("{what}\nand {} further changes", words.len() - MAX_REPORTED);
     }
     let told = FindingText {
         title: format!("{} is not what was pinned", capital(item)),

@@ -1,17 +1,17 @@
-//! Values on their way between Rust and JavaScript. Both ways lead over JSON text, which the engine
-//! reads and writes in C and which can cross to the engine's thread.
+//! Converts values between Rust and JavaScript. Both directions use JSON text, which the engine
+//! reads and writes in C and which can be sent to the engine's thread.
 
 use rquickjs::{Ctx, Error, Value as Js};
 use serde_json::Value;
 
 use crate::ScriptError;
 
-/// Deeper values would overflow the stack of whoever walks them.
+/// Deeper values would overflow the stack of later readers.
 const MAX_DEPTH: usize = 128;
-/// Bytes of text or JSON that a script may return, whatever memory it was given.
+/// Maximum bytes of text or JSON that a script may return, whatever its memory limit.
 const MAX_RESULT: usize = 32 << 20;
 
-/// An argument that is ready to cross to the engine's thread.
+/// An argument that can be sent to the engine's thread.
 pub(crate) enum Argument {
     Text(String),
     Json(String),
@@ -29,7 +29,7 @@ impl Argument {
         serde_json::to_string(value).map(Self::Json).map_err(|error| refused(error.to_string()))
     }
 
-    /// Integers beyond 2^53 lose their last digits, as in every JavaScript.
+    /// Integers beyond 2^53 lose their last digits, as in all JavaScript.
     pub(crate) fn to_js<'js>(&self, ctx: &Ctx<'js>) -> Result<Js<'js>, Error> {
         match self {
             Self::Text(text) => Ok(rquickjs::String::from_str(ctx.clone(), text)?.into_value()),
@@ -46,16 +46,16 @@ fn deeper(value: &Value, left: usize) -> bool {
     }
 }
 
-/// A result that is ready to cross back.
+/// A result that can be sent back.
 #[derive(Debug)]
 pub(crate) enum Returned {
     Value(Value),
     Json(String),
 }
 
-/// Why a result could not be taken.
+/// Why a result could not be converted.
 pub(crate) enum Refusal {
-    /// The engine has thrown, for instance because of a cycle.
+    /// The engine has thrown, for example because of a cycle.
     Thrown,
     NotData(String),
 }
@@ -86,7 +86,7 @@ impl Returned {
         }
         let kind = value.type_name();
         let text = value.ctx().clone().json_stringify(value).map_err(|_| Refusal::Thrown)?;
-        // `undefined` behind toJSON, functions and symbols have no JSON.
+        // `undefined` after toJSON, functions and symbols have no JSON.
         let Some(text) = text else { return Err(Refusal::NotData(format!("a {kind}"))) };
         let text = text.to_cstring().map_err(|_| Refusal::Thrown)?;
         within_limit(text.len())?;
@@ -117,8 +117,8 @@ fn unreadable(error: &serde_json::Error) -> String {
     text
 }
 
-/// The engine writes pairs of surrogates as they are and escapes only lone ones, which have no
-/// place in a Rust string.
+/// The engine writes surrogate pairs unchanged and escapes only lone surrogates, which a Rust
+/// string cannot contain.
 fn well_formed(text: String) -> String {
     if !text.contains("\\ud") {
         return text;

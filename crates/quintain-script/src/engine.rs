@@ -1,4 +1,4 @@
-//! One engine for one run: compiles, calls, waits for promises and takes the result.
+//! One engine for one run: compiles, calls, waits for promises and converts the result.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::host::{self, Said, Tick};
 use crate::script::{Form, Source};
 use crate::{Limits, ScriptError};
 
-/// What the engine may use of its thread's stack.
+/// Maximum stack of the engine on its thread.
 const STACK: usize = 1 << 20;
 pub(crate) struct Task {
     pub(crate) source: Arc<Source>,
@@ -33,7 +33,7 @@ pub(crate) struct Task {
 
 pub(crate) struct Report {
     pub(crate) outcome: Result<Returned, ScriptError>,
-    /// Level and text of what the script wrote to the console.
+    /// Level and text of the script's console output.
     pub(crate) said: Vec<(String, String)>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Engine {
     clock: Rc<Clock>,
 }
 
-/// Knows when a run has to end, and whether it was ended.
+/// Knows when a run must end, and whether it was interrupted.
 #[derive(Default)]
 pub(crate) struct Clock {
     deadline: Cell<Option<Instant>>,
@@ -58,7 +58,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Whether the end was noticed, and so the script interrupted.
+    /// Whether the deadline was noticed, and therefore the script interrupted.
     pub(crate) fn rang(&self) -> bool {
         self.rang.get()
     }
@@ -85,7 +85,7 @@ impl Engine {
 
     pub(crate) fn run(self, task: &Task) -> Report {
         let Limits { time, memory } = task.limits;
-        // Zero would mean that there is no limit.
+        // Zero would mean no limit.
         self.runtime.set_memory_limit(memory.max(1));
         self.clock.deadline.set(Instant::now().checked_add(time));
         let said = Said::default();
@@ -149,8 +149,8 @@ impl<'js> Run<'_, 'js> {
         self.ctx.eval_with_options(code, options)
     }
 
-    /// The first reading that is correct; of several wrong ones the one that got furthest is the
-    /// one whose complaint helps.
+    /// The first reading that is valid; if all are invalid, the one that parsed furthest has the most
+    /// useful error.
     fn inline(&self) -> Result<Function<'js>, Failure> {
         let Source { form: Form::Inline(readings), reading: chosen, .. } = &*self.task.source
         else {
@@ -162,7 +162,7 @@ impl<'js> Run<'_, 'js> {
         for (index, reading) in readings.iter().enumerate().skip(known.unwrap_or(0)) {
             match self.compile("inline", reading.function(&names)).catch(self.ctx) {
                 Ok(function) => {
-                    // Another thread may have found out at the same time, and found the same.
+                    // Another thread may have set the same value concurrently.
                     let _ = chosen.set(index);
                     return Ok(function);
                 }
@@ -183,7 +183,7 @@ impl<'js> Run<'_, 'js> {
         Err(Failure::Known(failure::syntax(message, &self.task.source.text, place)))
     }
 
-    /// The exports of a file; none if it is only to be checked.
+    /// The exports of a file; none if it is only checked.
     fn module(&self, name: &str) -> Result<Option<Object<'js>>, Failure> {
         let text = &self.task.source.text;
         if !has_extension(name, "mjs") {
@@ -193,7 +193,7 @@ impl<'js> Run<'_, 'js> {
                 Ok(function) => {
                     return Ok(Some(exports::common(self.ctx, &function, name)?));
                 }
-                // Perhaps it is an ES module.
+                // It may be an ES module.
                 Err(CaughtError::Exception(error))
                     if failure::syntax_place(&error).is_some() && !has_extension(name, "cjs") => {}
                 Err(error) => return Err(failure::compiling(error, text, HEAD.len() as u32)),

@@ -1,4 +1,4 @@
-//! How a script can fail.
+//! Errors of scripts.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ScriptError {
-    /// Lines and columns count from 1 and are those of the user's text.
+    /// Lines and columns start at 1 and refer to the user's text.
     #[error("{message} (line {line}, column {column})")]
     Syntax { message: String, line: u32, column: u32 },
-    /// `name` is the class of the error, empty if something else than an error was thrown.
+    /// `name` is the class of the error, empty if the thrown value is not an error.
     #[error("the script threw {}{message}", prefix(name))]
     Thrown { name: String, message: String, stack: String },
     #[error("the script was still running after {after:?}")]
@@ -23,11 +23,11 @@ pub enum ScriptError {
     Unavailable { what: String },
     #[error("the script returned a promise that never settles")]
     NeverSettles,
-    #[error("the argument `{name}` cannot be handed to the script: {why}")]
+    #[error("the argument `{name}` cannot be passed to the script: {why}")]
     Argument { name: String, why: String },
     #[error("the script returned something that is not data: {why}")]
     Result { why: String },
-    /// The engine itself could not be started or broke.
+    /// The engine itself could not start or failed.
     #[error("the script engine failed: {why}")]
     Engine { why: String },
 }

@@ -1,13 +1,13 @@
-//! Which function of a file is meant. As in promptfoo, the default export counts as the module, and
+//! Finds the function of a file. As in promptfoo, the default export counts as the module, and
 //! CommonJS exports are a default export.
 
 use rquickjs::function::This;
 use rquickjs::{Ctx, Error, Function, Object, Value as Js};
 
-/// Names of other exports that an error message lists.
+/// Maximum number of other exports that an error message lists.
 const LISTED: usize = 20;
 
-/// Runs the function around a CommonJS file and takes its exports.
+/// Runs the function around a CommonJS file and returns its exports.
 pub(crate) fn common<'js>(
     ctx: &Ctx<'js>,
     run: &Function<'js>,
@@ -23,7 +23,7 @@ pub(crate) fn common<'js>(
     Ok(namespace)
 }
 
-/// The function of that name, or the one that is meant without a name.
+/// The function of that name, or the default one without a name.
 pub(crate) fn pick<'js>(
     namespace: &Object<'js>,
     name: Option<&str>,
@@ -40,7 +40,7 @@ pub(crate) fn pick<'js>(
     if default.is_some() { Ok(default) } else { function(main.as_object(), "func") }
 }
 
-/// The names of all functions that could have been meant.
+/// The names of all exported functions.
 pub(crate) fn names(namespace: &Object<'_>) -> Result<Vec<String>, Error> {
     let main = main(namespace)?;
     let mut names = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn names(namespace: &Object<'_>) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The default export, also one inside of another, as compilers write them; else the module.
+/// The default export, also one inside another, as compilers write them; otherwise the module.
 fn main<'js>(namespace: &Object<'js>) -> Result<Js<'js>, Error> {
     let default: Js<'_> = namespace.get("default")?;
     let inner: Option<Js<'_>> =

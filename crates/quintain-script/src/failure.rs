@@ -1,4 +1,4 @@
-//! From what the engine threw to what the user is told.
+//! Turns what the engine threw into an error for the user.
 
 use rquickjs::convert::Coerced;
 use rquickjs::{CaughtError, Ctx, Error, Exception, Object, Value as Js};
@@ -7,7 +7,7 @@ use crate::engine::Clock;
 use crate::script::Source;
 use crate::{Limits, ScriptError};
 
-/// Names that scripts written for Node or a browser expect and that are not here.
+/// Names that scripts for Node or a browser expect and that are not available.
 const ELSEWHERE: &[&str] = &[
     "Buffer",
     "URL",
@@ -39,16 +39,16 @@ const ELSEWHERE: &[&str] = &[
     "File",
     "FormData",
 ];
-/// Characters of a message or a stack that are kept.
+/// Maximum characters of a message or a stack.
 const MAX_TEXT: usize = 16 << 10;
 
 pub(crate) enum Failure {
     Known(ScriptError),
-    /// What was thrown, taken out of the engine already.
+    /// A thrown value, already taken from the engine.
     Thrown(Thrown),
-    /// The exception is still with the engine.
+    /// The exception is still in the engine.
     Error(Error),
-    /// The same, thrown while the result was converted.
+    /// The same, thrown during the conversion of the result.
     Conversion,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn syntax_place(error: &Exception<'_>) -> Option<(u32, u32)> {
     Some((line, column))
 }
 
-/// Reads may run getters of the script; the clock is still running.
+/// Reading may run getters of the script; the time limit still applies.
 fn text(object: &Object<'_>, key: &str) -> Option<String> {
     let value: Js<'_> = object.get(key).ok()?;
     if value.is_undefined() { None } else { shown(&value) }
@@ -118,7 +118,7 @@ pub(crate) fn other(error: CaughtError<'_>) -> Failure {
     }
 }
 
-/// Why a file was not compiled, where `head` columns stand in front of its first line.
+/// Why a file did not compile, where `head` columns precede its first line.
 pub(crate) fn compiling(error: CaughtError<'_>, text: &str, head: u32) -> Failure {
     let CaughtError::Exception(exception) = &error else { return other(error) };
     let Some((line, column)) = syntax_place(exception) else { return other(error) };
@@ -127,7 +127,7 @@ pub(crate) fn compiling(error: CaughtError<'_>, text: &str, head: u32) -> Failur
     Failure::Known(syntax(message, text, (line, column)))
 }
 
-/// Complaints about the end of the text stand behind it, where the engine's own text begins.
+/// Errors at the end of the text point after it, where the engine's own text begins.
 pub(crate) fn syntax(message: String, text: &str, place: (u32, u32)) -> ScriptError {
     let text = text.trim_end();
     let last = text.rsplit('\n').next().unwrap_or_default();
@@ -136,7 +136,7 @@ pub(crate) fn syntax(message: String, text: &str, place: (u32, u32)) -> ScriptEr
     ScriptError::Syntax { message, line, column }
 }
 
-/// Something that is no error was thrown.
+/// The thrown value is not an error.
 fn value_thrown(value: Js<'_>) -> Thrown {
     let null = value.is_null();
     let message = match value.ctx().json_stringify(value.clone()) {
@@ -147,7 +147,7 @@ fn value_thrown(value: Js<'_>) -> Thrown {
     Thrown { message, null, ..Thrown::default() }
 }
 
-/// Whatever is thrown after the time was up, that is why.
+/// After the time limit, every error is reported as a timeout.
 pub(crate) fn explain(
     ctx: &Ctx<'_>,
     failure: Failure,
@@ -156,7 +156,7 @@ pub(crate) fn explain(
     source: &Source,
 ) -> ScriptError {
     let error = reason(ctx, failure, limits, source);
-    // Also the way to the reason may have led through code of the script.
+    // Reading the reason may also have run code of the script.
     if clock.rang() {
         return ScriptError::TimedOut { after: limits.time };
     }

@@ -1,5 +1,5 @@
-//! What scripts find besides the language: `console`, `process`, `require` and timers. Each costs as
-//! much as a small script, so it is there only if the text of the script has its name.
+//! What scripts can use besides the language: `console`, `process`, `require` and timers. Each costs as
+//! much as a small script, so it is defined only if the script contains its name.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,11 +11,11 @@ const CONSOLE: &str = include_str!("host/console.js");
 const PROCESS: &str = include_str!("host/process.js");
 const TIMERS: &str = include_str!("host/timers.js");
 
-/// What is kept of the script's `console`.
+/// Maximum console output that is kept.
 const SAID_LINES: usize = 200;
 const SAID_BYTES: usize = 64 << 10;
 
-/// Level and text of what a script wrote to the console.
+/// Level and text of a script's console output.
 pub(crate) type Said = Rc<RefCell<Vec<(String, String)>>>;
 
 /// Runs the next timer that is due before a time in milliseconds, if the script may have any.
@@ -58,7 +58,7 @@ pub(crate) fn install<'js>(
     Ok(tick.take())
 }
 
-/// Makes global what a piece of the host returns.
+/// Makes the result of a piece of the host global.
 fn add<'js>(
     ctx: &Ctx<'js>,
     piece: &str,

@@ -1,7 +1,7 @@
-//! What inline code means. As in promptfoo, one line is an expression (`return` goes in front of it,
-//! or of its last statement if it starts with a declaration), several lines are a function's body.
-//! What promptfoo rejects or loses is read too: a line that is no expression as a body, lines that
-//! are one expression as that. A value that is a function is called with the arguments.
+//! The meaning of inline code. As in promptfoo, one line is an expression (`return` is inserted before it,
+//! or before its last statement if it starts with a declaration), several lines are a function's body.
+//! Code that promptfoo rejects or loses also works: a line that is not an expression is a body, lines that
+//! are one expression are an expression. A value that is a function is called with the arguments.
 
 /// One way to read the code, as the text of a function's body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) struct Reading {
     suffix: &'static str,
     /// Lines and, in its first line, columns of the user's text that are not in `code`.
     skipped: (u32, u32),
-    /// Where a `return ` stands in `code` that the user did not write.
+    /// Position of a `return ` in `code` that the user did not write.
     inserted: Option<u32>,
 }
 
@@ -24,7 +24,7 @@ impl Reading {
         format!("{}{prefix}{code}{suffix}\n}})", head(parameters))
     }
 
-    /// From a place in [`Self::function`] to the place in the user's text.
+    /// Maps a place in [`Self::function`] to the place in the user's text.
     pub(crate) fn locate(&self, parameters: &[&str], (line, column): (u32, u32)) -> (u32, u32) {
         let mut column = column;
         if line <= 1 {
@@ -43,7 +43,7 @@ fn head(parameters: &[&str]) -> String {
     format!("(function({}){{", parameters.join(","))
 }
 
-/// The ways to read `code`, best first. The first that is correct JavaScript is meant.
+/// The ways to read `code`, best first. The first that is valid JavaScript is used.
 pub(crate) fn readings(code: &str) -> Vec<Reading> {
     let code = code.trim_end();
     let line = code.trim_start();
@@ -55,8 +55,8 @@ pub(crate) fn readings(code: &str) -> Vec<Reading> {
         inserted: None,
     };
     if line.contains('\n') {
-        // Nothing that is one expression can also return something as a body, so this takes
-        // nothing away from bodies.
+        // Code that is one expression cannot also return something as a body, so this does not
+        // change the meaning of bodies.
         let expression = without_semicolons(code);
         return vec![whole("return (", expression, "\n)"), whole("", code, "")];
     }
@@ -94,7 +94,7 @@ fn declares(line: &str) -> bool {
         .any(|rest| rest.starts_with(char::is_whitespace))
 }
 
-/// The last semicolon outside of quotes.
+/// The last semicolon outside quotes.
 fn last_semicolon(line: &str) -> Option<usize> {
     let (mut quote, mut last) = (None, None);
     let mut bytes = line.bytes().enumerate();

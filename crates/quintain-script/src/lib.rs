@@ -1,5 +1,5 @@
-//! Runs the user's JavaScript in process, bounded in time and memory. Texts and values are handed
-//! in: this crate reads no file, opens no connection and knows nothing of the protocol.
+//! Runs the user's JavaScript in process, with limits on time and memory. The caller provides texts and values:
+//! this crate reads no file, opens no connection and knows nothing about the protocol.
 
 mod convert;
 mod engine;
@@ -20,7 +20,7 @@ pub use error::ScriptError;
 pub use pattern::Pattern;
 pub use script::Script;
 
-/// How much one run may use.
+/// Limits of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub time: Duration,
@@ -34,7 +34,7 @@ impl Default for Limits {
     }
 }
 
-/// What the code may see besides its arguments.
+/// What the code can see besides its arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Host {
     pub limits: Limits,

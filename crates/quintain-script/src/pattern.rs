@@ -1,5 +1,5 @@
-//! Regular expressions of JavaScript's dialect. Most mean the same to the `regex` crate, which
-//! cannot be made slow; the others are matched by the engine, within limits.
+//! JavaScript regular expressions. Most mean the same to the `regex` crate, which
+//! matches in linear time; the others are matched by the engine, within limits.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ impl Pattern {
 }
 
 impl Fast {
-    /// Too large a pattern is left to the engine.
+    /// The engine matches patterns that are too large.
     fn new(translation: Translation) -> Option<Self> {
         let Translation { pattern, counts, lines } = translation;
         Regex::new(&pattern).ok().map(|regex| Self { regex, counts, lines })

@@ -1,6 +1,6 @@
-//! Threads that run scripts. A script gets a thread of its own with a stack of known size, and a
-//! caller who has waited long enough can leave: most of the engine can be interrupted, but a few of
-//! its built-in loops cannot.
+//! Threads that run scripts. A script gets its own thread with a stack of known size, and a
+//! caller can stop waiting: most of the engine can be interrupted, but a few of its
+//! built-in loops cannot.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -11,11 +11,11 @@ use std::time::Duration;
 use crate::engine::{Engine, Report, Task};
 use crate::{Limits, ScriptError};
 
-/// Several times what the engine is allowed, for the parts of it that do not count.
+/// Several times the engine's limit, for the parts that do not count.
 const STACK: usize = 4 << 20;
-/// What a script's own limit is exceeded by before its thread is given up.
+/// How long a script may exceed its limit before its thread is abandoned.
 const GRACE: Duration = Duration::from_millis(250);
-/// Threads that are kept for the next script.
+/// Maximum number of threads that are kept for the next script.
 const KEPT: usize = 16;
 
 static IDLE: Mutex<VecDeque<Worker>> = Mutex::new(VecDeque::new());
@@ -29,7 +29,7 @@ struct Job {
     reply: mpsc::Sender<Report>,
 }
 
-/// Runs a task and waits for it, but not longer than it may take.
+/// Runs a task and waits for it, up to its time limit.
 pub(crate) fn run(task: Task) -> Result<Report, ScriptError> {
     let Limits { time, .. } = task.limits;
     let (reply, report) = mpsc::channel();
@@ -40,13 +40,13 @@ pub(crate) fn run(task: Task) -> Result<Report, ScriptError> {
         let worker = if let Some(worker) = waiting {
             worker
         } else {
-            // Two, so that one prepares itself while the other runs.
+            // Two, so that one prepares an engine while the other runs.
             keep(Worker::start()?);
             Worker::start()?
         };
         match worker.jobs.send(job) {
             Ok(()) => break worker,
-            // The thread broke while it was idle; a new one that does is beyond help.
+            // The thread failed while it was idle; if a new one fails too, there is nothing to retry.
             Err(_) if fresh => return Err(broken()),
             Err(mpsc::SendError(back)) => job = back,
         }
@@ -56,13 +56,13 @@ pub(crate) fn run(task: Task) -> Result<Report, ScriptError> {
             keep(worker);
             Ok(report)
         }
-        // The thread ends by itself as soon as the engine lets it.
+        // The thread ends by itself as soon as the engine returns.
         Err(RecvTimeoutError::Timeout) => Err(ScriptError::TimedOut { after: time }),
         Err(RecvTimeoutError::Disconnected) => Err(broken()),
     }
 }
 
-/// For the next script. The one that has rested longest is next, for it is prepared.
+/// Keeps a thread for the next script. The longest idle thread is next, because it is prepared.
 fn keep(worker: Worker) {
     let mut idle = idle();
     if idle.len() < KEPT {
@@ -90,7 +90,7 @@ impl Worker {
     }
 }
 
-/// The next engine is prepared while nobody waits. None is used twice, so nothing can leak from one
+/// The next engine is prepared while no caller waits. No engine is used twice, so nothing leaks from one
 /// script into another.
 fn work(jobs: &mpsc::Receiver<Job>) {
     loop {
@@ -100,7 +100,7 @@ fn work(jobs: &mpsc::Receiver<Job>) {
             Ok(engine) => engine.run(&task),
             Err(error) => Report::failed(ScriptError::Engine { why: error.to_string() }),
         };
-        // Nobody listens any more if the caller gave up.
+        // There is no receiver if the caller stopped waiting.
         let _ = reply.send(report);
     }
 }

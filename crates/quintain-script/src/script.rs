@@ -1,4 +1,4 @@
-//! The scripts of the user and how they are run.
+//! The user's scripts and how to run them.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use crate::convert::Argument;
 use crate::engine::Task;
 use crate::{Host, Limits, ScriptError, inline, pool};
 
-/// JavaScript that is yet to run. Cheap to clone; can run any number of times, also at once.
+/// JavaScript to run. Cheap to clone; can run any number of times, also in parallel.
 #[derive(Clone)]
 pub struct Script {
     source: Arc<Source>,
@@ -18,7 +18,7 @@ pub struct Script {
 pub(crate) struct Source {
     pub(crate) text: String,
     pub(crate) form: Form,
-    /// Which of the possible readings is correct JavaScript, once that is known.
+    /// Which of the possible readings is valid JavaScript, once known.
     pub(crate) reading: OnceLock<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Script {
         Self { source: Arc::new(Source { text, form, reading: OnceLock::new() }) }
     }
 
-    /// Whether this is JavaScript. Nothing of it is run.
+    /// Checks whether this is JavaScript, without running it.
     pub fn check(&self) -> Result<(), ScriptError> {
         let task = Task {
             source: Arc::clone(&self.source),
@@ -66,7 +66,7 @@ impl Script {
             .iter()
             .map(|(name, value)| Ok(((*name).to_owned(), Argument::new(name, value)?)))
             .collect::<Result<_, ScriptError>>()?;
-        // Copying a whole environment costs more than most scripts, and few look at it.
+        // Copying a whole environment costs more than most scripts, and few use it.
         let env = if self.source.text.contains("env") {
             host.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
         } else {

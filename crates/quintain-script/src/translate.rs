@@ -1,5 +1,5 @@
-//! From JavaScript's regular expressions to those of the `regex` crate, which match in linear time.
-//! Only what means the same in both is translated; everything else is left to the engine.
+//! Translates JavaScript regular expressions to those of the `regex` crate, which match in linear time.
+//! Only patterns with the same meaning in both are translated; the engine matches all others.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -17,7 +17,7 @@ pub(crate) struct Translation {
     pub(crate) pattern: String,
     /// It counts characters, and JavaScript counts those beyond U+FFFF twice.
     pub(crate) counts: bool,
-    /// It has anchors of lines, and JavaScript knows more ends of lines.
+    /// It has line anchors, and JavaScript has more line terminators.
     pub(crate) lines: bool,
 }
 
@@ -29,7 +29,7 @@ struct Flags {
     unicode: bool,
 }
 
-/// None if the pattern is wrong or needs the engine.
+/// None if the pattern is invalid or needs the engine.
 pub(crate) fn translate(source: &str, flags: &str) -> Option<Translation> {
     let known = flags.chars().all(|flag| "dgimsu".contains(flag));
     let twice = flags.chars().enumerate().any(|(at, flag)| flags[at + 1..].contains(flag));
@@ -39,7 +39,7 @@ pub(crate) fn translate(source: &str, flags: &str) -> Option<Translation> {
     let has = |flag| flags.contains(flag);
     let flags =
         Flags { ignore_case: has('i'), multiline: has('m'), dot_all: has('s'), unicode: has('u') };
-    // With both, letters fold as Unicode says, even in `\w`.
+    // With both, letters fold as Unicode defines, even in `\w`.
     if flags.ignore_case && (flags.unicode || !source.is_ascii()) {
         return None;
     }
@@ -153,11 +153,11 @@ impl Reader<'_> {
             return Some(Before::Nothing);
         }
         let c = self.escaped_char(c)?;
-        // Under `i` a letter beyond ASCII folds in ways of its own.
+        // Under `i` a letter beyond ASCII has special case folding.
         (!self.flags.ignore_case || c.is_ascii()).then(|| self.literal(c))
     }
 
-    /// The character that an escape stands for, in and outside of classes.
+    /// The character of an escape, inside and outside classes.
     fn escaped_char(&mut self, c: char) -> Option<char> {
         match c {
             't' => Some('\t'),
@@ -178,7 +178,7 @@ impl Reader<'_> {
         for _ in 0..digits {
             code = code * 16 + self.rest.next()?.to_digit(16)?;
         }
-        // Surrogates are no characters.
+        // Surrogates are not characters.
         char::from_u32(code)
     }
 
@@ -191,11 +191,11 @@ impl Reader<'_> {
             self.out.pattern.push_str("(?:");
             return Some(());
         }
-        // Names, which need a check of their own, and everything that looks around.
+        // Named groups, which need further checks, and lookarounds.
         None
     }
 
-    /// Whether it was one; a brace may also be just a brace.
+    /// Whether it was a quantifier; a brace may also be literal.
     fn quantifier(&mut self, c: char, before: &Before) -> Option<bool> {
         let text = if c == '{' {
             let Some((length, text)) = braces(self.rest.clone()) else { return Some(false) };
@@ -247,7 +247,7 @@ impl Reader<'_> {
                     None if c == '-' => return Some(Member::Char('-')),
                     None => return self.escaped_char(c).map(Member::Char),
                 }
-                // A range that starts with a set is a relic.
+                // A range that starts with a set is a legacy form.
                 (self.rest.peek() != Some(&'-')).then_some(Member::Set)
             }
             c => Some(Member::Char(c)),
@@ -300,7 +300,7 @@ fn shorthand(c: char) -> Option<(&'static str, bool)> {
     })
 }
 
-/// `{2}`, `{2,}` or `{2,3}` behind its opening brace: its length there and its text.
+/// `{2}`, `{2,}` or `{2,3}` after its opening brace: its length and its text.
 fn braces(rest: Peekable<Chars<'_>>) -> Option<(usize, String)> {
     let inner: String = rest.take_while(|c| *c != '}').take(16).collect();
     let number = |digits: &str| {
@@ -314,7 +314,7 @@ fn braces(rest: Peekable<Chars<'_>>) -> Option<(usize, String)> {
 }
 
 fn push_char(out: &mut String, c: char) {
-    // `\<` and `\>` are the ends of words there.
+    // `\<` and `\>` are word boundaries there.
     if c.is_ascii_punctuation() && c != '<' && c != '>' {
         out.push('\\');
     }

@@ -1,4 +1,4 @@
-//! What code means, what it sees and what becomes of its result.
+//! What code means, what it can see, and how its result is converted.
 
 #![allow(clippy::unwrap_used)]
 

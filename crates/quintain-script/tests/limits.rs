@@ -1,4 +1,4 @@
-//! Hostile code ends in the right error, in time, and the process goes on.
+//! Hostile code ends with the right error, in time, and the process continues.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 const TIME: Duration = Duration::from_millis(200);
 const MEMORY: usize = 16 << 20;
-/// The machine may be busy; what is proven is that the code does not run on.
+/// Generous, because the machine may be busy; the test proves that the code is stopped.
 const ABOUT: Duration = Duration::from_secs(3);
 
 fn run(code: &str) -> Result<serde_json::Value, ScriptError> {

@@ -1,4 +1,4 @@
-//! No text breaks the engine or outstays its limits.
+//! No text breaks the engine or exceeds its limits.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use quintain_script::{Host, Limits, Pattern, Script};
 use serde_json::json;
 
 const LIMITS: Limits = Limits { time: Duration::from_millis(100), memory: 8 << 20 };
-/// The machine may be busy.
+/// Generous, because the machine may be busy.
 const ABOUT: Duration = Duration::from_secs(3);
 
-/// Words that make something happen when they meet by chance.
+/// Words that are likely to have an effect when combined randomly.
 fn token() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "output",

@@ -7,12 +7,12 @@ use crate::file::Span;
 use crate::node::{Key, Node, NodeKind};
 use crate::packed::{Items, Long};
 
-/// Deeper documents would cost stack in every reader that follows.
+/// Deeper documents would overflow the stack of later readers.
 pub(crate) const MAX_DEPTH: usize = 100;
-/// What anchors and aliases may multiply a file to, in bytes.
+/// Maximum size in bytes to which anchors and aliases may expand a file.
 const MAX_EXPANSION: usize = 32 << 20;
 
-/// A fault behind which nothing can be read.
+/// An error after which nothing more can be read.
 pub(crate) struct Fatal(Box<Diagnostic>);
 
 impl From<Diagnostic> for Fatal {
@@ -58,7 +58,7 @@ struct Mapping {
 enum Pending {
     Key(Key),
     Merge(Span),
-    /// A key that was reported; its value is dropped.
+    /// A key that was already reported; its value is dropped.
     Bad,
 }
 
@@ -67,7 +67,7 @@ struct Anchored {
     weight: Weight,
 }
 
-/// What a copy of a node costs.
+/// The cost of copying a node.
 #[derive(Clone, Copy)]
 struct Weight {
     bytes: usize,
@@ -83,7 +83,7 @@ impl Builder {
         self.root.unwrap_or(Node { span: empty, kind: NodeKind::Null })
     }
 
-    /// A scalar with its text as written, which is what counts if it is a key.
+    /// A scalar with its text as written, which is used if it is a key.
     pub(crate) fn scalar(
         &mut self,
         (node, raw): (Node, String),
@@ -110,7 +110,7 @@ impl Builder {
         dx: &mut Diagnostics,
     ) -> Result<(), Fatal> {
         let Some(anchored) = self.anchors.get(&anchor) else {
-            let title = "this alias stands inside the very thing it refers to";
+            let title = "this alias refers to a value that contains it";
             return Err(Diagnostic::error("config::recursive-alias", title).at(span, "").into());
         };
         let weight = anchored.weight;
@@ -210,7 +210,7 @@ impl Builder {
         if self.expansion <= MAX_EXPANSION {
             return Ok(());
         }
-        let title = "anchors and aliases blow this file up beyond all measure";
+        let title = "anchors and aliases expand this file beyond the limit";
         let diagnostic = Diagnostic::error("config::alias-bomb", title)
             .at(span, "the limit is exceeded here")
             .note(format!("the limit is {} MiB", MAX_EXPANSION >> 20));
@@ -249,7 +249,7 @@ impl Mapping {
         }
     }
 
-    /// A key of the map itself wins over merged ones, an earlier merge over a later one.
+    /// A key of the map itself overrides merged keys, an earlier merge overrides a later one.
     fn finish(mut self) -> Vec<(Key, Node)> {
         for merged in std::mem::take(&mut self.merged) {
             let NodeKind::Map(entries) = merged.kind else { continue };

@@ -1,4 +1,4 @@
-//! What is wrong with the user's file: collected, all of it, never only the first.
+//! Diagnostics of the user's files: all of them, not only the first.
 
 use crate::file::Span;
 
@@ -8,19 +8,19 @@ pub enum Severity {
     Warning,
 }
 
-/// Text that a diagnostic points at, with what it is in this connection.
+/// A place that a diagnostic points at, with a text for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     pub span: Span,
     pub text: String,
-    /// The culprit; the other labels are context.
+    /// The main place of the diagnostic; the other labels are context.
     pub primary: bool,
 }
 
-/// One complaint. Title: what is wrong, without a final period. Help: an action. Note: a fact.
+/// One diagnostic. Title: what is wrong, without a final period. Help: an action. Note: a fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// `area::kebab-case`, the name under which it can be explained.
+    /// `area::kebab-case`, the id for `explain`.
     pub code: &'static str,
     pub severity: Severity,
     pub title: String,
@@ -43,13 +43,13 @@ impl Diagnostic {
         Self::new(Severity::Warning, code, title)
     }
 
-    /// Points at the culprit. An empty text draws the carets only.
+    /// Points at the main place. An empty text draws only the carets.
     pub fn at(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into(), primary: true });
         self
     }
 
-    /// Points at something that helps to understand the culprit.
+    /// Points at a place that helps to understand the main place.
     pub fn context(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into(), primary: false });
         self
@@ -65,7 +65,7 @@ impl Diagnostic {
         self
     }
 
-    /// The whole of it in one line.
+    /// The diagnostic on one line.
     pub fn text(&self) -> String {
         let label = self.labels.first().map(|label| label.text.as_str());
         match label.filter(|label| !label.is_empty()) {
@@ -74,17 +74,17 @@ impl Diagnostic {
         }
     }
 
-    /// The place it is about: of the first primary label, else of any.
+    /// The place of the first primary label, otherwise of any label.
     pub fn span(&self) -> Option<Span> {
         let primary = self.labels.iter().find(|label| label.primary);
         primary.or(self.labels.first()).map(|label| label.span)
     }
 }
 
-/// Nobody reads more, and a file of pure noise must not cost quadratic time.
+/// Limits the output, and keeps a file of pure noise from costing quadratic time.
 const MAX_KEPT: usize = 1000;
 
-/// Complaints in the order of the text, not of their discovery.
+/// Diagnostics in the order of the text, not of their discovery.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
     items: Vec<Diagnostic>,
@@ -96,7 +96,7 @@ impl Diagnostics {
     }
 
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        // An aliased node is read once per use; the same complaint twice helps nobody.
+        // An aliased node is read once per use; the same diagnostic is reported once.
         if self.items.len() >= MAX_KEPT || self.items.contains(&diagnostic) {
             return;
         }
@@ -109,7 +109,7 @@ impl Diagnostics {
         other.items.into_iter().for_each(|item| self.push(item));
     }
 
-    /// The same, none of it keeping anything from going on.
+    /// The same diagnostics as warnings, so that none of them stops the run.
     pub fn into_warnings(mut self) -> Self {
         for item in &mut self.items {
             item.severity = Severity::Warning;

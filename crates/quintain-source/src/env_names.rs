@@ -1,4 +1,4 @@
-//! Which environment variables the templates of a text read. Names are found without filling anything in.
+//! Finds the environment variables that the templates of a text read, without expanding anything.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::template::Scope;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EnvNames {
     pub names: BTreeSet<String>,
-    /// A template computes the name, or takes the environment as a whole.
+    /// A template computes the name, or uses the whole environment.
     pub any: bool,
 }
 
@@ -42,7 +42,7 @@ pub fn env_names(text: &str, scope: Scope) -> EnvNames {
     found
 }
 
-/// Where an expression ends: before `}}` or `%}` outside of quotes. One that never ends takes in everything.
+/// The end of an expression: before `}}` or `%}` outside quotes. An expression without an end extends to the end of the text.
 fn end_of(text: &str, first: u8) -> usize {
     let mut quote = None;
     let bytes = text.as_bytes();

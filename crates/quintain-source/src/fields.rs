@@ -1,5 +1,5 @@
-//! Reads the keys of a map one by one, reports what is wrong with each, and in the end the keys
-//! that nobody asked for.
+//! Reads the keys of a map one by one, reports what is wrong with each, and at the end reports
+//! unknown keys.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ impl<'n> Fields<'n> {
         self.node.span
     }
 
-    /// The value of a key, if it has one. Makes the key known.
+    /// The value of a key, if it has one. Marks the key as known.
     pub fn get(&mut self, name: &'static str) -> Option<&'n Node> {
         self.entry(name).map(|(_, node)| node)
     }
@@ -44,7 +44,7 @@ impl<'n> Fields<'n> {
         found.filter(|(_, node)| !node.is_null()).map(|(key, node)| (key, node))
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     pub fn required(&mut self, name: &'static str, dx: &mut Diagnostics) -> Option<&'n Node> {
         let found = self.get(name);
         if found.is_none() {
@@ -53,7 +53,7 @@ impl<'n> Fields<'n> {
         found
     }
 
-    /// Reports that a key is not there.
+    /// Reports a missing key.
     pub fn missing(&self, name: &str, dx: &mut Diagnostics) {
         let title = format!("{} lacks `{name}`", self.what);
         let empty = self.entries.iter().find(|(key, _)| key.text == name);
@@ -64,7 +64,7 @@ impl<'n> Fields<'n> {
         });
     }
 
-    /// The values of those keys that are there. More than one is reported.
+    /// The values of those keys that are present. More than one is reported.
     pub fn one_of(
         &mut self,
         names: &[&'static str],
@@ -80,7 +80,7 @@ impl<'n> Fields<'n> {
             let title = format!("{} has both `{name}` and `{other}`", self.what);
             dx.push(
                 Diagnostic::new(severity, "config::several-of", title)
-                    .context(key.span, "this one counts")
+                    .context(key.span, "this one is used")
                     .at(other_key.span, "this one is ignored")
                     .help("keep one of them"),
             );
@@ -88,7 +88,7 @@ impl<'n> Fields<'n> {
         Some((name, node))
     }
 
-    /// Text; a bare number or boolean is taken as it is written.
+    /// Text; a bare number or boolean is taken as written.
     pub fn string(&mut self, name: &'static str, dx: &mut Diagnostics) -> Option<String> {
         let node = self.get(name)?;
         let text = node.raw();
@@ -116,7 +116,7 @@ impl<'n> Fields<'n> {
         value
     }
 
-    /// A duration in milliseconds. Zero is a duration; what it means is for the caller to say.
+    /// A duration in milliseconds. Zero is a duration; the caller decides what it means.
     pub fn millis(&mut self, name: &'static str, dx: &mut Diagnostics) -> Option<Duration> {
         let node = self.get(name)?;
         let value = node.as_f64().filter(|value| *value >= 0.0);
@@ -184,12 +184,12 @@ impl<'n> Fields<'n> {
         None
     }
 
-    /// The keys that somebody has asked for.
+    /// The keys that were read.
     pub fn known(&self) -> &[&'static str] {
         &self.known
     }
 
-    /// Reports the keys that nobody has asked for.
+    /// Reports the keys that were not read.
     pub fn finish(self, severity: Severity, dx: &mut Diagnostics) {
         for (key, _) in self.entries.iter().filter(|(key, _)| !self.known.contains(&&*key.text)) {
             let title = format!("unknown key `{}` in {}", key.text, self.what);
@@ -204,7 +204,7 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// `value` of `name` is none of the words that are understood there.
+/// `value` of `name` is not one of the accepted words.
 pub fn unknown_word<'c>(
     name: &str,
     node: &Node,
@@ -223,7 +223,7 @@ pub fn unknown_word<'c>(
     diagnostic.help(format!("use one of {}", all.join(", ")))
 }
 
-/// The value of a key is of another kind than it must be.
+/// The value of a key has the wrong type.
 pub fn wrong_type(name: &str, wanted: &str, node: &Node, dx: &mut Diagnostics) {
     let title = format!("`{name}` must be {wanted}, not {}", node.describe());
     let diagnostic = Diagnostic::error("config::wrong-type", title).at(node.span, "");

@@ -1,17 +1,17 @@
-//! The texts a run was configured from, and places inside them.
+//! The source texts of a run, and places inside them.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Names one text of [`Sources`].
+/// Identifies one text of [`Sources`].
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 pub struct FileId(u32);
 
-/// A place in a text, in bytes; `start..end`, always on character borders of its file.
+/// A place in a text, in bytes; `start..end`, always on character boundaries of its file.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -43,7 +43,7 @@ pub struct SourceFile {
     lines: Vec<usize>,
 }
 
-/// A position as people count: both numbers start at one, columns are characters.
+/// A position for people: both numbers start at one, columns are characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     pub line: usize,
@@ -57,7 +57,7 @@ impl std::fmt::Debug for SourceFile {
 }
 
 impl SourceFile {
-    /// A leading byte order mark is dropped: it is no part of the document.
+    /// Drops a leading byte order mark, which is not part of the document.
     pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
         let mut text: Arc<str> = text.into();
         if let Some(rest) = text.strip_prefix('\u{feff}') {
@@ -76,12 +76,12 @@ impl SourceFile {
         &self.text
     }
 
-    /// The text for somebody who keeps it.
+    /// The text as a shared value.
     pub fn shared_text(&self) -> Arc<str> {
         self.text.clone()
     }
 
-    /// The text of a range, cut to what exists.
+    /// The text of a range, limited to the file.
     pub fn slice(&self, range: Range<usize>) -> &str {
         let start = self.floor(range.start);
         let end = self.floor(range.end).max(start);
@@ -124,7 +124,7 @@ impl Sources {
         self.files.iter()
     }
 
-    /// `quintain.yaml:12:3`, for reports that have no room for a picture.
+    /// `quintain.yaml:12:3`, for reports without source excerpts.
     pub fn describe(&self, span: Span) -> Option<String> {
         let file = self.get(span.file)?;
         let Position { line, column } = file.position(span.start);

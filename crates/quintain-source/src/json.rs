@@ -1,5 +1,5 @@
-//! Strict JSON into the same tree. YAML's reader would do for most of it, but not for `\ud83d\ude00`,
-//! which is how many programs write what YAML cannot.
+//! Strict JSON into the same tree. The YAML reader accepts most JSON, but not `\ud83d\ude00`,
+//! which many programs write.
 
 use std::collections::HashMap;
 
@@ -14,12 +14,12 @@ pub(crate) fn read(text: &str, id: FileId, long: Long, dx: &mut Diagnostics) -> 
     Reader { text, at: 0, id, long, relaxed: false, dx }.read()
 }
 
-/// The same with comments and trailing commas, as editors allow them in their settings.
+/// The same with comments and trailing commas, as editors allow in their settings.
 pub(crate) fn read_relaxed(text: &str, id: FileId, dx: &mut Diagnostics) -> Option<Node> {
     Reader { text, at: 0, id, long: Long::Nothing, relaxed: true, dx }.read()
 }
 
-/// The values of a text with one JSON value per line, each with what is wrong with its line. Empty
+/// The values of a text with one JSON value per line, each with the diagnostics of its line. Empty
 /// lines are skipped.
 pub fn lines(text: &str, id: FileId) -> impl Iterator<Item = (Option<Node>, Diagnostics)> {
     let mut end = 0;
@@ -104,7 +104,7 @@ impl<'t> Reader<'t> {
             }
             Ok(())
         })?;
-        // Trees of large files consist of small maps.
+        // Trees of large files consist mostly of small maps.
         entries.shrink_to_fit();
         Ok(NodeKind::Map(entries))
     }
@@ -198,7 +198,7 @@ impl<'t> Reader<'t> {
             |c: char| c.is_whitespace() || ",:]}[{\"".contains(c) || (self.relaxed && c == '/');
         let raw = self.rest().split(ends).next().unwrap_or_default();
         self.at += raw.len();
-        // `resolve` knows more words and numbers than JSON does.
+        // `resolve` accepts more words and numbers than JSON does.
         let valid =
             !raw.is_empty() && serde_json::from_str::<&serde_json::value::RawValue>(raw).is_ok();
         if !valid {

@@ -1,5 +1,5 @@
-//! Text into spanned trees: the files a user writes, templates inside them, and diagnostics that
-//! point at the very characters that are wrong. Knows nothing of MCP.
+//! Parses text into trees with spans: the user's files, templates inside them, and diagnostics that
+//! point at the exact characters. Knows nothing about MCP.
 
 mod builder;
 mod diagnostic;

@@ -1,4 +1,4 @@
-//! A parsed document in which every value remembers where it stands and how it was written.
+//! A parsed document in which every value has its place in the file and its style.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub enum NodeKind {
     Scalar(Scalar),
     Seq(Vec<Node>),
     Map(Vec<(Key, Node)>),
-    /// A list that is too long for trees; only where the reader was told that it may be.
+    /// A list that is too long for a tree; only if the reader allows one.
     #[serde(skip)]
     Pile(Vec<Packed>),
 }
@@ -33,7 +33,7 @@ pub struct Key {
     pub span: Span,
 }
 
-/// A scalar with its text as written (escapes and folding undone) and what it stands for.
+/// A scalar with its text as written (escapes and folding resolved) and its value.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Scalar {
     pub raw: String,
@@ -62,14 +62,14 @@ pub enum ScalarValue {
     Float(f64),
 }
 
-/// Where the characters of a scalar stand in the file.
+/// The places of a scalar's characters in the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Origin {
-    /// The text stands in the file as it is, from this byte on.
+    /// The text is in the file unchanged, from this byte on.
     Verbatim(usize),
-    /// Each line stands in the file as it is: (offset in the text, offset in the file).
+    /// Each line is in the file unchanged: (offset in the text, offset in the file).
     Lines(Vec<(usize, usize)>),
-    /// Escapes or folding are in the way.
+    /// Escapes or folding prevent a mapping.
     Rewritten,
 }
 
@@ -101,7 +101,7 @@ impl Scalar {
             ScalarValue::Int(value) => value.into(),
             ScalarValue::Unsigned(value) => value.into(),
             ScalarValue::Float(value) => {
-                // JSON has no infinity; the text is the closest thing that can be sent.
+                // JSON has no infinity; the text is the closest value.
                 Number::from_f64(value).map_or_else(|| self.raw.clone().into(), Value::Number)
             }
         }
@@ -109,14 +109,14 @@ impl Scalar {
 }
 
 impl Node {
-    /// Text that stands there in another form: a cell of a table, an expanded template.
+    /// Text that has another form in the file: a cell of a table, an expanded template.
     pub fn text(raw: impl Into<String>, span: Span) -> Self {
         let (style, value) = (Style::DoubleQuoted, ScalarValue::Text);
         let scalar = Scalar { raw: raw.into(), style, value, origin: Origin::Rewritten };
         Self { span, kind: NodeKind::Scalar(scalar) }
     }
 
-    /// A number that stands there in another form.
+    /// A number that has another form in the file.
     pub fn number(value: f64, span: Span) -> Self {
         let (raw, style) = (value.to_string(), Style::Plain);
         let value = ScalarValue::Float(value);
@@ -145,7 +145,7 @@ impl Node {
         self.as_scalar().filter(|s| s.value == ScalarValue::Text).map(|s| s.raw.as_str())
     }
 
-    /// The text of any scalar as it was written.
+    /// The text of any scalar as written.
     pub fn raw(&self) -> Option<&str> {
         self.as_scalar().map(|scalar| scalar.raw.as_str())
     }
@@ -185,7 +185,7 @@ impl Node {
         if let NodeKind::Seq(items) = &self.kind { Some(items) } else { None }
     }
 
-    /// The items of a list, however long it is.
+    /// The items of a list of any length.
     pub fn items(&self) -> impl Iterator<Item = Cow<'_, Self>> {
         let (few, many): (&[Self], &[Packed]) = match &self.kind {
             NodeKind::Seq(items) => (items, &[]),
@@ -204,14 +204,14 @@ impl Node {
         self.as_map()?.iter().find(|(k, _)| k.text == key).map(|(_, node)| node)
     }
 
-    /// Takes the value of a key out of a map.
+    /// Removes the value of a key from a map.
     pub fn take(&mut self, key: &str) -> Option<Self> {
         let NodeKind::Map(entries) = &mut self.kind else { return None };
         let (_, node) = entries.iter_mut().find(|(found, _)| found.text == key)?;
         Some(std::mem::take(node))
     }
 
-    /// What it is, in the words of an error message: `a list`, `the number 12`.
+    /// A description for error messages: `a list`, `the number 12`.
     pub fn describe(&self) -> String {
         match &self.kind {
             NodeKind::Null => "nothing".to_owned(),
@@ -242,8 +242,8 @@ impl Node {
         entries.map(|(key, node)| (key.text.clone(), node.to_json())).collect()
     }
 
-    /// Calls `visit` for this node and everything below it, in the order of the text; what is
-    /// packed has to be unpacked first.
+    /// Calls `visit` for this node and everything below it, in the order of the text; packed
+    /// items must be unpacked first.
     pub fn walk<'n>(&'n self, visit: &mut dyn FnMut(&'n Self)) {
         visit(self);
         match &self.kind {

@@ -1,18 +1,18 @@
-//! Nodes of long lists in a tenth of the room: a suite may have more tests than trees fit into
-//! memory.
+//! Stores the nodes of long lists in a tenth of the memory: a suite may have more tests than fit into
+//! memory as trees.
 
 use crate::node::{Node, NodeKind};
 
-/// From so many items on, a list that may be long keeps them packed.
+/// From this number of items on, a list that may be long stores them packed.
 pub(crate) const LONG: usize = 2048;
 
-/// A node that has to be unpacked before it can be looked at.
+/// A node that must be unpacked before use.
 #[derive(Debug, Clone)]
 pub struct Packed(Box<[u8]>);
 
 impl Packed {
     pub fn new(node: &Node) -> Self {
-        // Writing plain data into memory cannot fail; an empty text unpacks to nothing.
+        // Serialising plain data into memory cannot fail; an empty text unpacks to nothing.
         Self(postcard::to_allocvec(node).unwrap_or_default().into())
     }
 
@@ -21,7 +21,7 @@ impl Packed {
     }
 }
 
-/// Which list of a document may be too long to be kept as a tree.
+/// Which list of a document may be too long for a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Long {
     Nothing,
@@ -48,7 +48,7 @@ pub(crate) enum Items {
         nodes: Vec<Node>,
         may_be_long: bool,
     },
-    /// With the place where the last of them ends.
+    /// With the end of the last item.
     Many(Vec<Packed>, usize),
 }
 
@@ -73,7 +73,7 @@ impl Items {
         }
     }
 
-    /// Where the last item ends.
+    /// The end of the last item.
     pub(crate) fn end(&self) -> Option<usize> {
         match self {
             Self::Few { nodes, .. } => nodes.last().map(|node| node.span.end),
@@ -84,7 +84,7 @@ impl Items {
     pub(crate) fn finish(self) -> NodeKind {
         match self {
             Self::Few { mut nodes, .. } => {
-                // Trees of large files consist of small lists.
+                // Trees of large files consist mostly of small lists.
                 nodes.shrink_to_fit();
                 NodeKind::Seq(nodes)
             }

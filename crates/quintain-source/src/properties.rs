@@ -1,4 +1,4 @@
-//! What must hold for any text whatsoever.
+//! Properties of any text.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::testing::{parse, parse_as};
 use crate::{Diagnostics, Node, Scope, Sources, Span, Templates};
 
-/// Text that is more likely than noise to get far into the reader.
+/// Text that gets further into the reader than noise.
 fn yaml_like() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("a: "),

@@ -1,4 +1,4 @@
-//! Draws diagnostics: the only place that knows about carets and colours.
+//! Renders diagnostics: the only place that knows about carets and colours.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 use crate::file::{FileId, SourceFile, Sources};
 use crate::visible::{visible, visible_with_offsets};
 
-/// A message quotes the user's file, which may be anything.
+/// Maximum length of a message, which quotes the user's file.
 const MAX_MESSAGE: usize = 400;
-/// Drawing costs time, reading even more.
+/// Maximum number of diagnostics to render.
 const MAX_DRAWN: usize = 100;
-/// Carets under one label, and the distance of two labels on one line.
+/// Maximum carets under one label, and the distance of two labels on one line.
 const MAX_CARETS: usize = 80;
 
-/// How diagnostics are drawn. Whether there is a terminal, and how wide, is for the caller to know.
+/// How to render diagnostics. The caller knows whether there is a terminal, and its width.
 #[derive(Debug, Clone, Copy)]
 pub struct Renderer {
     colour: bool,
@@ -32,12 +32,12 @@ impl Renderer {
         Self { colour: true, ..Self::plain() }
     }
 
-    /// Longer lines of the user's file are cut around the place that matters.
+    /// Longer lines of the user's file are truncated around the place.
     pub fn width(self, width: usize) -> Self {
         Self { width: width.max(40), ..self }
     }
 
-    /// The first hundred with an empty line between, and the number of the others.
+    /// The first hundred, separated by empty lines, and the number of the others.
     pub fn render_all(self, sources: &Sources, diagnostics: &Diagnostics) -> String {
         let shown = diagnostics.iter().take(MAX_DRAWN);
         let mut drawn: Vec<_> = shown.map(|d| self.render(sources, d)).collect();
@@ -78,7 +78,7 @@ impl Renderer {
     }
 }
 
-/// A message as it may be shown.
+/// A message, safe to print.
 fn message(text: &str) -> Cow<'_, str> {
     let shown = visible(text);
     if shown.len() <= MAX_MESSAGE {
@@ -87,13 +87,13 @@ fn message(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}...", &shown[..shown.floor_char_boundary(MAX_MESSAGE)]))
 }
 
-/// The library pads some lines with blanks, which no golden file wants to keep.
+/// The library pads some lines with blanks, which would make golden files fragile.
 fn tidy(drawn: &str) -> String {
     let lines: Vec<_> = drawn.lines().map(str::trim_end).collect();
     lines.join("\n")
 }
 
-/// The file of the culprit comes first.
+/// The file of the main label comes first.
 fn files(diagnostic: &Diagnostic) -> Vec<FileId> {
     let mut files: Vec<FileId> = diagnostic.span().map(|span| span.file).into_iter().collect();
     for label in &diagnostic.labels {
@@ -104,7 +104,7 @@ fn files(diagnostic: &Diagnostic) -> Vec<FileId> {
     files
 }
 
-/// Context that would make one line wider than any terminal.
+/// Drops context that would make one line wider than any terminal.
 fn is_far(label: &Label, all: &[&Label], text: &str) -> bool {
     let Some(culprit) = all.iter().find(|label| label.primary) else { return false };
     let (one, other) = (label.span.start, culprit.span.start);
@@ -112,7 +112,7 @@ fn is_far(label: &Label, all: &[&Label], text: &str) -> bool {
     !label.primary && between.len() > MAX_CARETS && !between.contains('\n')
 }
 
-/// Only the lines between the first and the last label: the rest of the file costs time.
+/// Only the lines between the first and the last label, because the rest of the file costs time.
 fn snippet<'a>(file: &'a SourceFile, labels: Vec<&'a Label>) -> Snippet<'a, Annotation<'a>> {
     let text = file.text();
     let limit = |at: usize| text.floor_char_boundary(at.min(text.len()));
@@ -124,7 +124,7 @@ fn snippet<'a>(file: &'a SourceFile, labels: Vec<&'a Label>) -> Snippet<'a, Anno
     let mut offsets: Vec<usize> = Vec::with_capacity(labels.len() * 2);
     for label in &labels {
         let from = limit(label.span.start);
-        // A span over many lines would draw a picture of the whole file; its first line will do.
+        // A span over many lines would show the whole file; its first line is enough.
         let line_end = text[from..].find('\n').map_or(text.len(), |at| from + at);
         let to = limit(label.span.end.min(from + MAX_CARETS)).clamp(from, line_end);
         offsets.extend([from - start, to - start]);

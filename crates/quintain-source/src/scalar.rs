@@ -1,4 +1,4 @@
-//! What a bare word means: the YAML 1.2 core schema, and nothing beyond it. A payload under test
+//! The meaning of a bare word: the YAML 1.2 core schema and nothing else. A payload under test
 //! must reach the target as written, so `no`, `on` and `012` stay text.
 
 use crate::node::{Scalar, ScalarValue, Style};
@@ -30,7 +30,7 @@ fn number(raw: &str) -> Option<ScalarValue> {
     if unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
         let unsigned_value = || raw.strip_prefix('+').unwrap_or(raw).parse().ok().map(whole);
         let value = raw.parse().ok().map(ScalarValue::Int).or_else(unsigned_value);
-        // Beyond 64 bits a float is the closest number there is.
+        // Beyond 64 bits a float is the closest number.
         return value.or_else(|| raw.parse().ok().map(ScalarValue::Float));
     }
     raw.parse().ok().map(ScalarValue::Float)
@@ -40,7 +40,7 @@ fn whole(value: u64) -> ScalarValue {
     i64::try_from(value).map_or(ScalarValue::Unsigned(value), ScalarValue::Int)
 }
 
-/// `012` is octal to some readers and decimal to others; only the text is beyond doubt.
+/// `012` is octal for some readers and decimal for others; only the text is unambiguous.
 fn leads_with_zero(unsigned: &str) -> bool {
     let mut bytes = unsigned.bytes();
     bytes.next() == Some(b'0') && bytes.next().is_some_and(|byte| byte.is_ascii_digit())
@@ -93,7 +93,7 @@ impl Scalar {
         (first && (binary || is_decimal(&plain))).then_some(Yaml11::Number)
     }
 
-    /// Whether the number that is sent is the number that was written.
+    /// Whether the number that is sent equals the number as written.
     pub fn is_exact(&self) -> bool {
         match self.value {
             ScalarValue::Float(value) if value.is_finite() => {

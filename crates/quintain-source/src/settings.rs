@@ -1,4 +1,4 @@
-//! Settings of other programs, in the format that their suffix tells.
+//! Reads settings of other programs, in the format of their suffix.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use crate::file::{FileId, Sources};
 use crate::node::Node;
 use crate::{json, toml, yaml};
 
-/// Reads TOML, YAML, or else JSON with comments and trailing commas. An empty file is no mistake. Of
-/// broken TOML the sound rest is returned.
+/// Reads TOML, YAML, or otherwise JSON with comments and trailing commas. An empty file is valid. For
+/// invalid TOML, the valid rest is returned.
 pub fn read_settings(sources: &Sources, id: FileId, dx: &mut Diagnostics) -> Option<Node> {
     let file = sources.get(id)?;
     if file.text().trim().is_empty() {
@@ -42,8 +42,8 @@ mod tests {
         let mut dx = Diagnostics::new();
         let node = read_settings(&sources, id, &mut dx);
         let place = |span| sources.describe(span).unwrap_or_default();
-        let told = dx.iter().map(|d| (d.span().map_or_else(String::new, place), d.text()));
-        (node.map(|node| node.to_json()), told.collect())
+        let reported = dx.iter().map(|d| (d.span().map_or_else(String::new, place), d.text()));
+        (node.map(|node| node.to_json()), reported.collect())
     }
 
     #[test]
@@ -56,10 +56,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told_with_its_place() {
-        let (node, told) = parse("mcp.json", "{\n  \"a\": ,\n}");
+    fn errors_are_reported_with_their_place() {
+        let (node, reported) = parse("mcp.json", "{\n  \"a\": ,\n}");
         assert_eq!(node, None);
-        assert_eq!(told[0].0, "mcp.json:2:8");
+        assert_eq!(reported[0].0, "mcp.json:2:8");
         assert!(parse("mcp.json", "{,}").0.is_none());
         assert!(parse("mcp.json", "{} x").0.is_none());
     }
@@ -67,14 +67,14 @@ mod tests {
     #[test]
     fn toml_keeps_its_order_and_what_is_sound() {
         let text = "z = 1_000\na = 'x'\n[t.\"q r\"]\nlist = [true, 1.5]\n";
-        let (node, told) = parse("config.toml", text);
+        let (node, reported) = parse("config.toml", text);
         let node = node.unwrap();
         assert_eq!(node, json!({"z": 1000, "a": "x", "t": {"q r": {"list": [true, 1.5]}}}));
         assert_eq!(node.as_object().unwrap().keys().collect::<Vec<_>>(), ["z", "a", "t"]);
-        assert_eq!(told, []);
-        let (node, told) = parse("config.toml", "[a]\nx = \n[b]\ny = 2\n");
+        assert_eq!(reported, []);
+        let (node, reported) = parse("config.toml", "[a]\nx = \n[b]\ny = 2\n");
         assert_eq!(node.unwrap()["b"], json!({"y": 2}));
-        assert!(told[0].0.starts_with("config.toml:2:"), "{told:?}");
+        assert!(reported[0].0.starts_with("config.toml:2:"), "{reported:?}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Did you mean ...?
+//! Suggestions for misspelt words.
 
-/// The candidate that a misspelt word most likely stands for, if any is near enough.
+/// The most similar candidate for a misspelt word, if one is close enough.
 pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let wanted = folded(word);
-    // A long word is no slip of the pen, and comparing costs the product of the lengths.
+    // A long word is not a typo, and comparing costs the product of the lengths.
     if wanted.is_empty() || wanted.len() > 64 {
         return None;
     }
@@ -17,7 +17,7 @@ pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Case, dashes and underscores are the commonest slips, and cost nothing.
+/// Differences of case, dashes and underscores are the most common and cost nothing.
 fn folded(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
 }

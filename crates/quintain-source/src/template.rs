@@ -1,4 +1,4 @@
-//! `{{ ... }}` inside the user's texts, as Nunjucks writes them. The environment is handed in: this
+//! `{{ ... }}` inside the user's texts, as in Nunjucks. The caller provides the environment: this
 //! crate reads nothing from the process.
 
 use std::collections::BTreeMap;
@@ -12,25 +12,25 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::file::Span;
 use crate::node::{Node, NodeKind, Scalar};
 
-/// Steps that one expression may take.
+/// Maximum steps of one expression.
 const FUEL: u64 = 50_000;
 
 /// Which names an expression may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// `{{env.X}}` only. Other expressions are for someone else and stay as they are.
+    /// `{{env.X}}` only. Other expressions are expanded later and stay unchanged.
     Env,
     /// `{{X}}` means the same as `{{env.X}}`.
     Bare,
 }
 
-/// Fills in templates from one environment.
+/// Expands templates with one environment.
 pub struct Templates {
     engine: Environment<'static>,
     variables: BTreeMap<String, String>,
     env_scope: Value,
     bare_scope: Value,
-    /// Nothing is filled in.
+    /// Nothing is expanded.
     is_off: bool,
 }
 
@@ -45,23 +45,23 @@ impl Templates {
         Self { engine: engine(), variables, env_scope, bare_scope, is_off: false }
     }
 
-    /// Leaves every text as it is written, for files that are only read.
+    /// Leaves every text as written, for files that are only read.
     pub fn as_written() -> Self {
         Self { is_off: true, ..Self::new(BTreeMap::new()) }
     }
 
-    /// Whether texts stay as they are written.
+    /// Whether texts stay as written.
     pub fn leaves_all(&self) -> bool {
         self.is_off
     }
 
-    /// The environment that templates are filled in from.
+    /// The environment for templates.
     pub fn variables(&self) -> &BTreeMap<String, String> {
         &self.variables
     }
 
-    /// The text of a scalar with its expressions filled in. What cannot be filled in is reported,
-    /// all of it, and nothing is returned.
+    /// The text of a scalar with its expressions expanded. If any cannot be expanded, all problems are
+    /// reported and nothing is returned.
     pub fn fill(&self, node: &Node, scope: Scope, dx: &mut Diagnostics) -> Option<String> {
         let scalar = node.as_scalar()?;
         if self.is_off {
@@ -91,8 +91,8 @@ impl Templates {
         complete.then_some(filled)
     }
 
-    /// Fills in `{{env.X}}` wherever it stands in a tree. What cannot be filled in stays as it is,
-    /// for whoever reads the text later, and is warned about.
+    /// Expands `{{env.X}}` everywhere in a tree. What cannot be expanded stays unchanged for later
+    /// readers and causes a warning.
     pub fn fill_tree(&self, node: &mut Node, dx: &mut Diagnostics) {
         if self.is_off {
             return;
@@ -111,7 +111,7 @@ impl Templates {
                     }),
                 }
             }
-            // What is packed is filled in as it is unpacked.
+            // Packed items are expanded when they are unpacked.
             NodeKind::Scalar(_) | NodeKind::Null | NodeKind::Pile(_) => {}
         }
     }
@@ -133,7 +133,7 @@ impl Templates {
         })
     }
 
-    /// The variables that an expression names and that are not set.
+    /// The variables of an expression that are not set.
     fn missing(&self, expression: &str) -> Vec<Fault> {
         let Ok(template) = self.engine.template_from_str(expression) else { return Vec::new() };
         let mut names: Vec<String> = template.undeclared_variables(true).into_iter().collect();
@@ -166,7 +166,7 @@ fn engine() -> Environment<'static> {
     engine
 }
 
-/// Why an expression could not be filled in; ranges are inside the expression.
+/// Why an expression could not be expanded; ranges are inside the expression.
 enum Fault {
     Missing { path: String, range: Range<usize> },
     Bad { reason: String, range: Range<usize> },
@@ -197,7 +197,7 @@ impl Fault {
                     .help(help)
             }
             Self::Bad { reason, range } => {
-                Diagnostic::error("config::bad-template", "this template cannot be filled in")
+                Diagnostic::error("config::bad-template", "this template cannot be expanded")
                     .at(place.span(range), reason)
             }
         }
@@ -216,7 +216,7 @@ fn expressions(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The offset behind the closing braces.
+/// The offset after the closing braces.
 pub(crate) fn expression_end(text: &str) -> Option<usize> {
     let mut quote = None;
     let mut bytes = text.bytes().enumerate().peekable();
@@ -236,7 +236,7 @@ pub(crate) fn expression_end(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether `env.` or `env[` occurs as a name of its own.
+/// Whether `env.` or `env[` occurs as a separate name.
 fn mentions_env(expression: &str) -> bool {
     expression.match_indices("env").any(|(at, name)| {
         let before = expression[..at].chars().next_back();

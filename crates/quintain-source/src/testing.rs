@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Helpers for the tests of this crate.
 
 use crate::{Diagnostics, Long, Node, Renderer, SourceFile, Sources};
 
@@ -24,7 +24,7 @@ pub(crate) fn parse(text: &str) -> Parsed {
     parse_as("quintain.yaml", text)
 }
 
-/// The tree of a text that has nothing wrong with it.
+/// The tree of a valid text.
 pub(crate) fn tree(text: &str) -> Node {
     let parsed = parse(text);
     assert!(parsed.dx.is_empty(), "{}", parsed.drawn());

@@ -1,4 +1,4 @@
-//! TOML into the same tree. What the parser could make sense of is kept, the rest is reported.
+//! TOML into the same tree. Keeps what the parser could read and reports the rest.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

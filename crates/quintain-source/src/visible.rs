@@ -1,10 +1,10 @@
-//! Makes characters visible that would otherwise deceive the reader of a terminal.
+//! Makes characters visible that could otherwise deceive the reader of a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Text in which control, bidirectional, zero-width and other invisible characters are written
-/// out as `<U+202E>`. Line feeds and tabs stay.
+/// as `<U+202E>`. Line feeds and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if is_honest(text) {
         return Cow::Borrowed(text);
@@ -14,7 +14,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// JSON text in which the same characters are written as `\u202e`, which leaves its meaning alone.
+/// JSON text in which the same characters are written as `\u202e`, which keeps its meaning.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     if is_honest(json) {
         return Cow::Borrowed(json);
@@ -32,7 +32,7 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same for a text that is pointed into: offsets are moved along.
+/// The same for a text with offsets into it, which are adjusted.
 pub(crate) fn visible_with_offsets(text: &str, offsets: &mut [usize]) -> String {
     let mut order: Vec<usize> = (0..offsets.len()).collect();
     order.sort_by_key(|index| offsets[*index]);
@@ -48,7 +48,7 @@ pub(crate) fn visible_with_offsets(text: &str, offsets: &mut [usize]) -> String 
     shown
 }
 
-/// Nearly all text is plain ASCII, which bytes tell faster than characters.
+/// Nearly all text is plain ASCII, and checking bytes is faster than checking characters.
 fn is_honest(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
         || !text.chars().any(deceives)

@@ -1,4 +1,4 @@
-//! YAML events into a [`Node`] tree, with bounds on everything a small file could blow up.
+//! YAML events into a [`Node`] tree, with limits on everything that a small file could expand.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as RawSpan, Tag};
 
@@ -9,16 +9,16 @@ use crate::node::{Node, NodeKind, Origin, Scalar, ScalarValue, Style};
 use crate::packed::Long;
 use crate::scalar::resolve;
 
-/// The size of a file that is still read: room for several hundred thousand tests.
+/// Maximum size of a file: enough for several hundred thousand tests.
 pub const MAX_BYTES: usize = 128 << 20;
 
-/// Reads a YAML or (by its suffix) JSON file. Nothing is returned if the text cannot be understood;
-/// lesser faults such as duplicate keys are reported and the tree is returned all the same.
+/// Reads a YAML or (by its suffix) JSON file. Returns nothing if the text cannot be parsed;
+/// minor mistakes such as duplicate keys are reported and the tree is returned.
 pub fn read(sources: &Sources, id: FileId, dx: &mut Diagnostics) -> Option<Node> {
     read_long(sources, id, Long::Nothing, dx)
 }
 
-/// Reads a file in which one list may have more items than trees fit into memory.
+/// Reads a file in which one list may have more items than fit into memory as trees.
 pub fn read_long(sources: &Sources, id: FileId, long: Long, dx: &mut Diagnostics) -> Option<Node> {
     let file = sources.get(id)?;
     if let Some(diagnostic) = unreadable(file, id) {
@@ -55,7 +55,7 @@ pub(crate) fn unreadable(file: &SourceFile, id: FileId) -> Option<Diagnostic> {
     )
 }
 
-/// A text whose parser counts in characters.
+/// A text for a parser that counts in characters.
 struct Text<'f> {
     file: &'f SourceFile,
     id: FileId,
@@ -120,7 +120,7 @@ fn syntax(text: &Text<'_>, error: &ScanError) -> Fatal {
     let at = text.offset(error.marker().index());
     let next = text.file.text()[at..].chars().next().map_or(0, char::len_utf8);
     let span = Span::new(text.id, at..at + next);
-    // The parser has a limit of its own, which it may reach before the tree does.
+    // The parser has its own limit, which it may reach before the tree does.
     if error.info().contains("recursion limit") {
         return too_deep(span);
     }
@@ -135,7 +135,7 @@ fn syntax(text: &Text<'_>, error: &ScanError) -> Fatal {
 fn several_documents(span: Span) -> Diagnostic {
     Diagnostic::error("config::several-documents", "the file contains more than one YAML document")
         .at(span, "a second document starts here")
-        .help("put it into a file of its own and name both files")
+        .help("move it to a separate file and name both files")
 }
 
 fn scalar(
@@ -169,7 +169,7 @@ fn scalar(
     (Node { span, kind }, raw)
 }
 
-/// What an explicit tag makes of a scalar. Tags of applications change nothing, but are reported.
+/// Applies an explicit tag to a scalar. Unknown tags change nothing, but are reported.
 fn tagged(
     tag: &Tag,
     raw: &str,
@@ -187,7 +187,7 @@ fn tagged(
         | (Some("float"), Some(ScalarValue::Float(_))) => resolved,
         (Some("float"), Some(ScalarValue::Int(value))) => Some(ScalarValue::Float(value as f64)),
         _ => {
-            let title = format!("the tag `{tag}` is not understood here");
+            let title = format!("the tag `{tag}` is not supported");
             let diagnostic = Diagnostic::warning("config::unknown-tag", title);
             dx.push(diagnostic.at(span, "read without the tag"));
             bare
@@ -195,7 +195,7 @@ fn tagged(
     }
 }
 
-/// The parser lets plain and block scalars reach into the white space behind them.
+/// The parser includes trailing white space in plain and block scalars.
 fn trimmed(text: &Text<'_>, span: Span) -> Span {
     let kept = text.slice(span).trim_end().len();
     Span { end: span.start + kept, ..span }
@@ -210,11 +210,11 @@ fn origin(text: &Text<'_>, raw: &str, style: Style, span: Span) -> Origin {
     if style == Style::Literal { lines(raw, written, span.start) } else { Origin::Rewritten }
 }
 
-/// Pairs the lines of a literal block with the indented lines they came from.
+/// Pairs the lines of a literal block with the indented lines of the file.
 fn lines(raw: &str, written: &str, start: usize) -> Origin {
     let mut pairs = Vec::new();
     let (mut in_raw, mut in_file) = (0, start);
-    // The span starts with the first line that is not empty; empty ones before it are not in it.
+    // The span starts with the first line that is not empty; it excludes empty lines before it.
     if raw.starts_with('\n') {
         return Origin::Rewritten;
     }

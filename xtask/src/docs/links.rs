@@ -41,7 +41,7 @@ fn pages(root: &Path) -> Result<Vec<PathBuf>> {
             let name = entry.map_err(|error| error.to_string())?.file_name();
             let path = folder.join(name);
             if root.join(&path).is_dir() {
-                // At the top, folders hold code; the book has folders of pages.
+                // Folders at the top contain code; folders of the book contain pages.
                 open.extend((folder != Path::new("")).then_some(path));
             } else if path.extension().is_some_and(|extension| extension == "md") {
                 found.push(path);

@@ -17,8 +17,8 @@ const TABLES: &[(&str, &str)] = &[
     ("/$defs/options", "`options` of a test"),
     ("/$defs/scenario", "A scenario"),
     ("/properties/redteam", "`redteam`"),
-    ("/$defs/attack", "An attack of your own"),
-    ("/$defs/assertion", "An assertion, whatever its type"),
+    ("/$defs/attack", "A custom attack"),
+    ("/$defs/assertion", "An assertion of any type"),
     ("/$defs/mcp", "`config` of an MCP target"),
     ("/$defs/server", "A server"),
 ];
@@ -26,13 +26,13 @@ const TABLES: &[(&str, &str)] = &[
 pub(super) fn assertions(assertions: &Value, detectors: &Value) -> Result<String> {
     let mut page = format!(
         "{STEM}# Assertions\n\n\
-         Every type can be turned round with `not-` before its name. Keys that all types share are listed in the\n\
+         Prefix a type with `not-` to negate it. The keys of all types are listed in the\n\
          [reference of suites](suite.md#keys). `quintain explain TYPE` prints an entry of this page.\n\n"
     );
     contents(assertions, &mut page)?;
     entries(assertions, "##", &mut page)?;
     if detectors.as_array().is_some_and(|all| !all.is_empty()) {
-        page.push_str("## Detectors\n\nWhat finds personal data and secrets in answers.\n\n");
+        page.push_str("## Detectors\n\nThey find personal data and secrets in responses.\n\n");
         contents(detectors, &mut page)?;
         entries(detectors, "###", &mut page)?;
     }
@@ -42,7 +42,7 @@ pub(super) fn assertions(assertions: &Value, detectors: &Value) -> Result<String
 pub(super) fn attacks(attacks: &Value) -> Result<String> {
     let mut page = format!(
         "{STEM}# Attacks\n\n\
-         What `quintain redteam` tries and `quintain scan` looks for. Names of promptfoo's plugins are understood.\n\
+         The attacks of `quintain redteam` and the checks of `quintain scan`. Names of promptfoo plugins work, too.\n\
          `quintain explain NAME` prints an entry of this page.\n\n"
     );
     contents(attacks, &mut page)?;
@@ -53,7 +53,7 @@ pub(super) fn attacks(attacks: &Value) -> Result<String> {
 pub(super) fn strategies(strategies: &Value) -> Result<String> {
     let mut page = format!(
         "{STEM}# Strategies\n\n\
-         How attacks are rewritten or continued. `quintain explain NAME` prints an entry of this page.\n\n"
+         Strategies rewrite or continue attacks. `quintain explain NAME` prints an entry of this page.\n\n"
     );
     contents(strategies, &mut page)?;
     entries(strategies, "##", &mut page)?;
@@ -63,9 +63,9 @@ pub(super) fn strategies(strategies: &Value) -> Result<String> {
 pub(super) fn reporters(reporters: &Value) -> Result<String> {
     let mut page = format!(
         "{STEM}# Reporters\n\n\
-         `-o FILE` writes a report, any number of times; the suffix of the file says which one. Files are opened before\n\
-         the run starts. `quintain explain NAME` prints an entry of this page, and [Results](results.md) tells what the\n\
-         formats for programs hold.\n\n"
+         `-o FILE` writes a report; repeat it for several. The suffix of the file selects the format. Files are opened\n\
+         before the run starts. `quintain explain NAME` prints an entry of this page. [Results](results.md) describes the\n\
+         machine-readable formats.\n\n"
     );
     contents(reporters, &mut page)?;
     entries(reporters, "##", &mut page)?;
@@ -130,7 +130,7 @@ fn entries(list: &Value, level: &str, page: &mut String) -> Result<()> {
         let aliases = entry["aliases"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let aliases: Vec<String> = aliases.map(|alias| format!("`{alias}`")).collect();
         if !aliases.is_empty() {
-            let _ = writeln!(page, "Also written {}.", aliases.join(", "));
+            let _ = writeln!(page, "Aliases: {}.", aliases.join(", "));
         }
         page.push('\n');
         for line in text_of(entry, "docs")?.trim().lines() {
@@ -281,7 +281,8 @@ mod tests {
             "docs": "# What it does\nText.\n\n# Example\n```yaml\n- a\n```\n"}]);
         let page = reporters(&list).expect("a page");
         assert!(page.contains("| [`a:b`](#ab) | one thing |"), "{page}");
-        let entry = "## a:b\n\nOne thing.\nAlso written `c`.\n\nText.\n\n**Example**\n\n```yaml\n- a\n```\n";
+        let entry =
+            "## a:b\n\nOne thing.\nAliases: `c`.\n\nText.\n\n**Example**\n\n```yaml\n- a\n```\n";
         assert!(page.ends_with(entry), "{page}");
     }
 }

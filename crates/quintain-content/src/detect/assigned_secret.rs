@@ -1,4 +1,4 @@
-//! Secrets without a form of their own, told by the name they are assigned to.
+//! Secrets without a fixed form, recognised by the name they are assigned to.
 
 use std::sync::OnceLock;
 
@@ -14,8 +14,8 @@ pub(super) static ASSIGNED_SECRET: Pattern = Pattern {
         aliases: &[],
         summary: "Values that are assigned to a password or key",
         docs: r"# What it does
-What stands behind `password=`, `api_key:` and the like, also in connection strings, if it looks random
-enough. Placeholders and code that reads the secret from somewhere are not found.
+Finds the value after `password=`, `api_key:` and similar names, also in connection strings, if it looks
+random. Ignores placeholders and code that reads the secret from elsewhere.
 ",
         since: "0.1.0",
     },

@@ -1,4 +1,4 @@
-//! Sums that tell a number from a random one.
+//! Checksums that distinguish valid numbers from random ones.
 
 /// Payment cards.
 pub(super) fn luhn(digits: &[u8]) -> bool {

@@ -1,4 +1,4 @@
-//! One pass over a text tells which detectors are worth running.
+//! One pass over a text finds the detectors that need to run.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use super::ALL;
 pub enum Cue {
     /// One of these, in any case.
     Words(&'static [&'static str]),
-    /// So many digits with no more than one other character between two of them.
+    /// This number of digits, with at most one other character between two of them.
     Digits(usize),
 }
 

@@ -1,7 +1,7 @@
 //! What finds personal data and secrets in text. To add a detector: write it, and its line in `ALL`.
 //!
 //! Text is hostile and may be large: every detector needs time in proportion to the text, and those
-//! for which the text holds no cue are not run at all.
+//! without a cue in the text do not run.
 
 mod assigned_secret;
 mod check_digits;
@@ -44,7 +44,7 @@ pub enum Confidence {
     Low,
     /// The form is right, and nothing speaks against it.
     Medium,
-    /// A check digit, a word beside it or the form leaves hardly a doubt.
+    /// A check digit, a nearby word or the form makes it almost certain.
     High,
 }
 
@@ -93,7 +93,7 @@ pub trait Detector: Sync {
     fn find(&self, text: &str) -> Vec<Hit>;
 }
 
-/// So many of a kind say enough about a text.
+/// Maximum number of hits of a kind.
 pub const MAX_HITS: usize = 1_000;
 
 /// All of them, by the order of the reference.

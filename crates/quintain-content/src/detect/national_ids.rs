@@ -1,4 +1,4 @@
-//! Identity numbers of some countries, as far as a check digit or a word tells them from others.
+//! Identity numbers of some countries, recognised by a check digit or a word.
 
 use std::sync::OnceLock;
 
@@ -13,8 +13,8 @@ pub(super) static UK_NINO: Pattern = Pattern {
         aliases: &[],
         summary: "National insurance numbers of the United Kingdom",
         docs: r"# What it does
-Two letters that are given out, six digits and a letter from A to D. In one piece and without a word
-beside it the confidence is low.
+Two assigned letters, six digits and a letter from A to D. Without separators and without a nearby word
+the confidence is low.
 ",
         since: "0.1.0",
     },
@@ -100,7 +100,7 @@ const NO_NINO: [&str; 7] = ["BG", "GB", "NK", "KN", "TN", "NT", "ZZ"];
 
 fn nino(candidate: &Candidate<'_>) -> Option<Confidence> {
     let found = candidate.found();
-    if !candidate.stands_alone() || NO_NINO.iter().any(|prefix| found.starts_with(prefix)) {
+    if !candidate.is_isolated() || NO_NINO.iter().any(|prefix| found.starts_with(prefix)) {
         return None;
     }
     let named = candidate.follows(&["national insurance", "nino", "ni number", "insurance number"]);
@@ -115,7 +115,7 @@ fn tax_id(candidate: &Candidate<'_>) -> Option<Confidence> {
     let digits = candidate.digits();
     // Among the first ten digits one comes twice or three times, none more often.
     let most = (0..10).map(|digit| digits.iter().take(10).filter(|d| **d == digit).count()).max();
-    if !candidate.stands_alone() || !mod_11_10(&digits) || !matches!(most, Some(2 | 3)) {
+    if !candidate.is_isolated() || !mod_11_10(&digits) || !matches!(most, Some(2 | 3)) {
         return None;
     }
     let words = [
@@ -144,7 +144,7 @@ fn dni(candidate: &Candidate<'_>) -> Option<Confidence> {
     };
     let digits: String = found.chars().filter(char::is_ascii_digit).collect();
     let number: u32 = format!("{first}{digits}").parse().ok()?;
-    if !candidate.stands_alone() || dni_letter(number) != letter {
+    if !candidate.is_isolated() || dni_letter(number) != letter {
         return None;
     }
     // `20240131T` is the beginning of a moment.
@@ -160,12 +160,12 @@ fn dni(candidate: &Candidate<'_>) -> Option<Confidence> {
 
 fn bsn(candidate: &Candidate<'_>) -> Option<Confidence> {
     let named = candidate.follows(&["bsn", "burgerservicenummer", "sofinummer", "sofi"]);
-    let valid = candidate.stands_alone() && eleven(&candidate.digits());
+    let valid = candidate.is_isolated() && eleven(&candidate.digits());
     (named && valid).then_some(Confidence::High)
 }
 
 fn aadhaar(candidate: &Candidate<'_>) -> Option<Confidence> {
-    if !candidate.stands_alone() || !verhoeff(&candidate.digits()) {
+    if !candidate.is_isolated() || !verhoeff(&candidate.digits()) {
         return None;
     }
     let named = candidate.follows(&["aadhaar", "aadhar", "uidai", "uid"]);

@@ -47,13 +47,13 @@ impl<'t> Candidate<'t> {
         self.text[self.end..].chars().next()
     }
 
-    /// Whether it is no part of something longer: a hash, a UUID, a path, a decimal number.
-    pub(super) fn stands_alone(&self) -> bool {
+    /// Whether it is not part of something longer: a hash, a UUID, a path, a decimal number.
+    pub(super) fn is_isolated(&self) -> bool {
         let glued = |c: char| c.is_alphanumeric() || "_-/\\".contains(c);
         let before = self.previous().is_some_and(|c| glued(c) || ".+".contains(c));
         let mut after = self.text[self.end..].chars();
         let behind = match after.next() {
-            // A full stop ends a sentence, unless it goes on like a number.
+            // A full stop ends a sentence, unless a digit follows.
             Some('.') => after.next().is_some_and(|c| c.is_ascii_digit()),
             Some(c) => glued(c),
             None => false,
@@ -68,7 +68,7 @@ impl<'t> Candidate<'t> {
         word.is_some_and(|word| word.contains("://"))
     }
 
-    /// Whether one of these words (in small letters) stands shortly before it.
+    /// Whether one of these words (in lower case) precedes it closely.
     pub(super) fn follows(&self, words: &[&str]) -> bool {
         let from = self.text.floor_char_boundary(self.start.saturating_sub(NEAR));
         let before = self.text[from..self.start].to_ascii_lowercase();

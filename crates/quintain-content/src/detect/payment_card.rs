@@ -60,7 +60,7 @@ const TESTS: [&str; 14] = [
 
 fn judge(candidate: &Candidate<'_>) -> Option<Confidence> {
     let digits = candidate.digits();
-    if !candidate.stands_alone() || !is_issued(&digits) || !luhn(&digits) {
+    if !candidate.is_isolated() || !is_issued(&digits) || !luhn(&digits) {
         return None;
     }
     let found = candidate.found();

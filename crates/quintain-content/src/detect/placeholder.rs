@@ -1,4 +1,4 @@
-//! What stands in documents where a secret would stand.
+//! Placeholders for secrets in documents.
 
 /// Parts that no real secret has.
 const WORDS: [&str; 22] = [

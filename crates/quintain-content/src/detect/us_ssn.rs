@@ -35,7 +35,7 @@ fn judge(candidate: &Candidate<'_>) -> Option<Confidence> {
     let number = candidate.digits().iter().fold(0_u32, |sum, digit| sum * 10 + u32::from(*digit));
     let (area, group, serial) = (number / 1_000_000, number / 10_000 % 100, number % 10_000);
     let given_out = area != 0 && area != 666 && area < 900 && group != 0 && serial != 0;
-    if !given_out || !candidate.stands_alone() {
+    if !given_out || !candidate.is_isolated() {
         return None;
     }
     if ADVERTISED.contains(&found) {

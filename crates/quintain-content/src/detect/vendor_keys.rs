@@ -1,4 +1,4 @@
-//! Keys and tokens that tell by their beginning who gave them out.
+//! Keys and tokens with a prefix that identifies their vendor.
 
 use std::sync::OnceLock;
 
@@ -163,7 +163,7 @@ pub(super) static PYPI_TOKEN: Pattern = Pattern {
 
 /// The form says it all.
 fn sure(candidate: &Candidate<'_>) -> Option<Confidence> {
-    let whole = candidate.stands_alone() || candidate.next() == Some('/');
+    let whole = candidate.is_isolated() || candidate.next() == Some('/');
     (whole && !is_placeholder(candidate.found())).then_some(Confidence::High)
 }
 

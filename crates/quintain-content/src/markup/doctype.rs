@@ -1,8 +1,8 @@
-//! What stands between `<!DOCTYPE` and `>`.
+//! The content between `<!DOCTYPE` and `>`.
 
 use super::names::{is_space, leading_name};
 
-/// Whether declarations stand in it: `[...]`.
+/// Whether it contains declarations: `[...]`.
 pub fn has_internal_subset(doctype: &str) -> bool {
     let mut quote = None;
     for c in doctype.chars() {

@@ -1,4 +1,4 @@
-//! What the parser of HTML makes of a text: just enough to tell where text and elements ended up.
+//! What the parser of HTML makes of a text: just enough to find the places of text and elements.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};

@@ -164,7 +164,7 @@ impl<'t> Tag<'t> {
     }
 }
 
-/// Where the `>` of a tag stands; none if another tag begins before.
+/// The position of the `>` of a tag; none if another tag begins before it.
 fn tag_end(text: &str, work: &mut usize) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate() {

@@ -10,7 +10,7 @@ pub fn is_name_start(c: char) -> bool {
     c == ':' || is_plain_start(c)
 }
 
-/// May stand in a name.
+/// Whether a name may contain it.
 pub fn is_name(c: char) -> bool {
     c == ':' || is_plain(c)
 }
@@ -25,7 +25,7 @@ pub fn is_plain_start(c: char) -> bool {
         | '\u{10000}'..='\u{effff}')
 }
 
-/// May stand in a name without a prefix.
+/// Whether a name without a prefix may contain it.
 pub fn is_plain(c: char) -> bool {
     is_plain_start(c)
         || matches!(c,

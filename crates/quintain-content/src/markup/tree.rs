@@ -205,7 +205,7 @@ fn safe_name(name: &str) -> Result<String, String> {
     Ok(if RENAMED.contains(&name) { format!("__{name}") } else { name.to_owned() })
 }
 
-/// What stands before the end of a tag, quotes apart, and what follows.
+/// The text before the end of a tag, ignoring quoted parts, and the rest.
 fn tag_end<'t>(text: &'t str, end: &str) -> Option<(&'t str, &'t str)> {
     let mut quote = None;
     for (at, c) in text.char_indices() {

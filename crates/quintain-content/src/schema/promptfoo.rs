@@ -15,7 +15,7 @@ use crate::schema::{self, Fault};
 
 /// What the patterns of a schema may try on one text.
 const BACKTRACKS: usize = 100_000;
-/// Only the first one is told, but it takes several to know which one that is.
+/// Only the first error is reported, but several are needed to determine which one that is.
 const MAX_ERRORS: usize = 200;
 
 /// One way in which data does not fit, in the form ajv gives it.
@@ -60,8 +60,8 @@ impl Schema {
         Ok(Self { value, validator })
     }
 
-    /// Whether data fits. Like ajv it stops at the first fault; a fault inside of `anyOf` takes
-    /// several complaints to tell.
+    /// Whether data fits. Like ajv it stops at the first fault; a fault inside `anyOf` needs
+    /// several errors to describe.
     ///
     /// # Errors
     /// When that cannot be found out in bearable time.

@@ -13,7 +13,7 @@ pub struct Violation {
     /// JSON pointer to the place in the arguments that breaks the schema.
     pub pointer: String,
     pub rule: Rule,
-    /// What stands there; none if something was taken away.
+    /// The new value; none if something was removed.
     pub value: Option<Value>,
     pub args: Map<String, Value>,
 }

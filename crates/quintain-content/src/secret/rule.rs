@@ -39,7 +39,7 @@ const WORDS: [&str; 22] = [
     "undefined",
 ];
 
-/// Whether a variable or header of this name is likely to hold a credential.
+/// Whether a variable or header of this name is likely to contain a credential.
 pub fn names_a_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     MARKS.iter().any(|mark| name.contains(mark))

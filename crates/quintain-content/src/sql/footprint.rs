@@ -16,7 +16,7 @@ const EVERY: &str = "(.*)";
 pub struct Footprint {
     pub tables: Vec<String>,
     pub columns: Vec<String>,
-    /// A function stands in place of a table.
+    /// A function is used instead of a table.
     pub calls_tables: bool,
 }
 
@@ -48,7 +48,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Columns can be told apart only when all other names of tables are known.
+    /// Columns can be distinguished only if all other names of tables are known.
     fn finish(self) -> Footprint {
         let mut columns = Vec::new();
         for Column { verb, owner, name } in self.columns {
@@ -267,7 +267,7 @@ fn parts(name: &ObjectName) -> Vec<String> {
     name.0.iter().map(text).collect()
 }
 
-/// What stands before a name, and the name.
+/// The qualifier of a name, and the name.
 fn split(name: &ObjectName) -> (Vec<String>, String) {
     let mut parts = parts(name);
     let last = parts.pop().unwrap_or_default();

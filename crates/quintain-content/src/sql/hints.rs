@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::text::js;
 
-/// Words that may stand before the columns of a `SELECT`.
+/// Words that may precede the columns of a `SELECT`.
 const MODIFIERS: [&str; 2] = ["all", "distinct"];
 const OF_MYSQL: [&str; 9] = [
     "distinctrow",

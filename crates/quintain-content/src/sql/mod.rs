@@ -114,7 +114,7 @@ pub fn read(text: &str, dialect: Dialect) -> Result<Footprint, Fault> {
             parser.parse_statements().map_err(|error| Fault::Syntax(error.to_string()))?;
         let footprint = Footprint::of(&statements);
         if dialect == Dialect::MySql && footprint.calls_tables {
-            return Err(Fault::Syntax("MySQL has no functions in place of tables".to_owned()));
+            return Err(Fault::Syntax("MySQL has no table functions".to_owned()));
         }
         Ok(footprint)
     };

@@ -3,7 +3,7 @@
 use super::js;
 use super::ngrams::{clipped, share, total};
 
-/// Sequences of up to so many tokens are compared.
+/// Lengths of the token sequences that are compared.
 const ORDERS: std::ops::RangeInclusive<usize> = 1..=4;
 /// Stands for a precision of zero, of which there is no logarithm.
 const NEARLY_NOTHING: f64 = 1e-7;

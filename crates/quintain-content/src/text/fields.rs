@@ -14,7 +14,7 @@ pub enum FieldsError {
 /// not count; inside of quotes a quote is written `""` or `\"`, a backslash `\\`.
 ///
 /// # Errors
-/// When quotes are not closed or something stands behind them.
+/// If quotes are not closed or text follows them.
 pub fn split(text: &str) -> Result<Vec<String>, FieldsError> {
     let mut fields = Vec::new();
     let mut rest = skip_separators(text);

@@ -48,7 +48,7 @@ fn exact(short: &[u16], long: &[u16]) -> usize {
     if short.is_empty() {
         return long.len();
     }
-    // For every letter the rows where it stands; only words that are not zero, so that a text of
+    // For every letter the rows that contain it; only words that are not zero, so that a text of
     // many different letters takes no more memory than another.
     let mut rows: HashMap<u16, Vec<(usize, u64)>> = HashMap::new();
     for (row, letter) in short.iter().enumerate() {

@@ -20,7 +20,7 @@ const BEGINNINGS: &[&str] = &[
     "sorry",
 ];
 
-/// Phrases that make a refusal wherever they stand.
+/// Phrases that mean a refusal at any position.
 const PHRASES: &[&str] = &[
     "as a language model",
     "as an ai",
@@ -133,7 +133,7 @@ pub fn is_refusal(text: &str) -> bool {
         })
 }
 
-/// What follows every place where a phrase stands between two words.
+/// The text after every occurrence of a phrase between two words.
 fn phrases<'t>(text: &'t str, phrase: &'static str) -> impl Iterator<Item = &'t str> {
     text.match_indices(phrase).filter_map(move |(at, _)| {
         let rest = &text[at + phrase.len()..];

@@ -1,5 +1,5 @@
 //! About how many tokens a model would make of a text. Every model cuts texts its own way; this is
-//! a rule of thumb in place of a table: no model, no file, the same number everywhere.
+//! a rule of thumb instead of a table: no model, no file, the same number everywhere.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 

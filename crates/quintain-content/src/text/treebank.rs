@@ -1,6 +1,6 @@
 //! Words and punctuation by the rules of the Penn Treebank, as the library behind promptfoo's
 //! ROUGE applies them: quotes become `` and '', contractions are split, only the last period of
-//! the text stands alone.
+//! the text is a separate token.
 
 use unicode_general_category::{GeneralCategory as Category, get_general_category as category};
 
@@ -135,7 +135,7 @@ fn final_period(mut text: Vec<char>) -> Vec<char> {
     text
 }
 
-/// An apostrophe at the end of a word stands alone.
+/// An apostrophe at the end of a word is a separate token.
 fn apostrophes(text: &[char]) -> Vec<char> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -224,7 +224,7 @@ fn is_ascii_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// What may stand within an identifier.
+/// Whether an identifier may contain it.
 fn is_word(c: char) -> bool {
     c.is_alphanumeric()
         || matches!(c, '_' | '\u{200c}' | '\u{200d}')

@@ -1,4 +1,4 @@
-//! JSON in prose that begins and ends with a line. What stands in fenced blocks of Markdown is an
+//! JSON in prose that begins and ends with a line. The content of fenced Markdown blocks is an
 //! example, not a call.
 
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::text::js;
 
 const MAX_UNMATCHED: usize = 65_536;
 
-/// Every outermost piece that is JSON and begins a line. A piece that is no JSON is searched for
+/// Every outermost piece that is JSON and begins a line. A piece that is not JSON is searched for
 /// smaller ones.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ fn balanced(text: &str, within: bool) -> Result<Vec<Piece<'_>>, String> {
     Ok(pieces)
 }
 
-/// Where braces without a partner stand.
+/// The positions of unmatched braces.
 fn unmatched(text: &[u8], marks: &[Option<Mark>]) -> Result<Vec<usize>, String> {
     let mut unmatched: Vec<usize> = Vec::new();
     // What lies before this cannot find a partner any more.

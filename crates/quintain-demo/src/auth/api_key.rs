@@ -19,7 +19,7 @@ pub(super) fn caller(
     let in_header = || Some(headers.get(name)?.to_str().ok()?.to_owned());
     let in_query = || query_parameter(uri, name);
     let key = match placement {
-        // PLANTED (token-handling): a key that belongs into a header is taken from the URL as well.
+        // PLANTED (token-handling): a key that belongs in a header is also accepted from the URL.
         ApiKeyPlacement::Header if twin.is_vulnerable() => in_header().or_else(in_query),
         ApiKeyPlacement::Header => in_header(),
         ApiKeyPlacement::Query => in_query(),

@@ -7,7 +7,7 @@ use crate::{config::Twin, credentials, identity::Caller};
 
 pub(super) fn caller(twin: Twin, uri: &Uri, headers: &HeaderMap) -> Option<Caller> {
     let token = token_of(twin, uri, headers)?;
-    // PLANTED (token-handling): nobody looks at when a token ends, or for whom it was issued.
+    // PLANTED (token-handling): neither the expiry nor the audience of a token is checked.
     let refused = [credentials::EXPIRED_TOKEN, credentials::ELSEWHERE_TOKEN];
     if refused.contains(&token.as_str()) && twin.is_vulnerable() {
         return Some(Caller::unlimited(credentials::CUSTOMER));

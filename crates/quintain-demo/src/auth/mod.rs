@@ -1,4 +1,4 @@
-//! Who an HTTP request comes from: one file per kind of credential, and the layer that asks them.
+//! Identifies the caller of an HTTP request: one file per kind of credential, and the layer that uses them.
 
 mod api_key;
 mod basic;
@@ -24,13 +24,13 @@ use crate::{
 
 const SESSION_HEADER: &str = "mcp-session-id";
 
-/// Decides for each request to the MCP endpoints who is calling.
+/// Identifies the caller of each request to the MCP endpoints.
 pub(crate) struct Gate {
     twin: Twin,
     auth: Auth,
     anonymous: Caller,
     pub(crate) oauth: AuthorizationServer,
-    /// Whose credential opened which session.
+    /// The user whose credential opened each session.
     pub(crate) sessions: Sessions,
 }
 
@@ -60,7 +60,7 @@ impl Gate {
         }
     }
 
-    /// The value of `WWW-Authenticate` that goes with a refusal.
+    /// The value of `WWW-Authenticate` for a refusal.
     fn challenge(&self) -> String {
         match &self.auth {
             Auth::None | Auth::Bearer => "Bearer realm=\"techmart\"".into(),
@@ -75,11 +75,11 @@ impl Gate {
 
     /// The caller of a request that names `sessions`.
     ///
-    /// A session is no credential: the patched twin wants one with each request, and wants it to be
-    /// worth the same as the one that opened the session. To everybody else the session does not exist.
+    /// A session is not a credential: the patched twin requires one with each request, and it must belong to
+    /// the same user as the one that opened the session. For every other caller the session does not exist.
     fn admit(&self, caller: Option<Caller>, sessions: &[String]) -> Result<Caller, StatusCode> {
         let mut owners = sessions.iter().filter_map(|id| self.sessions.owner(id));
-        // PLANTED (session-hijack): who knows the id of a session needs no credential of its owner.
+        // PLANTED (session-hijack): the id of a session is enough, without a credential of its owner.
         if self.twin.is_vulnerable() {
             return caller.or_else(|| owners.next()).ok_or(StatusCode::UNAUTHORIZED);
         }
@@ -91,7 +91,7 @@ impl Gate {
     }
 }
 
-/// Lets a request through with its caller attached, or refuses it.
+/// Passes a request on with its caller attached, or refuses it.
 pub(crate) async fn layer(
     State(gate): State<Arc<Gate>>,
     mut request: Request,
@@ -120,8 +120,8 @@ pub(crate) async fn layer(
     response
 }
 
-/// The sessions that a request names. It may name one for each transport, and which one counts is not
-/// known yet, so the caller has to own them all.
+/// The sessions that a request names. It may name one for each transport, and which one applies is not
+/// known yet, so the caller must own them all.
 fn sessions_of(uri: &Uri, headers: &HeaderMap) -> Vec<String> {
     let header = headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok()).map(str::to_owned);
     header.into_iter().chain(query_parameter(uri, "sessionId")).collect()

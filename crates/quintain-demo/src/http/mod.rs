@@ -28,10 +28,10 @@ use crate::{
     server::Demo,
 };
 
-/// How long open connections may take to notice that the server stops.
+/// How long open connections may take to close when the server stops.
 const LONGEST_FAREWELL: Duration = Duration::from_secs(1);
 
-/// A server that is running. It stops when this is dropped.
+/// A running server. It stops when this is dropped.
 pub struct Running {
     addr: SocketAddr,
     gate: Arc<Gate>,
@@ -40,7 +40,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// The address that the server listens on, with the port it really got.
+    /// The address that the server listens on, with the actual port.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -55,22 +55,22 @@ impl Running {
         format!("{}/sse", base_url(self.addr))
     }
 
-    /// How often the OAuth token endpoint was asked so far.
+    /// The number of requests to the OAuth token endpoint so far.
     pub fn token_requests(&self) -> u64 {
         self.gate.oauth.token_requests()
     }
 
-    /// Makes every OAuth access token that is in circulation worthless, without telling its holder.
+    /// Revokes every issued OAuth access token, without notifying its owner.
     pub fn revoke_access_tokens(&self) {
         self.gate.oauth.revoke_access_tokens();
     }
 
-    /// Waits until the server stops by itself, which it only does if it fails.
+    /// Waits until the server stops by itself, which happens only if it fails.
     pub async fn wait(&mut self) -> Result<(), DemoError> {
         Ok((&mut self.task).await?)
     }
 
-    /// Ends all sessions, waits a moment for connections to close, and removes the data.
+    /// Ends all sessions, waits briefly for connections to close, and removes the data.
     pub async fn shutdown(mut self) -> Result<(), DemoError> {
         self.stop.send_replace(true);
         Ok((&mut self.task).await?)
@@ -92,7 +92,7 @@ pub async fn serve_http(config: DemoConfig) -> Result<Running, DemoError> {
     let gate = Arc::new(Gate::new(&config, base_url(addr)));
     let (stop, stopping) = watch::channel(false);
 
-    // The guard in the app looks at Host and Origin for all routes alike, so rmcp need not.
+    // The guard in the app checks Host and Origin for all routes, so rmcp does not.
     let settings = StreamableHttpServerConfig::default().disable_allowed_hosts();
     let streams = settings.cancellation_token.clone();
     let sessions = Arc::new(LocalSessionManager::default());
@@ -104,8 +104,8 @@ pub async fn serve_http(config: DemoConfig) -> Result<Running, DemoError> {
         streamable(Arc::clone(&demo), Arc::clone(&sessions), settings),
         Arc::new(sse::Hub::new(Arc::clone(&demo), Arc::clone(&gate), stopping.clone())),
     );
-    // Answers are written in several small pieces. Without this, each would wait for the other side's
-    // acknowledgement, some forty milliseconds.
+    // Responses are written in several small pieces. Without this, each would wait for the peer's
+    // acknowledgement, about forty milliseconds.
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
@@ -115,7 +115,7 @@ pub async fn serve_http(config: DemoConfig) -> Result<Running, DemoError> {
             async move {
                 until(stopping).await;
                 streams.cancel();
-                // Ending the streams leaves the sessions behind them alive, so they end one by one.
+                // Ending the streams leaves their sessions alive, so they end one by one.
                 let ids: Vec<_> = sessions.sessions.read().await.keys().cloned().collect();
                 for id in ids {
                     let _ = sessions.close_session(&id).await;
@@ -138,7 +138,7 @@ pub async fn serve_http(config: DemoConfig) -> Result<Running, DemoError> {
     Ok(Running { addr, gate, stop, task })
 }
 
-/// Waits until the server shall stop. That its handle is gone is a reason as well.
+/// Waits for the signal to stop, or until the handle is dropped.
 async fn until(mut stopping: watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }

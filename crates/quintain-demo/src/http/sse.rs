@@ -1,7 +1,7 @@
 //! The HTTP+SSE transport of 2024-11-05, which rmcp does not have.
 //!
-//! A GET opens a stream whose first event names the address for messages; each POST there is answered
-//! 202 at once, and what the server says comes as events. Behind it, rmcp serves a pair of pipes.
+//! A GET opens a stream whose first event names the URL for messages; each POST there gets 202
+//! at once, and messages of the server arrive as events. Internally, rmcp serves a pair of pipes.
 
 use std::{
     collections::HashMap,
@@ -40,7 +40,7 @@ use crate::{
 };
 
 const PIPE_SIZE: usize = 64 * 1024;
-/// Messages of one session that may wait before a POST has to wait, and for how long it does.
+/// Messages of one session that may be queued before a POST waits, and for how long it waits.
 const MOST_WAITING: usize = 64;
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
@@ -62,7 +62,7 @@ impl Hub {
     }
 }
 
-/// Forgets a session when its stream ends, whoever ended it. That drops the sender, the pump ends, the
+/// Forgets a session when its stream ends, for whatever reason. That drops the sender, the pump ends, the
 /// pipe closes, and rmcp sees the end of its input.
 struct Registration {
     hub: Arc<Hub>,
@@ -109,7 +109,7 @@ pub(super) async fn open(
     Sse::new(events.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::default()).into_response()
 }
 
-/// Writes messages to the pipe in the order in which they came.
+/// Writes messages to the pipe in the order of their arrival.
 async fn pump(mut messages: mpsc::Receiver<String>, mut writer: WriteHalf<DuplexStream>) {
     while let Some(mut message) = messages.recv().await {
         message.push('\n');
@@ -135,7 +135,7 @@ pub(super) async fn message(
         return (StatusCode::NOT_FOUND, "unknown session").into_response();
     };
     // The pipe carries one message per line, so the lines of a pretty-printed body become spaces. A
-    // line break inside a JSON string would be escaped, hence none is lost.
+    // line break inside a JSON string would be escaped, so none is lost.
     let Ok(json) = serde_json::from_slice::<&RawValue>(&body) else {
         return (StatusCode::BAD_REQUEST, "not JSON").into_response();
     };

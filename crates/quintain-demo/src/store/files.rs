@@ -1,4 +1,4 @@
-//! The files of TechMart: what may be read, and beside it what may not.
+//! The files of TechMart: those that may be read, and next to them those that may not.
 
 use std::{
     fmt::Write as _,
@@ -12,7 +12,7 @@ use super::seed;
 pub(super) fn prepare(root: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(root)?;
     let root = root.canonicalize()?;
-    // A data directory may hold what an earlier run left behind; a demo starts afresh.
+    // A data directory may contain leftovers of an earlier run; a demo starts clean.
     match fs::remove_file(root.join("techmart.db")) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -34,8 +34,8 @@ pub(super) fn prepare(root: &Path) -> io::Result<PathBuf> {
         "TechMart archive, internal only\n",
     )?;
     fs::write(root.join("private").join("payroll.txt"), "Payroll, internal only\n")?;
-    // Keys of the right form that open nothing. In two parts, so that no scanner takes this file for a
-    // leak.
+    // Valid-looking keys without any use. They are split in two, so that no secret scanner reports
+    // this file.
     let key = |rest: &str| format!("AKIA{rest}");
     let gateways = format!(
         "gateway-eu.techmart.example up key={}\ngateway-us.techmart.example up key={}\n",

@@ -1,4 +1,4 @@
-//! The data of one demo: a SQLite database and a few files, both below one root directory.
+//! The data of one demo: an SQLite database and a few files, both below one root directory.
 
 mod files;
 mod schema;
@@ -28,9 +28,9 @@ use crate::{
     tools::ToolError,
 };
 
-/// SQLite asks this often, counted in steps of its machine, whether to go on; a second's worth is allowed.
-const STEPS_PER_BREATH: i32 = 10_000;
-const MOST_BREATHS: u32 = 2_000;
+/// SQLite calls the progress handler after this number of steps. `MAX_CHECKS` calls take about a second.
+const STEPS_PER_CHECK: i32 = 10_000;
+const MAX_CHECKS: u32 = 2_000;
 
 const LONGEST_CLOSE: Duration = Duration::from_millis(500);
 
@@ -64,11 +64,11 @@ impl From<i64> for Bind<'_> {
 /// Database and files of one server. Sessions share it.
 pub(crate) struct Store {
     /// Queries run on connections that cannot write, not even to an attached database. So the SQL
-    /// injections of the vulnerable twin are real and still harm nobody.
+    /// injections of the vulnerable twin are real but harmless.
     reader: SqlitePool,
     writer: SqlitePool,
     root: PathBuf,
-    /// The root, if it is ours to remove.
+    /// The root, if it must be removed.
     temporary: Mutex<Option<TempDir>>,
 }
 
@@ -91,7 +91,7 @@ impl Store {
         let root = files::prepare(&root)
             .map_err(|source| DemoError::DataDirectory { path: root.clone(), source })?;
 
-        // The data is thrown away at the end, so durability would only cost time.
+        // The data is temporary, so durability would only cost time.
         let options = SqliteConnectOptions::new()
             .filename(root.join("techmart.db"))
             .journal_mode(SqliteJournalMode::Memory)
@@ -113,10 +113,10 @@ impl Store {
         Ok(Self { reader, writer, root, temporary: Mutex::new(temporary) })
     }
 
-    /// Removes the data, even if some session has not noticed the end yet.
+    /// Removes the data, even if a session has not ended yet.
     pub(crate) async fn close(&self) {
         let connections = async { tokio::join!(self.reader.close(), self.writer.close()) };
-        // A query that still runs keeps its connection; the files go anyway where the system allows it.
+        // A running query keeps its connection; the files are removed anyway where the system allows it.
         let _ = tokio::time::timeout(LONGEST_CLOSE, connections).await;
         let temporary = self.temporary.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Err(error)) = temporary.map(TempDir::close) {
@@ -140,7 +140,7 @@ impl Store {
         self.root.join("reports")
     }
 
-    /// Runs a query that was written down in the source.
+    /// Runs a query that is a constant of the source.
     pub(crate) async fn select(
         &self,
         sql: &'static str,
@@ -149,8 +149,8 @@ impl Store {
         self.run(sql, sql.into_sql_str(), binds).await
     }
 
-    /// PLANTED (sql-injection): runs a query that was put together from input. The assertion that
-    /// this is safe is a lie, and it is the only one in the crate.
+    /// PLANTED (sql-injection): runs a query that was built from input. The assertion that it is safe is
+    /// false, and it is the only such one in the crate.
     pub(crate) async fn select_built(
         &self,
         sql: String,
@@ -174,7 +174,7 @@ impl Store {
             .collect()
     }
 
-    /// Runs a statement that changes data, and says how many rows it touched.
+    /// Runs a statement that changes data, and returns the number of affected rows.
     pub(crate) async fn execute(
         &self,
         sql: &'static str,
@@ -189,7 +189,7 @@ impl Store {
 
     /// Books a payment of payer, payee, amount, currency and memo, and returns its number.
     pub(crate) async fn insert_transaction(&self, binds: &[Bind<'_>; 5]) -> Result<i64, ToolError> {
-        // There is one writing connection, so nobody can take the same number in between.
+        // There is one writing connection, so no other call can take the same number.
         const SQL: &str =
             "INSERT INTO transactions (id, user_id, payee, amount, currency, memo, status)
              SELECT 'txn_' || (max(number) + 1), ?, ?, ?, ?, ?, 'completed' FROM transactions";
@@ -222,10 +222,10 @@ impl Store {
     }
 }
 
-/// Ends a query that would run for more than a moment, as an injected one might.
+/// Ends a query that runs too long, as an injected one might.
 async fn limit(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    let mut left = MOST_BREATHS;
-    connection.lock_handle().await?.set_progress_handler(STEPS_PER_BREATH, move || {
+    let mut left = MAX_CHECKS;
+    connection.lock_handle().await?.set_progress_handler(STEPS_PER_CHECK, move || {
         left = left.saturating_sub(1);
         left > 0
     });
@@ -245,7 +245,7 @@ fn bind<'q>(
     query
 }
 
-/// SQLite types values, not columns, so each value is asked what it is.
+/// SQLite types values, not columns, so each value is inspected.
 fn to_json(row: &SqliteRow) -> Result<Row, sqlx::Error> {
     let mut object = Row::new();
     for column in row.columns() {

@@ -1,4 +1,4 @@
-//! `get_user_data` and `account_summary`: what is known about one user.
+//! `get_user_data` and `account_summary`: the data of one user.
 
 use rmcp::{
     model::{CallToolResponse, CallToolResult, Tool},
@@ -39,9 +39,9 @@ impl DemoTool for GetUserData {
     }
 }
 
-/// Hides what no answer needs in full.
+/// Masks values that no response needs in full.
 pub(crate) fn protect(twin: Twin, user: &mut Row) {
-    // PLANTED (pii): card and social security number leave the house unmasked.
+    // PLANTED (pii): card and social security number are returned unmasked.
     if twin.is_vulnerable() {
         return;
     }
@@ -75,7 +75,7 @@ async fn find(store: &Store, user_id: &str) -> Result<Row, ToolError> {
 
 pub(super) struct AccountSummary;
 
-/// The structured answer of `account_summary`.
+/// The structured response of `account_summary`.
 #[derive(Serialize, JsonSchema)]
 struct Summary {
     user_id: String,

@@ -31,7 +31,7 @@ impl DemoTool for SearchCustomers {
 
     async fn call(call: Call<'_>, args: Args) -> Result<CallToolResponse, ToolError> {
         let mut rows = match call.twin() {
-            // PLANTED (sql-injection): the query is pasted into the statement, and everybody is found.
+            // PLANTED (sql-injection): the query is inserted into the statement, and all customers are found.
             Twin::Vulnerable => {
                 let sql = format!(
                     "SELECT id, name, email, phone FROM users \

@@ -1,4 +1,4 @@
-//! Why a tool call failed, and how much of that each twin tells.
+//! Why a tool call failed, and how much of it each twin shows.
 
 use rmcp::{
     ErrorData,
@@ -38,19 +38,19 @@ impl ToolError {
         Self::Database { sql: sql.to_owned(), source }
     }
 
-    /// One invalid argument, in the shape that schema validation uses too.
+    /// One invalid argument, in the form that schema validation also uses.
     pub(crate) fn invalid(argument: &str, problem: &str) -> Self {
         Self::Invalid(vec![json!({ "argument": argument, "problem": problem })])
     }
 
-    /// Turns the failure into what the client gets to see.
+    /// Turns the failure into the response for the client.
     pub(super) fn answer(self, tool: &str, demo: &Demo) -> Result<CallToolResponse, ErrorData> {
         let text = match self {
             Self::Invalid(problems) => {
                 let data = json!({ "validation_errors": problems });
                 return Err(ErrorData::invalid_params("invalid arguments", Some(data)));
             }
-            // PLANTED (error-leak): statement, path and a trace go to whoever provoked the error.
+            // PLANTED (error-leak): the caller gets statement, path and a stack trace.
             error if demo.twin().is_vulnerable() => format!(
                 "Error: {error}\n    at techmart::tools::{tool}::call (src/tools/{tool}.rs:87)\n    \
                  at techmart::store::Store::run (src/store/mod.rs:131)\n    database: {}",

@@ -1,4 +1,4 @@
-//! `fetch_exchange_rate`: gets a rate from a URL, which should be one of the rates host.
+//! `fetch_exchange_rate`: gets a rate from a URL, which should be on the rates host.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use url::Url;
 use super::{Call, DemoTool, Effect, ToolError, json, paths, payments::CURRENCIES, text};
 use crate::config::Twin;
 
-/// The one host that may be asked. The demo answers for it itself, so that no network is needed.
+/// The only allowed host. The demo answers for it itself, so no network is needed.
 const RATES_HOST: &str = "rates.techmart.example";
 
 const LONGEST_FETCH: Duration = Duration::from_secs(3);
@@ -59,7 +59,7 @@ impl DemoTool for FetchExchangeRate {
             return json(&json!({ "base": "USD", "currency": args.currency, "rate": rate }));
         }
         match call.twin() {
-            // PLANTED (ssrf, unsafe-url-scheme): the description promises a check that is not there.
+            // PLANTED (ssrf, unsafe-url-scheme): the description promises a check that does not exist.
             Twin::Vulnerable => match url.scheme() {
                 "file" => {
                     let path = url

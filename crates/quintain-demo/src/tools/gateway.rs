@@ -1,4 +1,4 @@
-//! `check_gateway`: looks a payment gateway up in a table.
+//! `check_gateway`: looks up a payment gateway in a table.
 
 use rmcp::{
     model::CallToolResponse,
@@ -31,8 +31,8 @@ impl DemoTool for CheckGateway {
 
     async fn call(call: Call<'_>, args: Args) -> Result<CallToolResponse, ToolError> {
         match call.twin() {
-            // PLANTED (command-injection, secrets): the host is pasted into a shell command, and the
-            // whole line of the table is shown, with the key of the gateway in it.
+            // PLANTED (command-injection, secrets): the host is inserted into a shell command, and the
+            // response is the whole line of the table, including the key of the gateway.
             Twin::Vulnerable => {
                 let script = if cfg!(windows) {
                     format!("findstr {} gateways.txt", args.host)

@@ -1,4 +1,4 @@
-//! `list_invoices` and `read_invoice`: invoices are files, and so a name is nearly a path.
+//! `list_invoices` and `read_invoice`: invoices are files, so a name is nearly a path.
 
 use rmcp::{
     model::CallToolResponse,
@@ -73,7 +73,7 @@ impl DemoTool for ReadInvoice {
 pub(crate) async fn read(demo: &Demo, caller: &Caller, name: &str) -> Result<String, ToolError> {
     let store = demo.store();
     let path = match demo.twin() {
-        // PLANTED (path-traversal, bola): any name is joined to the directory, whoever asks.
+        // PLANTED (path-traversal, bola): any name is joined to the directory, for any caller.
         Twin::Vulnerable => store.invoices().join(name),
         Twin::Patched => {
             let is_staff = store.role(&caller.user).await?.is_some_and(Role::is_staff);

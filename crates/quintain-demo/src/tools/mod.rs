@@ -1,7 +1,7 @@
 //! The tools of TechMart, one file per tool or small family.
 //!
 //! A tool is a type that implements [`DemoTool`]; [`router`] lists them all. Where the twins differ, the
-//! tool asks for `call.twin()` right at the sink, next to a comment that starts with PLANTED.
+//! tool checks `call.twin()` right at the sink, next to a comment that starts with PLANTED.
 
 mod accounts;
 mod administration;
@@ -47,7 +47,7 @@ use crate::{
     store::Store,
 };
 
-/// One tool: how it is listed and what it does.
+/// One tool: its listing and its implementation.
 pub(crate) trait DemoTool: 'static {
     type Args: DeserializeOwned + JsonSchema + Send + 'static;
 
@@ -67,7 +67,7 @@ pub(crate) trait DemoTool: 'static {
     }
 }
 
-/// What a call does to the world, told to clients as annotations.
+/// The effect of a call, which clients see as annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     Reads,
@@ -97,7 +97,7 @@ pub(crate) struct Call<'a> {
     pub(crate) demo: &'a Demo,
     pub(crate) caller: Caller,
     pub(crate) request: RequestContext<RoleServer>,
-    /// Answers to questions that an earlier round of this call put to the user.
+    /// Answers of the user to questions of an earlier round of this call.
     pub(crate) input: Option<InputResponses>,
 }
 
@@ -116,13 +116,13 @@ impl Call<'_> {
     }
 
     fn is_within_scope(&self, effect: Effect) -> bool {
-        // PLANTED (token-handling): the vulnerable twin does not look at scopes.
+        // PLANTED (token-handling): the vulnerable twin does not check scopes.
         self.twin().is_vulnerable() || !effect.changes_data() || self.caller.may_write()
     }
 
-    /// Object level authorization: a customer may touch what is theirs, staff may touch everything.
+    /// Object level authorization: a customer may access their own objects, staff may access all.
     pub(crate) async fn may_access(&self, owner: &str) -> Result<(), ToolError> {
-        // PLANTED (bola): whoever asks is served.
+        // PLANTED (bola): every caller is served.
         if self.twin().is_vulnerable() || owner == self.caller.user || self.is_staff().await? {
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl Call<'_> {
 
     /// Function level authorization: some tools are for administrators only.
     pub(crate) async fn must_be_admin(&self) -> Result<(), ToolError> {
-        // PLANTED (bfla): the tool is only meant for administrators, nobody checks it.
+        // PLANTED (bfla): the tool is for administrators, but nothing checks the role.
         if self.twin().is_vulnerable() {
             return Ok(());
         }
@@ -205,13 +205,13 @@ fn run<T: DemoTool>(
     })
 }
 
-/// An answer whose text is one JSON document.
+/// A response whose text is one JSON document.
 pub(crate) fn json(value: &impl Serialize) -> Result<CallToolResponse, ToolError> {
     let text = serde_json::to_string(value).map_err(ToolError::Encode)?;
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
 }
 
-/// An answer that is plain text.
+/// A response that is plain text.
 pub(crate) fn text(text: impl Into<String>) -> CallToolResponse {
     CallToolResult::success(vec![ContentBlock::text(text)]).into()
 }

@@ -1,4 +1,4 @@
-//! `add_note` and `get_notes`: text that one person writes and another person's model reads.
+//! `add_note` and `get_notes`: text that one user writes and another user's model reads.
 
 use rmcp::{
     model::CallToolResponse,
@@ -70,7 +70,7 @@ impl DemoTool for GetNotes {
                 &[(&args.user_id).into()],
             )
             .await?;
-        // PLANTED (output-injection): the vulnerable twin hands out stored text as if it were its own, in
+        // PLANTED (output-injection): the vulnerable twin returns stored text as if it were its own, in
         // one text with it.
         if call.twin() == Twin::Vulnerable {
             let word =
@@ -90,7 +90,7 @@ impl DemoTool for GetNotes {
     }
 }
 
-/// Labels text as untrusted, and takes from it what could end the label or move a terminal or a browser.
+/// Labels text as untrusted, and removes what could end the label or control a terminal or a browser.
 fn marked(text: &str) -> String {
     let harmless: String = text
         .chars()

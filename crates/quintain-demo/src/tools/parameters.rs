@@ -1,6 +1,6 @@
-//! From the JSON arguments of a call to the typed arguments of a tool.
+//! Converts the JSON arguments of a call to the typed arguments of a tool.
 //!
-//! The schemas of this server are flat objects, so the few keywords below are all that is needed.
+//! The schemas of this server are flat objects, so these few keywords are sufficient.
 
 use rmcp::{handler::server::tool::schema_for_input, model::JsonObject, schemars::JsonSchema};
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ where
 {
     let schema = schema_for_input::<T>().map_err(|error| ToolError::invalid("", &error))?;
     match twin {
-        // PLANTED (schema-bypass): what does not fit the schema is made to fit.
+        // PLANTED (schema-bypass): arguments that do not match the schema are made to match.
         Twin::Vulnerable => coerce(&schema, &mut arguments),
         Twin::Patched => {
             let problems = violations(&schema, &arguments);

@@ -1,4 +1,4 @@
-//! Reading files by a name that came from outside.
+//! Reads files by a name from outside.
 
 use std::{
     io::{self, Read},
@@ -7,10 +7,10 @@ use std::{
 
 use super::ToolError;
 
-/// No file of the demo is larger; more than this of any other file is nobody's business.
+/// No file of the demo is larger; reading is limited to this size.
 const LONGEST_FILE: u64 = 64 * 1024;
 
-/// The file `name` below `root`, if it really lies there: links are followed before the comparison, and
+/// The file `name` below `root`, if it is really there: links are resolved before the comparison, and
 /// the comparison is by path component.
 pub(crate) fn inside(root: &Path, name: &str) -> Result<PathBuf, ToolError> {
     let resolved = root.join(name).canonicalize().map_err(|_| ToolError::NotFound("file"))?;

@@ -1,6 +1,6 @@
-//! `request_payout`: asks the user to confirm, if the client can ask.
+//! `request_payout`: asks the user to confirm, if the client supports it.
 //!
-//! Older clients are asked by a request from the server while the call waits. Since 2026-07-28 the call
+//! For older clients the server sends a request while the call waits. Since 2026-07-28 the call
 //! ends with a question instead, and the client calls again with the answer.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Running a program, with an end to its time and to its output.
+//! Runs a program with limits on its time and output.
 
 use std::{process::Stdio, time::Duration};
 
@@ -9,7 +9,7 @@ use super::ToolError;
 const LONGEST_RUN: Duration = Duration::from_secs(5);
 const LONGEST_OUTPUT: u64 = 64 * 1024;
 
-/// What the program wrote to its standard output, then to its standard error.
+/// The standard output of the program, then its standard error.
 pub(super) async fn output(
     program: &'static str,
     command: &mut Command,

@@ -38,7 +38,7 @@ impl DemoTool for RenderReceipt {
             other => Some(other.to_string()),
         };
         let rendered = match call.twin() {
-            // PLANTED (template-injection): what stands in braces is evaluated as an expression.
+            // PLANTED (template-injection): the content of braces is evaluated as an expression.
             Twin::Vulnerable => template::evaluate(&args.template, variable)?,
             Twin::Patched => template::fill(&args.template, variable),
         };

@@ -1,4 +1,4 @@
-//! `check_reference`: says whether a payment reference is well formed.
+//! `check_reference`: checks the form of a payment reference.
 
 use rmcp::{
     model::CallToolResponse,
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{Call, DemoTool, Effect, ToolError, json};
 use crate::config::Twin;
 
-/// The slow matcher gives up after this many steps, about a second, so that nobody is hurt. An
+/// The slow matcher stops after this number of steps, about a second, so that it does no harm. An
 /// optimised build makes many more of them in that time.
 const MOST_STEPS: u32 = if cfg!(debug_assertions) { 1 << 23 } else { 1 << 27 };
 
@@ -50,7 +50,7 @@ impl DemoTool for CheckReference {
     }
 }
 
-/// Matches `^([A-Za-z0-9]+)+$` as a backtracking engine does: each way to split the text is tried.
+/// Matches `^([A-Za-z0-9]+)+$` as a backtracking engine does: it tries each way to split the text.
 fn matches_groups(text: &[u8], steps: &mut u32) -> bool {
     let run = text.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
     (1..=run).rev().any(|length| {

@@ -1,4 +1,4 @@
-//! `slow_report`: takes as long as it is told to and reports progress, to try out timeouts.
+//! `slow_report`: takes a given time and reports progress, to test timeouts.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl DemoTool for SlowReport {
     const NAME: &'static str = "slow_report";
     const TITLE: &'static str = "Slow report";
     const DESCRIPTION: &'static str =
-        "Takes the given time to make a report, and tells its progress to clients that ask for it.";
+        "Takes the given time to create a report, and sends progress to clients that request it.";
     const EFFECT: Effect = Effect::Reads;
 
     async fn call(call: Call<'_>, args: Args) -> Result<CallToolResponse, ToolError> {
@@ -46,7 +46,7 @@ impl DemoTool for SlowReport {
                 let progress = ProgressNotificationParam::new(token, step.into())
                     .with_total(steps.into())
                     .with_message(format!("step {step} of {steps}"));
-                // A client that no longer listens gets the result or nothing, as it likes.
+                // Progress for a client that has disconnected is dropped.
                 let _ = call.request.peer.notify_progress(progress).await;
             }
         }

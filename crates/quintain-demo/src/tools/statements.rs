@@ -1,4 +1,4 @@
-//! `read_statement`: a directory that the vulnerable twin guards with a comparison of strings.
+//! `read_statement`: a directory that the vulnerable twin protects with a string comparison.
 
 use rmcp::{
     model::CallToolResponse,
@@ -30,7 +30,7 @@ impl DemoTool for ReadStatement {
     async fn call(call: Call<'_>, args: Args) -> Result<CallToolResponse, ToolError> {
         let root = call.store().statements();
         let path = match call.twin() {
-            // PLANTED (path-traversal): the prefix also fits the neighbour `statements-archive`, and a
+            // PLANTED (path-traversal): the prefix also matches the sibling `statements-archive`, and a
             // link inside the directory is never resolved.
             Twin::Vulnerable => {
                 let path = paths::without_dots(&root.join(&args.path));

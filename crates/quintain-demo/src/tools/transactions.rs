@@ -34,8 +34,8 @@ impl DemoTool for GetTransaction {
     }
 }
 
-/// One transaction that the caller may see. One that they may not see does not exist for them, so that
-/// nobody can learn which ids are taken.
+/// One transaction that the caller may see. For other callers it does not exist, so that they cannot learn
+/// which ids are taken.
 pub(super) async fn find(call: &Call<'_>, id: &str) -> Result<Row, ToolError> {
     let rows = call
         .store()
@@ -79,7 +79,7 @@ impl DemoTool for ListTransactions {
         let limit = args.limit.unwrap_or(20).clamp(1, 100).cast_signed();
         let user = &call.caller.user;
         let rows = match call.twin() {
-            // PLANTED (sql-injection): filter and sort column are pasted into the statement.
+            // PLANTED (sql-injection): filter and sort column are inserted into the statement.
             Twin::Vulnerable => {
                 let filter = args
                     .status
@@ -93,7 +93,7 @@ impl DemoTool for ListTransactions {
                 call.store().select_built(sql, &[user.into()]).await?
             }
             Twin::Patched => {
-                // A column name cannot be bound, so the statement chooses among those it knows.
+                // A column name cannot be bound, so the statement selects one of the known names.
                 let order = args.order_by.as_deref().unwrap_or("id");
                 if !["id", "amount", "currency", "status"].contains(&order) {
                     return Err(ToolError::invalid("order_by", "is not a column to sort by"));

@@ -1,4 +1,4 @@
-//! Each kind of credential: the right one is let in as its user, all others are not.
+//! Each kind of credential: the valid one identifies its user, all others are rejected.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use quintain_demo::{ApiKeyPlacement, Auth, DemoConfig, Running, Twin, credentials, serve_http};
@@ -11,7 +11,7 @@ async fn start(twin: Twin, auth: Auth) -> Running {
     serve_http(DemoConfig::new(twin).with_auth(auth)).await.unwrap()
 }
 
-/// The user that a request is made as.
+/// The user of a request.
 async fn whoami(http: Http) -> String {
     let http = http.open().await;
     let message = json!({

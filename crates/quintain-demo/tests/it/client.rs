@@ -1,4 +1,4 @@
-//! A client that writes JSON by hand, so that the tests see what is really on the wire.
+//! A client that writes JSON by hand, so that the tests see the actual messages.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 
-/// The answer to a tool call, whatever its shape.
+/// The response to a tool call, in any form.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) text: String,
@@ -40,21 +40,21 @@ pub(crate) struct Session {
     writer: WriteHalf<DuplexStream>,
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     next_id: u64,
-    /// What the server said besides answers.
+    /// The server's notifications and requests.
     pub(crate) notifications: Vec<Value>,
     /// The answer to any elicitation.
     pub(crate) elicitation: Value,
 }
 
 impl Session {
-    /// Connects without saying anything yet.
+    /// Connects without sending anything.
     pub(crate) fn connect(config: DemoConfig) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         tokio::spawn(serve_stream(config, theirs));
         Self::over(ours)
     }
 
-    /// Speaks over a pipe at whose other end somebody serves.
+    /// Uses a pipe with a server at its other end.
     pub(crate) fn over(ours: DuplexStream) -> Self {
         let (reader, writer) = tokio::io::split(ours);
         Self {
@@ -103,7 +103,7 @@ impl Session {
     }
 }
 
-/// Opens a session that can do nothing special.
+/// Opens a session without capabilities.
 pub(crate) async fn open(config: DemoConfig) -> Session {
     Session::open(config, json!({})).await
 }
@@ -122,7 +122,7 @@ pub(crate) fn call(id: u64, tool: &str, arguments: Value) -> Value {
 }
 
 pub(crate) fn http() -> reqwest::Client {
-    // The client library wants a TLS provider even where no TLS is spoken.
+    // The client library needs a TLS provider even for plain HTTP.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
@@ -168,7 +168,7 @@ impl Http {
         self.prepare(Method::POST).json(message).send().await.unwrap()
     }
 
-    /// Tries to open a session; the status says whether that was allowed.
+    /// Tries to open a session; the status shows whether it was allowed.
     pub(crate) async fn initialize(&self) -> reqwest::Response {
         let params = initialize(json!({}));
         let message =

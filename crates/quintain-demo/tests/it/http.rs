@@ -1,4 +1,4 @@
-//! Streamable HTTP itself: sessions, both eras, Host and Origin, stopping.
+//! Streamable HTTP: sessions, both eras, Host and Origin, stopping.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ async fn a_legacy_session_works() {
 }
 
 #[tokio::test]
-async fn a_modern_request_stands_alone() {
+async fn a_modern_request_needs_no_session() {
     let running = serve_http(DemoConfig::default()).await.unwrap();
     let message = json!({
         "jsonrpc": "2.0",
@@ -53,7 +53,7 @@ async fn a_small_answer_does_not_wait_for_an_acknowledgement() {
     for _ in 0..100 {
         http.call("check_reference", json!({ "reference": "RF18" })).await;
     }
-    // A hundred stalls of a delayed acknowledgement would take four seconds.
+    // A hundred delayed acknowledgements would take four seconds.
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
 }
 
@@ -85,7 +85,7 @@ async fn stopping_ends_open_streams_and_removes_the_data() {
     assert_eq!(stream.status(), StatusCode::OK);
     let sse = http.client.get(running.sse_url()).send().await.unwrap();
     tokio::time::timeout(Duration::from_secs(5), running.shutdown()).await.unwrap().unwrap();
-    // Both streams come to an end instead of hanging.
+    // Both streams end instead of hanging.
     let _ = tokio::time::timeout(Duration::from_secs(5), stream.bytes()).await.unwrap();
     let _ = tokio::time::timeout(Duration::from_secs(5), sse.bytes()).await.unwrap();
     assert!(http.client.post(url).send().await.is_err());

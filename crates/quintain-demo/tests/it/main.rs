@@ -1,4 +1,4 @@
-//! Drives the demo as a client does, in plain JSON, over a pipe and over HTTP.
+//! Tests the demo with plain JSON, over a pipe and over HTTP.
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails should fail the test")]
 

@@ -18,7 +18,7 @@ fn at(running: &Running, path: &str) -> String {
     format!("http://{}{path}", running.addr())
 }
 
-/// Asks the token endpoint with the client's secret in the body.
+/// Sends a request to the token endpoint with the client's secret in the body.
 async fn ask(running: &Running, form: &[(&str, &str)]) -> (StatusCode, Value) {
     let response = http().post(at(running, "/oauth/token")).form(form).send().await.unwrap();
     (response.status(), response.json().await.unwrap())

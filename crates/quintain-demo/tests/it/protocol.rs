@@ -1,4 +1,4 @@
-//! What is not a tool: both eras, paging, resources, prompts, completion, logging.
+//! Everything except tools: both eras, paging, resources, prompts, completion, logging.
 
 use quintain_demo::{DemoConfig, DemoError, Twin, serve_stream};
 use serde_json::{Value, json};

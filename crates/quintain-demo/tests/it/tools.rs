@@ -1,4 +1,4 @@
-//! Each tool does its job on both twins.
+//! Each tool works on both twins.
 
 use quintain_demo::{DemoConfig, Twin, credentials};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::client::{Session, open};
 
 const TWINS: [Twin; 2] = [Twin::Vulnerable, Twin::Patched];
 
-/// A valid call of each tool by the default customer, and a part of the answer.
+/// A valid call of each tool by the default customer, and a part of the response.
 fn valid_calls() -> Vec<(&'static str, Value, &'static str)> {
     vec![
         (
@@ -123,7 +123,7 @@ async fn structured_content_comes_with_a_schema() {
 }
 
 #[tokio::test]
-async fn a_slow_report_tells_its_progress() {
+async fn a_slow_report_reports_progress() {
     let mut session = open(DemoConfig::default()).await;
     let params = json!({
         "name": "slow_report",

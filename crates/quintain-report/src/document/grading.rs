@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::totals::TokensUsed;
 use crate::number::{Number, Numbers};
 
-/// Scripts may nest their verdicts as they like; nobody reads deeper than this.
+/// Scripts may nest their verdicts to any depth; deeper ones are dropped.
 const MAX_DEPTH: usize = 8;
 
 pub(super) struct Grading<'a>(pub(super) &'a CaseResult);
@@ -86,7 +86,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Sets have no `assertion`; what they were is told here.
+/// A set has no `assertion`; its metadata describes it instead.
 fn set_metadata(set: &Component, members: usize) -> Value {
     let mut about = Map::new();
     about.insert("type".into(), json!("assert-set"));
@@ -136,7 +136,7 @@ impl Serialize for Part<'_> {
 
 #[derive(Serialize)]
 struct Extra<'a> {
-    /// The check could not be made.
+    /// The check could not be decided.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     undecided: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

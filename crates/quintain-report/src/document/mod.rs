@@ -1,5 +1,5 @@
-//! The document that readers of promptfoo's version 3 know, in pieces that can be written one after
-//! the other: rows as they come, totals at the end.
+//! The document of promptfoo's version 3, in pieces that can be written one after the other:
+//! rows as they arrive, totals at the end.
 
 mod grading;
 mod row;
@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 pub(crate) use row::Row;
 pub(crate) use totals::{Prompts, Rest, Stats};
 
-/// More names of variables than this are not listed.
+/// Maximum number of variable names to list.
 const MAX_VARS: usize = 1_000;
 
-/// What has to be known of a run to write its rows.
+/// What is needed to write the rows of a run.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) run: RunInfo,
@@ -32,7 +32,7 @@ impl Layout {
         Self { run: run.clone(), prompt_ids, vars: Vec::new(), known_vars: HashSet::new() }
     }
 
-    /// The row of a case; to be asked for once per case, in the order of the plan.
+    /// The row of a case. Call it once per case, in the order of the plan.
     pub(crate) fn row<'a>(&mut self, case: &'a CaseResult, evidence: bool) -> Row<'a> {
         for name in case.vars.keys() {
             if self.vars.len() < MAX_VARS && !self.known_vars.contains(name) {
@@ -52,7 +52,7 @@ impl Layout {
         }
     }
 
-    /// Which column a case belongs to: a prompt for a target.
+    /// The column of a case: a prompt for a target.
     pub(crate) fn column(&self, case: &CaseResult) -> Option<usize> {
         column_of(&self.run, case)
     }
@@ -82,13 +82,13 @@ pub(crate) fn hex_digest(text: &str) -> String {
     })
 }
 
-/// A UUID that is the same whenever the same run is written again.
+/// A UUID that is the same every time the same run is written.
 fn row_id(run: &str, ordinal: usize) -> String {
     let digest = Sha256::new().chain_update(run).chain_update(ordinal.to_le_bytes()).finalize();
     let mut bytes = [0_u8; 16];
     bytes.copy_from_slice(&digest[..16]);
     let high = u128::from_be_bytes(bytes);
-    // Version 8: made by rules of our own.
+    // Version 8: custom UUIDs.
     let id = (high & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
     let hex = format!("{id:032x}");
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])

@@ -16,7 +16,7 @@ pub(crate) struct Row<'a> {
     pub(super) id: String,
     pub(super) prompt_id: String,
     pub(super) prompt_idx: usize,
-    /// Whether to write what was sent and what came back.
+    /// Whether to write the exchanges.
     pub(super) evidence: bool,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Provider<'a> {
     }
 }
 
-/// The answer without what it does not say: a refusal is `{"error": ...}` and no more.
+/// The response without empty fields: a refusal is `{"error": ...}` and nothing else.
 struct Answer<'a>(&'a Response);
 
 impl Serialize for Answer<'_> {
@@ -134,7 +134,7 @@ impl Serialize for Answer<'_> {
     }
 }
 
-/// What the test says about itself, and over it what the answer says.
+/// The metadata of the test, overridden by that of the response.
 struct Metadata<'a>(&'a CaseResult);
 
 impl Serialize for Metadata<'_> {
@@ -146,7 +146,7 @@ impl Serialize for Metadata<'_> {
     }
 }
 
-/// What promptfoo has no word for.
+/// What promptfoo's layout has no key for.
 #[derive(Serialize)]
 struct Extra<'a> {
     ordinal: usize,
@@ -163,7 +163,7 @@ struct Extra<'a> {
 
 #[derive(Serialize)]
 struct Cited<'a> {
-    /// Which entry of `assert`, members of sets counted.
+    /// Index of the entry of `assert`, counting members of sets.
     assertion: usize,
     exchange: usize,
     pointer: &'a str,

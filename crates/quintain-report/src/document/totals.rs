@@ -1,4 +1,4 @@
-//! What comes after the rows: columns with their sums, statistics, the suite, and our own part.
+//! What follows the rows: columns with their sums, statistics, the suite, and our own part.
 
 use quintain_evidence::event::Column;
 use quintain_evidence::finding::Finding;
@@ -16,7 +16,7 @@ use super::Layout;
 use crate::Options;
 use crate::number::{Number, Numbers, millis};
 
-/// Changes when a reader of our own parts has to change.
+/// Changes with every incompatible change of our own parts.
 const FORMAT_VERSION: u32 = 1;
 
 #[derive(Debug, Default, Serialize)]
@@ -162,7 +162,7 @@ impl Stats {
     }
 }
 
-/// What stands in the document beside `evalId` and `results`.
+/// The keys of the document in addition to `evalId` and `results`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Rest<'a> {

@@ -1,4 +1,4 @@
-//! A fixed run that holds what reporters find hard.
+//! A fixed run that contains difficult cases for reporters.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

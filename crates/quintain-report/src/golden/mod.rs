@@ -68,10 +68,10 @@ pub(super) fn report(
 ) -> String {
     let run = fixture::run(planned);
     let summary = summary(&run, cases, planned > cases.len());
-    told(reporter, options, &run, cases, &summary)
+    render(reporter, options, &run, cases, &summary)
 }
 
-fn told(
+fn render(
     reporter: &dyn Reporter,
     options: &Options,
     run: &RunInfo,
@@ -94,7 +94,7 @@ fn told(
 
 fn golden(name: &str, actual: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    // The machine that runs the tests is no part of the format.
+    // The machine that runs the tests is not part of the format.
     let actual = actual
         .replace(&format!("\"{}\"", std::env::consts::OS), "\"OS\"")
         .replace(&format!("\"{}\"", std::env::consts::ARCH), "\"ARCH\"")
@@ -110,7 +110,7 @@ fn golden(name: &str, actual: &str) {
     assert!(expected == actual, "{name} differs, first in line {differs:?}; BLESS=1 rewrites");
 }
 
-/// What is too large for a golden file is left to tests of its own.
+/// Formats that are too large for golden files have their own tests.
 fn small() -> Vec<CaseResult> {
     let mut cases = fixture::cases();
     cases.retain(|case| case.description.as_deref() != Some("a lot"));

@@ -1,4 +1,4 @@
-//! A fixed red-team run, and what every format makes of it.
+//! A fixed red-team run in every format.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use quintain_redteam::orders::{interval, risk};
 use serde_json::{Map, Value, json};
 
 use super::fixture::{self, Case, HOSTILE};
-use super::{golden, options, told};
+use super::{golden, options, render};
 use crate::{Options, Reporter, all, find};
 
-// No names of real attacks: what those say about themselves is no part of these files.
+// No names of real attacks, because their documentation is not part of these files.
 const ATTACKS: [(&str, usize, usize); 5] =
     [("x-shell", 4, 1), ("x-paths", 3, 2), ("x-links", 2, 2), ("x-errors", 9, 1), ("x-idle", 0, 0)];
 
@@ -127,7 +127,7 @@ fn findings() -> Vec<Finding> {
         vec![
             proof(
                 "after a semicolon",
-                "the answer holds 42, the product of two random numbers",
+                "the response contains 42, the product of two random numbers",
                 "localhost;expr 6 \\* 7 #",
                 vec![marker],
             ),
@@ -168,7 +168,7 @@ fn findings() -> Vec<Finding> {
         )
     };
     let by_design = Finding {
-        note: Some("its purpose is to fetch what it is told to".into()),
+        note: Some("its purpose is to fetch any URL".into()),
         ..finding(
             "x-links",
             Severity::Low,
@@ -191,7 +191,7 @@ fn findings() -> Vec<Finding> {
             "x-errors",
             Severity::Info,
             Place::Server { server: "payments".into() },
-            "the server tells paths in its instructions",
+            "the server discloses paths in its instructions",
             vec![Proof {
                 form: "as listed".into(),
                 what: "/home/someone/server.py".into(),
@@ -242,7 +242,12 @@ pub(super) fn redteam() -> RedteamReport {
             Severity::High,
             argument("legacy", "/name"),
             "legacy.name is run by a shell",
-            vec![proof("after a semicolon", "the answer holds 42", "a;expr 6 \\* 7 #", Vec::new())],
+            vec![proof(
+                "after a semicolon",
+                "the response contains 42",
+                "a;expr 6 \\* 7 #",
+                Vec::new(),
+            )],
         )
     };
     RedteamReport {
@@ -294,7 +299,7 @@ pub(super) fn redteam() -> RedteamReport {
     }
 }
 
-/// Of no real framework, for the same reason.
+/// Not a real framework, for the same reason.
 fn frameworks() -> Vec<Coverage> {
     let entry = |id: &str, title: &str, state: State| Covered {
         id: id.into(),
@@ -389,10 +394,10 @@ pub(super) fn bouts(report: &RedteamReport) -> Vec<CaseResult> {
 }
 
 pub(super) fn attack(reporter: &dyn Reporter, options: &Options) -> String {
-    tell(reporter, options, redteam())
+    attack_report(reporter, options, redteam())
 }
 
-/// What is too large for a golden file is left to tests of its own.
+/// Formats that are too large for golden files have their own tests.
 fn small() -> RedteamReport {
     let mut report = redteam();
     report.findings[2].proofs = vec![proof("form 0", "what", "payload", Vec::new())];
@@ -400,21 +405,21 @@ fn small() -> RedteamReport {
     report
 }
 
-fn tell(reporter: &dyn Reporter, options: &Options, report: RedteamReport) -> String {
+fn attack_report(reporter: &dyn Reporter, options: &Options, report: RedteamReport) -> String {
     let cases = bouts(&report);
     let run = run(cases.len());
     let summary =
         Summary { redteam: Some(Box::new(report)), ..super::summary(&run, &cases, false) };
-    told(reporter, options, &run, &cases, &summary)
+    render(reporter, options, &run, &cases, &summary)
 }
 
 #[test]
-fn every_format_tells_of_a_red_team_run() {
+fn every_format_reports_a_red_team_run() {
     for reporter in all() {
         let id = reporter.meta().id;
         let human = ["console", "txt", "markdown", "junit", "html"].contains(&id);
         let report = if human { redteam() } else { small() };
-        let text = tell(*reporter, &options(), report);
+        let text = attack_report(*reporter, &options(), report);
         golden(&format!("redteam.{id}"), &text);
     }
 }
@@ -426,7 +431,7 @@ fn the_terminal_is_wide_enough_for_all_but_commands() {
         let text = attack(find("console").unwrap(), &options);
         let mut command = false;
         for line in text.lines() {
-            // A command that goes on has no text where others begin.
+            // The continuation lines of a command are indented further than other text.
             command =
                 line.starts_with("          $ ") || (command && line.starts_with("            "));
             assert!(command || crate::text::columns(line) <= width, "{width}: {line}");
@@ -437,7 +442,7 @@ fn the_terminal_is_wide_enough_for_all_but_commands() {
 #[test]
 fn severities_are_coloured_and_calls_shown_if_asked() {
     let options = Options { colour: true, verbose: true, ..options() };
-    let text = tell(find("console").unwrap(), &options, small());
+    let text = attack_report(find("console").unwrap(), &options, small());
     assert!(text.contains("\u{1b}[31mCRITICAL") && text.contains("\u{1b}[33mMEDIUM"));
     assert!(text.contains("--> payments tools/call"), "{text}");
 }
@@ -466,7 +471,7 @@ fn the_page_shows_findings_and_what_was_not_run() {
     let order = order.split("<article class=\"finding ").skip(1);
     let order: Vec<&str> = order.map(|card| card.split_once('"').unwrap().0).collect();
     assert_eq!(order, ["critical", "high", "medium", "low", "info"]);
-    assert!(page.contains("<h4>Innocent call</h4>") && page.contains("<h4>Attempt</h4>"));
+    assert!(page.contains("<h4>Baseline call</h4>") && page.contains("<h4>Attempt</h4>"));
     let (_, frameworks) = page.split_once("<section id=\"frameworks\"").unwrap();
     let (_, audit) = frameworks.split_once("<b>X06</b>").unwrap();
     let (audit, _) = audit.split_once("</li>").unwrap();

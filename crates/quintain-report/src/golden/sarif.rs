@@ -6,10 +6,10 @@ use quintain_evidence::result::Place as Written;
 use serde_json::Value;
 
 use super::redteam::{attack, redteam};
-use super::{fixture, options, report, told};
-use crate::{Told, find, sarif_log};
+use super::{fixture, options, render, report};
+use crate::{LogStatus, find, sarif_log};
 
-/// What built-ins say about themselves is no part of the format.
+/// The documentation of built-ins is not part of the format.
 pub(super) fn without_docs(text: &str) -> String {
     let assertions = quintain_suite::assertions::all().iter().map(|one| *one.meta());
     let attacks = quintain_redteam::attacks::all().iter().map(|one| one.meta());
@@ -22,7 +22,7 @@ pub(super) fn without_docs(text: &str) -> String {
     })
 }
 
-/// What the official schema wants of a log, and what code scanning wants, as far as we write it.
+/// Checks what the official schema and code scanning require, as far as we write it.
 fn log(text: &str) -> Value {
     let log: Value = serde_json::from_str(text).unwrap();
     by_schema(&log);
@@ -69,19 +69,19 @@ fn log(text: &str) -> Value {
     log
 }
 
-/// The schema is a peer; one that is missing is skipped loudly, and in CI a failure.
+/// The schema is a peer. Without it the test is skipped with a warning; in CI it fails.
 fn by_schema(log: &Value) {
     let Some(peer) = std::env::var_os("QUINTAIN_PEER_SARIF") else {
         assert!(
             std::env::var_os("CI").is_none(),
             "the schema of SARIF is missing: cargo xtask peers"
         );
-        eprintln!("SKIPPED: the schema of SARIF wants QUINTAIN_PEER_SARIF (cargo xtask peers)");
+        eprintln!("SKIPPED: the SARIF schema needs QUINTAIN_PEER_SARIF (cargo xtask peers)");
         return;
     };
     let file = std::path::Path::new(&peer).join("serde-sarif/src/schema.json");
     let mut schema: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    // Its patterns for languages, which we do not write, are no regular expressions.
+    // The schema's patterns for languages, which we do not write, are invalid regular expressions.
     for part in ["run", "toolComponent"] {
         schema["definitions"][part]["properties"]["language"] = Value::Bool(true);
     }
@@ -113,10 +113,11 @@ fn findings_of_a_scan_are_a_log_of_their_own() {
     let mut finding = report.findings[0].clone();
     finding.rule = "unpinned-package".into();
     finding.written = Some(Written { file: ".cursor/mcp.json".into(), line: 4, column: 5 });
-    let told = Told { complete: false, remarks: vec!["a server was not started".into()] };
+    let status = LogStatus { complete: false, remarks: vec!["a server was not started".into()] };
     let findings = [&finding, &report.findings[1]];
-    let log =
-        log(&sarif_log("1.0.0", super::rules(), &findings, &report.suppressed, &told).to_string());
+    let log = log(
+        &sarif_log("1.0.0", super::rules(), &findings, &report.suppressed, &status).to_string()
+    );
     let run = &log["runs"][0];
     let first = &run["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(first["artifactLocation"]["uri"], ".cursor/mcp.json");
@@ -156,7 +157,7 @@ fn rules_explain_themselves() {
     let run = super::redteam::run(0);
     let mut summary = super::summary(&run, &[], false);
     summary.redteam = Some(Box::new(report));
-    let log = log(&told(find("sarif").unwrap(), &options(), &run, &[], &summary));
+    let log = log(&render(find("sarif").unwrap(), &options(), &run, &[], &summary));
     let rule = &log["runs"][0]["tool"]["driver"]["rules"][0];
     assert_eq!(rule["name"], "CommandInjection");
     assert!(rule["help"]["markdown"].as_str().unwrap().contains("# What counts as proof"));

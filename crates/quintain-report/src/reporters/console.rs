@@ -1,5 +1,4 @@
-//! What a person sees in the terminal: a line per case, then the failures with everything needed to
-//! understand them, then the totals.
+//! The report in the terminal: a line per case, then the failures with their details, then the totals.
 
 mod redteam;
 
@@ -17,15 +16,15 @@ use crate::{Options, Report, Reporter, exchanges, findings, gist};
 const META: Meta = Meta {
     id: "console",
     aliases: &["table"],
-    summary: "the table on the terminal",
+    summary: "a table in the terminal",
     docs: "\
 # What it does
-Shows a line per case up to a limit, after it failures only, and repeats the failures at the end:
-the reason, the place in the suite, what was sent and what was answered. Then the totals, the
-latency, and tests that did not come out the same each time.
+Shows a line per case up to a limit, then only failures, and repeats the failures at the end with the
+reason, the place in the suite, the request and the response. The totals, the latency and the flaky and
+varying tests follow.
 
-Of a red-team run it shows the findings with their proofs and the command that shows each again, how
-often every attack worked, what was not run and why, and the totals.
+For a red-team run it shows the findings with their proofs and a command that reproduces each, the
+success rate of every attack, what did not run and why, and the totals.
 
 # Example
 ```sh
@@ -35,11 +34,11 @@ quintain eval -c suite.yaml
     since: "0.1.0",
 };
 
-/// Failures beyond these are counted at the end, not repeated.
+/// Maximum number of failures to repeat at the end; the others are counted.
 const MAX_FAILURES: usize = 100;
 const MAX_UNSTEADY: usize = 10;
 const MAX_ASSERTIONS: usize = 5;
-/// Where the text of a row begins, behind its status.
+/// Column where the text of a row begins, after its status.
 const INDENT: usize = 7;
 
 pub(super) struct Console;
@@ -79,12 +78,12 @@ struct Screen {
     rows: usize,
     /// Passed cases that were not shown.
     hidden: usize,
-    /// Ready to print.
+    /// Formatted for printing.
     failures: Vec<String>,
     more_failures: usize,
 }
 
-/// Whether rows have to say which target and which prompt they are about.
+/// Whether rows must name their target and prompt.
 #[derive(Default)]
 struct Columns {
     targets: bool,
@@ -178,13 +177,13 @@ impl Screen {
             let reason = self.paint(Tone::Dim, &reason);
             writeln!(self.out, "{:INDENT$}{reason}", "")?;
             if self.failures.len() < MAX_FAILURES {
-                let told = self.failure(case);
-                self.failures.push(told);
+                let text = self.failure(case);
+                self.failures.push(text);
             } else {
                 self.more_failures += 1;
             }
         }
-        // Somebody is watching.
+        // The output is a terminal.
         self.out.flush()
     }
 
@@ -298,7 +297,7 @@ impl Screen {
         if summary.missing > 0 {
             parts.push(self.tinted(summary.missing, Tone::Yellow, "not run"));
         }
-        // Of a run that was killed nobody knows how long it took.
+        // The duration of a killed run is unknown.
         let known = (summary.duration_ms > 0.0).then(|| duration(summary.duration_ms));
         let took = known.map(|took| format!(" in {took}")).unwrap_or_default();
         writeln!(self.out, "{}{}{took}", self.label("Results"), parts.join(", "))?;
@@ -313,7 +312,7 @@ impl Screen {
             }
         }
         if summary.interrupted {
-            let text = self.paint(Tone::Yellow, "interrupted; what is above is not all");
+            let text = self.paint(Tone::Yellow, "interrupted; the results above are incomplete");
             writeln!(self.out, "{}{text}", self.label("Run"))?;
         }
         Ok(())
@@ -335,7 +334,7 @@ impl Screen {
         let flaky = count(summary.flaky, "flaky test", "flaky tests");
         let varying = count(summary.varying, "test", "tests");
         let label = self.label("Repeats");
-        writeln!(self.out, "{label}{flaky}; {varying} answered in more than one way")?;
+        writeln!(self.out, "{label}{flaky}; {varying} with different responses")?;
         for unsteady in summary.unsteady.iter().take(MAX_UNSTEADY) {
             let text = unsteady_text(unsteady);
             writeln!(self.out, "{:9}{}", "", fit(&text, self.width - 9))?;
@@ -348,7 +347,7 @@ impl Screen {
     }
 }
 
-/// How many cells and lines a reason may fill: a difference or a list needs more than a sentence.
+/// Maximum columns and lines of a reason: a diff or a list needs more than a sentence.
 fn room(reason: &str) -> (usize, usize) {
     if reason.contains('\n') { (16, 30) } else { (2, 6) }
 }
@@ -358,8 +357,8 @@ fn unsteady_text(unsteady: &Unsteady) -> String {
         Some(description) => line(description, 60),
         None => format!("test {}", unsteady.test_idx + 1),
     };
-    let answers = count(unsteady.distinct, "answer", "different answers");
+    let responses = count(unsteady.distinct, "response", "different responses");
     let place = unsteady.place.as_ref().map(|place| format!(" ({place})"));
     let (passed, runs) = (unsteady.passed, unsteady.runs);
-    format!("{name}: {passed} of {runs} passed, {answers}{}", place.unwrap_or_default())
+    format!("{name}: {passed} of {runs} passed, {responses}{}", place.unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! A table with the columns of promptfoo: one line per test, the targets side by side.
+//! A table with promptfoo's columns: one line per test, with columns for each target.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
@@ -18,14 +18,14 @@ use crate::{Options, Report, Reporter, findings, gist};
 const META: Meta = Meta {
     id: "csv",
     aliases: &[],
-    summary: "a table for spreadsheets: one line per test, prompts and targets side by side",
+    summary: "a table for spreadsheets: one line per test, with columns for each prompt and target",
     docs: "\
 # What it does
 Writes the columns that promptfoo writes: the variables, then for each prompt and target the output,
 `Status`, `Score`, `Named Scores`, a column per metric, `Grader Reason` and `Comment`. The reason of
-an error is the error itself. Bouts of a red-team run end with `pluginId`, `strategyId` and
-`severity`. Cells that a spreadsheet would take for a formula get a leading apostrophe; invisible
-characters are written out.
+an error is the error itself. Rows of a red-team run end with `pluginId`, `strategyId` and `severity`.
+Cells that a spreadsheet would interpret as a formula start with an apostrophe; invisible characters are
+escaped.
 
 # Example
 ```sh
@@ -35,7 +35,7 @@ quintain eval -c suite.yaml -o results.csv
     since: "0.1.0",
 };
 
-/// Spreadsheets refuse longer cells.
+/// Maximum cell length that spreadsheets accept.
 const MAX_CELL: usize = 32_000;
 
 pub(super) struct Csv;
@@ -62,7 +62,7 @@ impl Reporter for Csv {
     }
 }
 
-/// Cases wait in the spool because the heading names all variables and metrics.
+/// Cases wait in the spool because the header lists all variables and metrics.
 struct Table {
     out: BufWriter<Box<dyn Write + Send>>,
     run: Option<RunInfo>,
@@ -71,11 +71,11 @@ struct Table {
     /// By column.
     metrics: BTreeMap<usize, BTreeSet<String>>,
     described: bool,
-    /// Bouts of a red-team run are among the cases.
+    /// Whether the cases include bouts of a red-team run.
     attacked: bool,
 }
 
-/// What is told of bouts.
+/// Metadata of bouts.
 const OF_BOUTS: [&str; 3] = ["pluginId", "strategyId", "severity"];
 
 #[derive(Serialize, Deserialize)]
@@ -120,8 +120,8 @@ impl Table {
         }
         self.described |= case.description.is_some();
         let bout = findings::bout(case).map(|_| {
-            let told = |name| case.test.get("metadata")?.get(name)?.as_str();
-            OF_BOUTS.map(|name| told(name).map(cut).unwrap_or_default()).to_vec()
+            let value = |name| case.test.get("metadata")?.get(name)?.as_str();
+            OF_BOUTS.map(|name| value(name).map(cut).unwrap_or_default()).to_vec()
         });
         self.attacked |= bout.is_some();
         let vars = case.vars.iter().map(|(name, value)| {

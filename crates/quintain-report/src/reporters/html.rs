@@ -1,7 +1,7 @@
-//! One file to look at in a browser, offline: summary and charts first, then every case in a table
-//! that a small script draws from the data in the file. Without scripts there is a plain table.
+//! One HTML file for a browser, offline: summary and charts first, then every case in a table
+//! that a small script builds from data in the file. Without scripts there is a plain table.
 //!
-//! The page forbids itself to load anything; its script and style are allowed by their hashes.
+//! The content security policy of the page forbids loading anything; its script and style are allowed by hash.
 
 mod chart;
 mod data;
@@ -28,14 +28,14 @@ use crate::{Options, Report, Reporter, RuleDocs, gist};
 const META: Meta = Meta {
     id: "html",
     aliases: &[],
-    summary: "one file to look at in a browser, offline",
+    summary: "one HTML file for a browser, offline",
     docs: "\
 # What it does
-Writes a page with the totals, charts of pass rate and latency, and a table of all cases that can be
-searched and filtered. A case unfolds to its prompt, output, assertions with their lines in the suite
-and the exchanges. A red-team run opens with its risk, the findings with innocent call and attempt side
-by side, tools against attacks, success rates, what was learned, and frameworks with what was not run.
-The file needs no network and forbids itself any; without scripts it shows a plain table.
+Writes a page with the totals, charts of pass rate and latency, and a table of all cases that you can
+search and filter. A case expands to its prompt, output, assertions with their lines in the suite and the
+exchanges. A red-team run starts with its risk, the findings with baseline call and attempt side by side,
+a matrix of tools and attacks, success rates, what the run learned, and frameworks with what did not run.
+The file needs no network and blocks any access to it; without scripts it shows a plain table.
 
 # Example
 ```sh
@@ -47,10 +47,10 @@ quintain eval -c suite.yaml -o report.html
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
-/// Browsers take files of this size; details of passed cases are the first to go.
+/// Maximum size for browsers; details of passed cases are omitted first.
 const ROOM_FOR_PASSED: usize = 48 << 20;
 const ROOM_FOR_ALL: usize = 192 << 20;
-/// Rows of the plain table.
+/// Maximum rows of the plain table.
 const MAX_PLAIN: usize = 300;
 
 pub(super) struct Html;
@@ -224,10 +224,10 @@ fn head(out: &mut impl Write, title: &str) -> io::Result<()> {
     writeln!(out, "<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>")
 }
 
-/// The class and the words of the verdict at the top.
+/// Class and text of the verdict at the top.
 fn verdict(summary: &Summary) -> (&'static str, String) {
     match (summary.total(), summary.passed) {
-        (0, _) => ("error", "Nothing was run".into()),
+        (0, _) => ("error", "No test ran".into()),
         (all, passed) if all == passed => ("pass", "Passed".into()),
         _ => ("fail", "Failed".into()),
     }
@@ -284,7 +284,7 @@ fn cards(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
     writeln!(out, "</section>")
 }
 
-/// Text in HTML, in elements and in quoted attributes.
+/// Text escaped for HTML elements and quoted attributes.
 fn escape(text: &str) -> Cow<'_, str> {
     let text = visible(text);
     if !text.contains(['&', '<', '>', '"', '\'']) {

@@ -1,4 +1,4 @@
-//! The document of promptfoo's version 3 with our own parts beside it; one row per line.
+//! The document of promptfoo's version 3 with our own parts; one row per line.
 
 use std::io::{self, BufWriter, Write};
 
@@ -14,15 +14,14 @@ use crate::{Options, Report, Reporter};
 const META: Meta = Meta {
     id: "json",
     aliases: &[],
-    summary: "one JSON document with everything, readable for readers of promptfoo's",
+    summary: "one JSON document with everything, in promptfoo's layout",
     docs: "\
 # What it does
-Writes `results.results[]`, `results.prompts[]` and `results.stats` as promptfoo's version 3 has
-them, and beside them `quintain` (percentiles, flaky tests, whether the run was interrupted), per
-row too (the place in the suite, attempts, proofs; the exchanges of cases that did not pass). A
-red-team run adds `findings`, `suppressed`, `unusedSuppressions` (entries of a baseline that excuse
-nothing) and `coverage`: what was attacked and what was not, and why.
-Invisible characters are written as escapes. The totals follow the rows.
+Writes `results.results[]`, `results.prompts[]` and `results.stats` in the layout of promptfoo's version
+3. `quintain` adds percentiles, flaky tests and whether the run was interrupted and, per row, the place in
+the suite, attempts, proofs, and the exchanges of cases that did not pass. A red-team run adds `findings`,
+`suppressed`, `unusedSuppressions` (entries of a baseline that match nothing) and `coverage`: what was
+attacked, what was not, and why. Invisible characters are escaped. The totals follow the rows.
 
 # Example
 ```sh
@@ -83,7 +82,7 @@ impl Report for Document {
                 writeln!(out, "}},")?;
                 let mut rest = Vec::new();
                 write_json(&mut rest, &Rest::of(layout, summary, &self.options))?;
-                // Its entries belong to the document that is open.
+                // Its entries continue the open document.
                 out.write_all(rest.strip_prefix(b"{").unwrap_or(&rest))?;
                 out.write_all(b"\n")?;
                 out.flush()?;
@@ -94,7 +93,7 @@ impl Report for Document {
     }
 }
 
-/// JSON on one line, in which characters that deceive are escaped.
+/// JSON on one line, with deceptive characters escaped.
 pub(super) fn write_json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     let mut serializer = serde_json::Serializer::with_formatter(out, Visible);
     Ok(value.serialize(&mut serializer)?)

@@ -1,4 +1,4 @@
-//! The rows of the JSON document, one per line and nothing else.
+//! Only the rows of the JSON document, one per line.
 
 use std::io::{self, BufWriter, Write};
 
@@ -12,11 +12,11 @@ use crate::{Options, Report, Reporter};
 const META: Meta = Meta {
     id: "jsonl",
     aliases: &["ndjson"],
-    summary: "one JSON row per case and line, written and flushed as cases end",
+    summary: "one line of JSON per case, written and flushed when the case ends",
     docs: "\
 # What it does
 Writes each case as a line of JSON, with the keys of `results.results[]` of the JSON document. A line
-is flushed as soon as its case is reported, so that another program can follow a run.
+is flushed as soon as its case is reported, so another program can follow the run.
 
 # Example
 ```sh

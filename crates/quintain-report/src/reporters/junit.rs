@@ -1,7 +1,7 @@
-//! JUnit's XML for build servers: a suite per prompt and target, with the real reasons.
+//! JUnit XML for build servers: a suite per prompt and target, with the full reasons.
 //!
 //! Suites state their totals before their cases, so cases wait in spools. Libraries for this format
-//! hold the whole report in memory instead.
+//! keep the whole report in memory instead.
 
 mod redteam;
 
@@ -27,11 +27,11 @@ const META: Meta = Meta {
     summary: "JUnit XML for build servers",
     docs: "\
 # What it does
-Writes a `testsuite` per prompt and target and a `testcase` per case: `failure` and `error` carry the
-reason of every assertion that failed with its place in the suite, `system-out` the exchange (cut to
-size). A bout of a red-team run that failed tells its finding and the proofs; attacks that were not run
-are skipped tests, and the suite has properties for risk, rates, phases and frameworks. Characters that
-XML does not allow are written out.
+Writes a `testsuite` per prompt and target and a `testcase` per case. `failure` and `error` contain the
+reason of every failed assertion with its place in the suite, `system-out` contains the exchange,
+truncated if long. A failed case of a red-team run contains its finding and the proofs; attacks that did
+not run are skipped tests, and the suite has properties for risk, rates, phases and frameworks.
+Characters that XML does not allow are escaped.
 
 # Example
 ```sh
@@ -73,7 +73,7 @@ struct Document {
     run: Option<RunInfo>,
     /// By column.
     suites: Vec<Spool>,
-    /// Those that failed, of all columns.
+    /// The failed cases of all columns.
     bouts: Spool,
 }
 
@@ -164,7 +164,7 @@ impl Document {
     }
 }
 
-/// The element of a case, cut at the end of the reasons.
+/// The element of a case, up to the end of the reasons.
 fn testcase(case: &CaseResult, verbose: bool) -> (String, String) {
     use std::fmt::Write as _;
     let (mut before, mut after) = (String::new(), String::new());
@@ -214,7 +214,7 @@ fn testcase(case: &CaseResult, verbose: bool) -> (String, String) {
     (before, after)
 }
 
-/// Every reason with its place; the overall one if no assertion was made.
+/// Every reason with its place; the overall reason if no assertion ran.
 fn reasons(case: &CaseResult) -> String {
     let each = gist::failures(case).take(50).map(|component| {
         let reason = excerpt(&component.verdict.reason, MAX_REASON);
@@ -232,7 +232,7 @@ fn attribute(text: &str) -> Cow<'_, str> {
     escape(text, true)
 }
 
-/// For XML 1.0, which has no way at all to write most control characters.
+/// Text for XML 1.0, which cannot represent most control characters.
 fn escape(text: &str, attribute: bool) -> Cow<'_, str> {
     let text = visible(text);
     if !text.contains(['&', '<', '>', '"', '\n', '\t', '\u{fffe}', '\u{ffff}']) {

@@ -1,4 +1,4 @@
-//! A summary for the page of a build: counts, failures first, details to unfold.
+//! A summary for the page of a build: counts, failures first, expandable details.
 
 mod redteam;
 
@@ -19,13 +19,14 @@ use crate::{Options, Report, Reporter, exchanges, findings, gist};
 const META: Meta = Meta {
     id: "markdown",
     aliases: &["md"],
-    summary: "a summary for build pages: counts, failures first, details to unfold",
+    summary: "a summary for build pages: counts, failures first, expandable details",
     docs: "\
 # What it does
-Writes GitHub's Markdown for a job summary or a comment: the counts, the failures with their line in
-the suite and their exchanges to unfold, a table per prompt and target, the passed cases last. Of a
-red-team run it has the findings with their proofs, what was not run, what was tried on each argument,
-what was learned, and the coverage of frameworks. What targets said cannot break out of it: markup, pipes, backticks and HTML are escaped.
+Writes GitHub Markdown for a job summary or a comment: the counts, the failures with their line in the
+suite and expandable exchanges, a table per prompt and target, and the passed cases. For a red-team run
+it contains the findings with their proofs, what did not run, the attacks on each argument, what the run
+learned, and the coverage of frameworks. Text from targets cannot inject markup: Markdown, pipes,
+backticks and HTML are escaped.
 
 # Example
 ```sh
@@ -35,7 +36,7 @@ quintain eval -c suite.yaml -o \"$GITHUB_STEP_SUMMARY.md\"
     since: "0.1.0",
 };
 
-/// Build servers refuse summaries of more than a mebibyte.
+/// Build servers reject summaries larger than a mebibyte.
 const MAX_FAILURES: usize = 100;
 const MAX_DETAILS: usize = 30;
 const MAX_PASSED: usize = 200;
@@ -84,7 +85,7 @@ impl Report for Page {
                 self.run = Some(RunInfo { config: Value::Null, ..(**run).clone() });
                 Ok(())
             }
-            // The findings tell of them.
+            // The findings describe them.
             Event::Case(case) if findings::bout(case).is_some() => Ok(()),
             Event::Case(case) if gist::passed(case) => self.fine(case),
             Event::Case(case) => self.failure(case),
@@ -150,7 +151,7 @@ impl Page {
         let verdict = if summary.passed == summary.total() { "passed" } else { "failed" };
         writeln!(out, "## {}: {verdict}\n", inline(&title))?;
         if summary.interrupted {
-            writeln!(out, "> **Interrupted**: {} of the cases were not run.\n", summary.missing)?;
+            writeln!(out, "> **Interrupted**: {} cases did not run.\n", summary.missing)?;
         }
         writeln!(out, "| passed | failed | errors | not run | flaky | duration |")?;
         writeln!(out, "| ---: | ---: | ---: | ---: | ---: | ---: |")?;
@@ -225,17 +226,17 @@ fn unsteady(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
     if summary.unsteady.is_empty() {
         return Ok(());
     }
-    writeln!(out, "### Not the same each time\n")?;
+    writeln!(out, "### Flaky and varying tests\n")?;
     for unsteady in summary.unsteady.iter().take(20) {
         let name = match &unsteady.description {
             Some(description) => inline(&line(description, 100)),
             None => format!("test {}", unsteady.test_idx + 1),
         };
         let place = unsteady.place.as_ref().map(|place| code(&place.to_string()));
-        let answers = count(unsteady.distinct, "answer", "different answers");
+        let responses = count(unsteady.distinct, "response", "different responses");
         writeln!(
             out,
-            "- {name}: {} of {} passed, {answers} {}",
+            "- {name}: {} of {} passed, {responses} {}",
             unsteady.passed,
             unsteady.runs,
             place.unwrap_or_default()
@@ -244,7 +245,7 @@ fn unsteady(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Text of one line in which nothing is markup: neither Markdown's nor HTML's.
+/// Text on one line, with Markdown and HTML markup escaped.
 pub fn inline(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for c in visible(text).chars() {
@@ -253,23 +254,23 @@ pub fn inline(text: &str) -> String {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
-            // As references: a backslash does not help everywhere, nor against autolinks.
+            // As character references: a backslash does not work everywhere, nor against autolinks.
             '|' | '`' | '*' | '_' | '~' | '[' | ']' | '\\' | '#' | '@' | '!' | '$' => {
                 let _ = write!(escaped, "&#{};", c as u32);
             }
             c => escaped.push(c),
         }
     }
-    // Addresses must not become links.
+    // URLs must not become links.
     escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
 }
 
-/// `<code>` rather than backticks, which cannot be escaped inside themselves.
+/// `<code>` instead of backticks, which cannot be escaped inside code.
 fn code(text: &str) -> String {
     format!("<code>{}</code>", inline(text))
 }
 
-/// A block with a fence that is longer than any in it.
+/// A block with a fence that is longer than any fence in it.
 fn fenced(text: &str) -> String {
     let text = visible(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -16,7 +16,7 @@ use std::path::Path;
 use crate::Reporter;
 
 pub use markdown::inline as markdown_inline;
-pub use sarif::{Told, log as sarif_log};
+pub use sarif::{LogStatus, log as sarif_log};
 
 static ALL: &[&dyn Reporter] = &[
     &console::Console,
@@ -35,17 +35,17 @@ pub fn all() -> &'static [&'static dyn Reporter] {
     ALL
 }
 
-/// The reporter of a name or alias.
+/// The reporter with a name or alias.
 pub fn find(name: &str) -> Option<&'static dyn Reporter> {
     ALL.iter().copied().find(|reporter| reporter.meta().answers_to(name))
 }
 
-/// How the file of each reporter ends, the usual form only: what help texts show.
+/// The usual suffix of each reporter, for help texts.
 pub fn suffixes() -> impl Iterator<Item = &'static str> {
     ALL.iter().filter_map(|reporter| reporter.suffixes().first().copied())
 }
 
-/// The reporter for a file by the end of its name, whatever its case; the longest end wins.
+/// The reporter for a file name, by the longest matching suffix, ignoring case.
 pub fn for_path(path: &Path) -> Option<&'static dyn Reporter> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     let all = ALL.iter().flat_map(|reporter| {

@@ -1,5 +1,5 @@
 //! SARIF for code scanning: findings of a red-team run, or the failed cases of a suite. Results are
-//! written as they come; what they refer to stands behind them.
+//! written as they arrive; the rules and taxonomies they refer to follow.
 
 mod results;
 mod rules;
@@ -27,13 +27,13 @@ const META: Meta = Meta {
     docs: "\
 # What it does
 Writes the findings of a red-team run as results of SARIF 2.1.0: the attack as rule with its
-explanation, the severity as level, the line of the suite where the server is written, the tool and
-argument as logical location, a fingerprint that stays the same from run to run, the weaknesses as
-taxonomies (OWASP, ATLAS, CWE), the proofs and the commands that show it again. Findings that a
-baseline excuses are marked as suppressed, with the reason. What was not run is listed as a
-notification, since it is not clean. `quintain scan` writes the same format.
+explanation, the severity as level, the line of the suite that defines the server, the tool and argument
+as logical location, a fingerprint that is the same in every run, the weaknesses as taxonomies (OWASP,
+ATLAS, CWE), the proofs and the commands that reproduce them. Findings that a baseline accepts are marked
+as suppressed, with the reason. Attacks that did not run are notifications, because they are not clean.
+`quintain scan` writes the same format.
 
-Of the run of a suite, the failed cases become results that point at the line of the suite.
+For the run of a suite, the failed cases become results that point at the line of the suite.
 
 # Example
 ```sh
@@ -83,7 +83,7 @@ impl Report for Log {
             }
             Event::Case(case) => self.case(case),
             Event::Finished(summary) => self.finish(summary),
-            // The summary has them all, with those that are suppressed.
+            // The summary contains all findings, including suppressed ones.
             Event::Phase(_) | Event::Finding(_) | Event::Warning(_) => Ok(()),
         }
     }
@@ -137,13 +137,13 @@ impl Log {
     }
 }
 
-/// Findings that no run made, those of a scan, as one log.
+/// Findings of a scan, as one log.
 pub fn log(
     version: &str,
     docs: RuleDocs,
     findings: &[&Finding],
     suppressed: &[Finding],
-    told: &Told,
+    status: &LogStatus,
 ) -> Value {
     let mut rules = Rules::new(docs);
     let all = findings.iter().copied().chain(suppressed);
@@ -154,7 +154,7 @@ pub fn log(
         })
         .collect();
     let taxonomies = taxonomies::described(rules.frameworks());
-    let notifications = told.remarks.iter().map(|text| notification("note", text));
+    let notifications = status.remarks.iter().map(|text| notification("note", text));
     let notifications: Vec<Value> = notifications.take(MAX_NOTIFICATIONS).collect();
     json!({
         "version": "2.1.0",
@@ -164,7 +164,7 @@ pub fn log(
             "tool": {"driver": driver(version, &rules, &taxonomies)},
             "taxonomies": taxonomies,
             "invocations": [{
-                "executionSuccessful": told.complete,
+                "executionSuccessful": status.complete,
                 "toolExecutionNotifications": notifications,
             }],
             "automationDetails": {"id": "quintain/scan"},
@@ -173,11 +173,11 @@ pub fn log(
     })
 }
 
-/// What there is to say beside findings.
-pub struct Told {
-    /// Whether everything was looked at that was to be looked at.
+/// What a log contains in addition to findings.
+pub struct LogStatus {
+    /// Whether the check was complete.
     pub complete: bool,
-    /// What was not done, and why.
+    /// What did not run, and why.
     pub remarks: Vec<String>,
 }
 
@@ -187,7 +187,7 @@ fn driver(version: &str, rules: &Rules, taxonomies: &[Value]) -> Value {
         "name": "Quintain",
         "version": version,
         "semanticVersion": version,
-        "shortDescription": {"text": "Tests and attacks anything that speaks MCP"},
+        "shortDescription": {"text": "Tests and attacks MCP servers"},
         "rules": rules.described(),
         "supportedTaxonomies": supported,
     })
@@ -205,7 +205,7 @@ fn invocation(run: &RunInfo, summary: &Summary) -> Value {
         }
     };
     if summary.interrupted {
-        notify("error", &format!("interrupted; {} of the cases were not run", summary.missing));
+        notify("error", &format!("interrupted; {} cases did not run", summary.missing));
     }
     if let Some(report) = summary.redteam.as_deref() {
         if let Some(why) = &report.cut_short {

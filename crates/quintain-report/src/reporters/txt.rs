@@ -1,4 +1,4 @@
-//! What the console shows, without colours and with every case.
+//! The console report without colours and with every case.
 
 use std::io::Write;
 
@@ -10,11 +10,11 @@ use crate::{Options, Report, Reporter};
 const META: Meta = Meta {
     id: "txt",
     aliases: &["text"],
-    summary: "a plain table of all cases, failures repeated at the end",
+    summary: "a plain table of all cases, with the failures repeated at the end",
     docs: "\
 # What it does
-Writes the table of the console without colours, 100 columns wide, and does not leave cases out. Of a
-red-team run it writes what the console shows.
+Writes the table of the console without colours, 100 columns wide, and omits no case. For a red-team run
+it writes what the console shows.
 
 # Example
 ```sh

@@ -15,8 +15,8 @@ const META: Meta = Meta {
     summary: "the JSON document as YAML",
     docs: "\
 # What it does
-Writes the same document as `json`. Every text that could be taken for something else is quoted, so
-that readers of YAML 1.1 and 1.2 agree.
+Writes the same document as `json`. Every ambiguous text is quoted, so that readers of YAML 1.1 and 1.2
+agree.
 
 # Example
 ```sh

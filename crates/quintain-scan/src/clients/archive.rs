@@ -21,14 +21,14 @@ const MAX_MANIFEST: u32 = 4 << 20;
 const ENTRY: usize = 46;
 const HEAD: usize = 30;
 
-/// Why an archive holds no manifest for us.
+/// Why the manifest of an archive cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     #[error("{0}")]
     Read(#[from] std::io::Error),
     #[error("the archive is broken: {0}")]
     Broken(&'static str),
-    #[error("the archive has no `{MANIFEST}`, so it is no MCP bundle")]
+    #[error("the archive has no `{MANIFEST}`, so it is not an MCP bundle")]
     Missing,
     #[error("its `{MANIFEST}` is {0}")]
     Unreadable(&'static str),
@@ -39,7 +39,7 @@ use ArchiveError::{Broken, Missing, Unreadable};
 /// The manifest of a bundle.
 ///
 /// # Errors
-/// When it is no whole archive, or its manifest is missing, encrypted, too large or no text.
+/// If the archive is incomplete, or its manifest is missing, encrypted, too large or not text.
 pub fn manifest(archive: &mut (impl Read + Seek)) -> Result<String, ArchiveError> {
     let directory = directory(archive)?;
     let entry = find(&directory)?;
@@ -69,7 +69,7 @@ pub fn manifest(archive: &mut (impl Read + Seek)) -> Result<String, ArchiveError
     String::from_utf8(bytes).map_err(|_| Unreadable("not UTF-8"))
 }
 
-/// The directory stands before the record at the end, which tells how long it is.
+/// The directory precedes the record at the end, which contains its length.
 fn directory(archive: &mut (impl Read + Seek)) -> Result<Vec<u8>, ArchiveError> {
     let whole = archive.seek(SeekFrom::End(0))?;
     let tail = whole.min(END as u64 + MAX_REMARK);
@@ -90,7 +90,7 @@ fn directory(archive: &mut (impl Read + Seek)) -> Result<Vec<u8>, ArchiveError> 
     Ok(directory)
 }
 
-/// Where a file stands.
+/// The place of a file in the archive.
 struct Entry {
     method: u16,
     crc: u32,
@@ -205,7 +205,7 @@ mod tests {
         for deflate in [false, true] {
             assert_eq!(read(&packed(&files, deflate)).unwrap(), "{\"a\": 1}");
         }
-        assert!(read(&packed(&files[..2], true)).unwrap_err().contains("no MCP bundle"));
+        assert!(read(&packed(&files[..2], true)).unwrap_err().contains("not an MCP bundle"));
     }
 
     #[test]

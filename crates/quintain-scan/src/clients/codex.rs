@@ -18,6 +18,6 @@ pub(super) static CODEX: Client = Client {
 
 fn sections(root: &quintain_source::Node) -> Vec<Section<'_>> {
     let own = Section::at(root, &["mcp_servers"]);
-    // What plugins bring along has the form of others.
+    // Plugins use the form of other clients.
     if own.is_empty() { section::wrapped_or_flat(root) } else { own }
 }

@@ -1,4 +1,4 @@
-//! Lists of names beside the servers that say which of them are not used.
+//! Lists of names next to the servers that disable some of them.
 
 use quintain_source::Node;
 

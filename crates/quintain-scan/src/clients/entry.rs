@@ -172,7 +172,7 @@ impl<'d> Fields<'d> {
             if let Some(text) = item.raw() {
                 texts.push(text.to_owned());
             } else {
-                let what = format!("`{name}` holds {} where a text is due", item.describe());
+                let what = format!("`{name}` contains {} instead of text", item.describe());
                 self.complain(item, what);
             }
         }

@@ -1,4 +1,4 @@
-//! Files of no client in particular, and of any client that is not told by the name of its file.
+//! Files of no particular client, and of clients that the file name does not identify.
 
 use quintain_source::Node;
 

@@ -18,7 +18,7 @@ pub struct Dirs {
     pub variables: BTreeMap<String, String>,
 }
 
-/// A file that may be there. Its path may hold `*` and `**`.
+/// A file that may exist. Its path may contain `*` and `**`.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     pub client: &'static Client,
@@ -32,7 +32,7 @@ pub fn candidates(dirs: &Dirs) -> Vec<Candidate> {
     for client in super::all() {
         for location in client.locations {
             for path in dirs.paths(location) {
-                // A file that several clients read is told once, as that of the first.
+                // A file that several clients read is listed once, for the first of them.
                 if found.iter().all(|known| known.path != path) {
                     found.push(Candidate { client, scope: location.scope, path });
                 }

@@ -1,8 +1,8 @@
 //! Configurations of MCP clients: where each client keeps them, and what they say. To add a client:
 //! write its file, and its line in `ALL`.
 //!
-//! Everything here is told, nothing is looked up: text in, entries out. What a configuration says is
-//! hostile, and one bad entry never sinks its siblings.
+//! The caller provides all input: text in, entries out. The content of a configuration is hostile, and
+//! one invalid entry never affects the others.
 
 mod amazon_q;
 pub mod archive;
@@ -55,7 +55,7 @@ pub struct Client {
     pub title: &'static str,
     /// Where its configurations lie.
     pub locations: &'static [Location],
-    /// Where servers stand in such a configuration.
+    /// The sections of such a configuration that contain servers.
     pub sections: fn(&Node) -> Vec<Section<'_>>,
 }
 
@@ -145,7 +145,7 @@ pub struct Entry {
     pub name: String,
     /// The folder it counts for, if the configuration names one.
     pub project: Option<String>,
-    /// None if the entry does not tell, or not in a form that is understood.
+    /// None if the entry does not define it, or not in a supported form.
     pub launch: Option<Launch>,
     pub disabled: bool,
     pub problems: Vec<Problem>,
@@ -155,7 +155,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Where it stands.
+    /// Its place in the file.
     pub fn written(&self, config: &Config) -> Written {
         let file = config.path.display().to_string();
         Written { file, line: self.line, column: self.column }
@@ -209,7 +209,7 @@ pub fn read(client: &'static Client, scope: Scope, path: &Path, text: &str) -> C
     config
 }
 
-/// Reads a file of some client, told by its name and its content. None if nothing in it looks like
+/// Reads a file of a client, identified by its name and its content. None if nothing in it looks like
 /// servers and nothing is broken.
 pub fn recognise(path: &Path, text: &str) -> Option<Config> {
     let known = locations::owner(path).unwrap_or(&generic::GENERIC);

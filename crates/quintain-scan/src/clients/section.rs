@@ -20,7 +20,7 @@ impl<'n> Section<'n> {
         Self { servers, project: None, name: None }
     }
 
-    /// A server that stands alone.
+    /// A single server.
     pub(super) fn one(name: &'n str, server: &'n Node) -> Self {
         Self { name: Some(name), ..Self::new(server) }
     }
@@ -32,7 +32,7 @@ impl<'n> Section<'n> {
         nested.or_else(dotted).filter(|node| !node.is_null()).map(Self::new).into_iter().collect()
     }
 
-    /// A map that holds nothing but servers, if it does.
+    /// A map that contains only servers, if it is one.
     pub(super) fn flat(root: &'n Node) -> Vec<Self> {
         let entries = root.as_map().unwrap_or_default();
         let servers = !entries.is_empty() && entries.iter().all(|(_, node)| looks_like_one(node));

@@ -169,7 +169,7 @@ fn a_bad_entry_does_not_sink_its_siblings() {
         told,
         [
             (2, "the entry is the number `7`, not a map"),
-            (3, "`args` holds a list where a text is due"),
+            (3, "`args` contains a list instead of text"),
             (3, "`env` is the number `3`, not a map"),
             (4, "has neither a command nor a URL"),
             (5, "`command` is empty"),
@@ -238,7 +238,7 @@ fn files_are_told_by_name_and_content() {
         id("/x/openapi.json", r#"{"openapi": "3.1.0", "servers": [{"url": "https://x"}]}"#),
         None
     );
-    assert_eq!(id("/x/y.json", "{"), Some("generic"), "what is broken is told");
+    assert_eq!(id("/x/y.json", "{"), Some("generic"), "a broken file is reported");
 }
 
 #[test]

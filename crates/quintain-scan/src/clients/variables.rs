@@ -19,12 +19,12 @@ static REFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&forms.join("|")).ok()
 });
 
-/// Whether a text holds a reference.
+/// Whether a text contains a reference.
 pub fn is_reference(text: &str) -> bool {
     REFERENCE.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
-/// What is written out, with a space in the place of every reference.
+/// The text with a space instead of every reference.
 pub fn without_references(text: &str) -> Cow<'_, str> {
     REFERENCE.as_ref().map_or(Cow::Borrowed(text), |regex| regex.replace_all(text, " "))
 }

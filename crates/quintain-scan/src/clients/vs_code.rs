@@ -34,7 +34,7 @@ pub(super) fn sections(root: &Node) -> Vec<Section<'_>> {
     let mut found = Section::at(root, &["servers"]);
     // Others call a list so: descriptions of HTTP interfaces, for one.
     found.retain(|section| section.servers.as_seq().is_none());
-    // The settings of a window stand beside its folders.
+    // The settings of a window are next to its folders.
     for settings in std::iter::once(root).chain(root.get("settings")) {
         found.extend(Section::at(settings, &["mcp", "servers"]));
         let inner = settings.get("mcp").and_then(|mcp| mcp.get("mcpServers"));

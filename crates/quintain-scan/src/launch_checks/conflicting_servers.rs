@@ -49,7 +49,7 @@ impl LaunchCheck for ConflictingServers {
         WEAKNESS
     }
 
-    /// Told once, at the later of two.
+    /// Reported once, at the later of two.
     fn look(&self, scene: &Scene<'_>) -> Vec<Concern> {
         let own = identity(scene.launch);
         let others = scene
@@ -85,7 +85,7 @@ impl LaunchCheck for ConflictingServers {
     }
 }
 
-/// What tells servers apart.
+/// What distinguishes servers.
 fn identity(launch: &Launch) -> Vec<String> {
     match launch {
         Launch::Url { url, .. } => vec![url.trim_end_matches('/').to_owned()],
@@ -109,7 +109,9 @@ mod tests {
             config("cursor", Scope::Project, other),
         ];
         assert_eq!(look_at(&ConflictingServers, &configs, 0), []);
-        let [concern] = &look_at(&ConflictingServers, &configs, 2)[..] else { panic!("not told") };
+        let [concern] = &look_at(&ConflictingServers, &configs, 2)[..] else {
+            panic!("not reported")
+        };
         assert_eq!(concern.severity, Some(Severity::Medium));
         assert!(concern.what.contains("Cursor (/home/me/mcp.json)"));
     }

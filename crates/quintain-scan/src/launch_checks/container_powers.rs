@@ -22,7 +22,7 @@ folders, of system folders and of the socket of the container engine.
 People put servers into containers in order not to have to trust them. With one of these options the server owns the host all the same.
 
 # What counts as proof
-The option stands before the image.
+The option precedes the image.
 
 # Example
 ```json

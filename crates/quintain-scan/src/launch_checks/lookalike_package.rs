@@ -116,8 +116,8 @@ fn concern(package: &Package) -> Option<Concern> {
     let Package { name, part, .. } = package;
     let title = "The package has nearly the name of another";
     if !name.is_ascii() {
-        let what = format!("`{name}` holds letters that are not Latin");
-        return Some(Concern::new(part, title, what).help("write the name anew, letter by letter"));
+        let what = format!("`{name}` contains letters that are not Latin");
+        return Some(Concern::new(part, title, what).help("type the name again, letter by letter"));
     }
     let known: &[&str] = match package.source {
         Source::Npm => &NPM,
@@ -131,7 +131,7 @@ fn concern(package: &Package) -> Option<Concern> {
     }
     let near = known.iter().copied().find(|known| is_near(&name, known)).or_else(|| {
         let scope = scope(&name)?;
-        // `@modelcontextprotocol-official/...` is owned by somebody else.
+        // `@modelcontextprotocol-official/...` has another owner.
         scope.contains(SCOPE).then_some("@modelcontextprotocol/...")
     })?;
     let what = format!("`{}` is not `{near}`", package.name);

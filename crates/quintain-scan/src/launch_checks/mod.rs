@@ -1,6 +1,6 @@
 //! Checks of how servers are started or reached, as their configurations say. To add one: write its
-//! file, and its line in `ALL`. Nothing is started, and what a check wants to know of the machine it
-//! asks a [`Machine`].
+//! file, and its line in `ALL`. Nothing is started, and checks read the machine only
+//! through a [`Machine`].
 
 mod conflicting_servers;
 mod container_powers;
@@ -122,7 +122,7 @@ pub fn all() -> &'static [&'static dyn LaunchCheck] {
     ALL
 }
 
-/// What is wrong with an entry. Disabled entries are told, not judged.
+/// What is wrong with an entry. Disabled entries are listed, not checked.
 pub fn look(
     config: &Config,
     entry: &Entry,

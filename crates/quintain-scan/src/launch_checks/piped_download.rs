@@ -21,7 +21,7 @@ static META: Meta = Meta {
 Looks for `curl ... | sh`, `bash <(curl ...)`, `eval \"$(wget ...)\"`, `iex (iwr ...)` and the like in the command of a server.
 
 # Why it matters
-With every start of the client, whoever holds the address decides what runs on this machine.
+At every start of the client, whoever controls the URL decides what runs on this machine.
 
 # What counts as proof
 A program that downloads, and one that runs what comes out of it.

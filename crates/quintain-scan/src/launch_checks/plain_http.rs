@@ -16,10 +16,10 @@ static META: Meta = Meta {
     summary: "A server beyond this machine is reached over http",
     docs: "\
 # What it does
-Tells servers with an `http:` or `ws:` address that is not one of this machine, and proxies that are started with one.
+Reports servers with an `http:` or `ws:` URL on another machine, and proxies that are started with one.
 
 # Why it matters
-Everybody on the way reads the calls and the credentials, and can answer in the place of the server: with tools of their own.
+Anyone on the network path can read the calls and the credentials, and can respond instead of the server, with tools of their own.
 
 # What counts as proof
 The scheme of the address, and a host that is not a loopback name or address.

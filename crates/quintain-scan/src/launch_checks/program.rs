@@ -6,7 +6,7 @@ use quintain_evidence::connection::Launch;
 
 use crate::clients::words;
 
-/// A word of a command line, and the part of the entry that it stands in.
+/// A word of a command line, and the part of the entry that contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
@@ -207,7 +207,7 @@ fn package(source: Source, spec: &str, part: String) -> Package {
     let bare = || (spec.to_owned(), None);
     let address = spec.contains("://") || spec.starts_with("git+") || spec.starts_with("github:");
     let (name, version) = match source {
-        // The revision stands behind the address.
+        // The revision follows the URL.
         Source::Npm if address => spec.split_once('#').map_or_else(bare, named),
         Source::Pypi if address => {
             let path = spec.split_once("://").map_or(spec, |(_, path)| path);

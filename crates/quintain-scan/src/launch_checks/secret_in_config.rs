@@ -21,14 +21,14 @@ static META: Meta = Meta {
     docs: "\
 # What it does
 Looks for credentials in the environment, the arguments, the headers and the address of a server: by their form (keys of many vendors, tokens, private keys),
-and by the names that they are assigned to. References such as `${env:X}`, `${input:x}`, `$X` and `{{env.X}}` are what should stand there.
+and by the names that they are assigned to. References such as `${env:X}`, `${input:x}`, `$X` and `{{env.X}}` are the recommended form.
 
 # Why it matters
 Configurations are copied, committed, synchronised and read by every program of the user, the other servers among them. Arguments are shown to every
 user of the machine by `ps`.
 
 # What counts as proof
-A value with the form of a key, or a random text below a name that says so, is certain; a shorter one is suspected. The value itself is never shown.
+A value with the form of a key, or random text under the name of a secret, is certain; a shorter one is suspected. The value itself is never shown.
 
 # Example
 ```json
@@ -130,7 +130,7 @@ pub fn literals(launch: &Launch) -> Vec<Literal> {
     found
 }
 
-/// Values whose name tells what they are.
+/// Values whose name marks them as secrets.
 fn named(part: &str, name: &str, value: &str) -> Vec<Literal> {
     let found = plain(part, value);
     let lower = name.to_ascii_lowercase();

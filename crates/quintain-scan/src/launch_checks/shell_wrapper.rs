@@ -15,8 +15,8 @@ static META: Meta = Meta {
     summary: "The server is started by a shell",
     docs: "\
 # What it does
-Tells commands that are a shell with a script: `sh -c`, `bash -lc`, `cmd /c`, `powershell -Command`. A script in base64 is of high severity, `cmd /c npx`
-is only mentioned, since Windows knows no other way.
+Reports commands that are a shell with a script: `sh -c`, `bash -lc`, `cmd /c`, `powershell -Command`. A script in base64 is of high severity, `cmd /c npx`
+is only mentioned, because Windows has no other way.
 
 # Why it matters
 What a shell runs depends on quotes, profiles and variables, and consent dialogues show the name of the shell instead of that of the server.

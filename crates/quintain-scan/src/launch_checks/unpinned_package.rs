@@ -16,8 +16,8 @@ static META: Meta = Meta {
     summary: "A server is fetched in whatever version is the newest",
     docs: "\
 # What it does
-Looks at servers that `npx`, `uvx`, `pipx`, `docker run` and their relatives fetch when they are started, and tells those without an exact
-version: none at all, `latest`, a range, a branch.
+Checks servers that `npx`, `uvx`, `pipx`, `docker run` and similar programs fetch at start, and reports those without an exact
+version: no version, `latest`, a range, a branch.
 
 # Why it matters
 Whoever takes over the package, or its maintainer's account, runs code on this machine with the next start of the client. Nobody sees the
@@ -62,7 +62,7 @@ fn concern(package: &Package) -> Concern {
     let Package { name, version, spec, part, .. } = package;
     let what = match version.as_deref() {
         None => format!("`{spec}` has no version"),
-        Some(version) => format!("`{version}` of `{name}` is no exact version"),
+        Some(version) => format!("`{version}` of `{name}` is not an exact version"),
     };
     let help = match package.source {
         Source::Npm | Source::Nuget => {

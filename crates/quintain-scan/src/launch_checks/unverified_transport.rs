@@ -18,7 +18,7 @@ static META: Meta = Meta {
     summary: "The protection of a connection is switched off",
     docs: "\
 # What it does
-Tells proxies to remote servers that are started with `--allow-http` or the like, and flags and variables that switch off the verification of
+Reports proxies to remote servers that are started with `--allow-http` or similar, and flags and variables that disable the verification of
 certificates: `--insecure`, `NODE_TLS_REJECT_UNAUTHORIZED=0`, `--allow-insecure-host`.
 
 # Why it matters

@@ -1,4 +1,4 @@
-//! What Nunjucks writes differently from Jinja, rewritten: expressions, `elseif`, `verbatim`,
+//! Rewrites what Nunjucks writes differently from Jinja: expressions, `elseif`, `verbatim`,
 //! `for key, value in map`, `switch`.
 
 use std::borrow::Cow;
@@ -46,7 +46,7 @@ pub(super) fn translated(text: &str) -> Cow<'_, str> {
 /// One expression of a template, without its braces.
 pub(super) fn expression(text: &str) -> String {
     rewritten(text).unwrap_or_else(|| {
-        // The engine understands it, or says what is wrong.
+        // The engine accepts it or reports the error.
         let mut out = String::with_capacity(text.len());
         code(text, &mut out);
         out
@@ -70,7 +70,7 @@ enum Piece {
     Comment,
 }
 
-/// The offset behind `%}`. Quotes protect it.
+/// The offset after `%}`. Quotes protect it.
 fn tag_end(text: &str) -> Option<usize> {
     let mut quote = None;
     let mut bytes = text.bytes().enumerate();
@@ -88,14 +88,14 @@ fn tag_end(text: &str) -> Option<usize> {
     None
 }
 
-/// A `switch` that has been opened.
+/// An open `switch`.
 struct Switch {
     subject: String,
-    /// Whether a case of it has been written.
+    /// Whether one of its cases has been written.
     begun: bool,
 }
 
-/// Writes the tags of `switch` as those of `if`. False if it is another tag.
+/// Writes the tags of `switch` as those of `if`. False for any other tag.
 fn switched(tag: &str, switches: &mut Vec<Switch>, out: &mut String) -> bool {
     let body = tag[2..tag.len() - 2].trim_matches('-').trim();
     let (word, argument) = body.split_at(body.find(char::is_whitespace).unwrap_or(body.len()));
@@ -124,7 +124,7 @@ fn switched(tag: &str, switches: &mut Vec<Switch>, out: &mut String) -> bool {
     true
 }
 
-/// Writes a `{% ... %}` and returns what is left to read.
+/// Writes a `{% ... %}` and returns the remaining text.
 fn statement<'t>(tag: &str, after: &'t str, out: &mut String) -> &'t str {
     let inner = &tag[2..tag.len() - 2];
     let open = if inner.starts_with('-') { "{%-" } else { "{%" };
@@ -158,15 +158,15 @@ fn statement<'t>(tag: &str, after: &'t str, out: &mut String) -> &'t str {
     after
 }
 
-/// `item in list` or `key, value in map`, with the filter that makes a sequence of it. In brackets,
-/// `if` is an expression as in Nunjucks, which knows no other here.
+/// `item in list` or `key, value in map`, with the filter that makes it a sequence. In brackets,
+/// `if` is an expression as in Nunjucks, which has no other form here.
 fn looped(arguments: &str) -> Option<(&str, &'static str, &str)> {
     let (names, sequence) = arguments.split_once(" in ")?;
     let each = if are_names(names) && names.contains(',') { "__pairs" } else { "__items" };
     Some((names.trim(), each, sequence.trim()))
 }
 
-/// `a = value`, or `a, b = value`, which gives the same value to all.
+/// `a = value`, or `a, b = value`, which assigns the same value to all.
 fn assigned(arguments: &str) -> Option<(Vec<&str>, &str)> {
     let (names, value) = arguments.split_once('=')?;
     are_names(names).then(|| (names.split(',').map(str::trim).collect(), value.trim()))
@@ -176,7 +176,7 @@ fn are_names(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ',' | ' '))
 }
 
-/// What stands between `raw` and `endraw` is nobody's business.
+/// The text between `raw` and `endraw` is copied unchanged.
 fn raw<'t>(word: &str, open: &str, close: &str, after: &'t str, out: &mut String) -> &'t str {
     let end_word = format!("end{word}");
     let mut from = 0;
@@ -194,13 +194,13 @@ fn raw<'t>(word: &str, open: &str, close: &str, after: &'t str, out: &mut String
         }
         from = at + 2;
     }
-    // Never closed: the engine will say so.
+    // Never closed: the engine reports it.
     out.push_str("{% raw %}");
     out.push_str(after);
     ""
 }
 
-/// Copies code, with the operators and words replaced that the engine spells otherwise.
+/// Copies code and replaces the operators and words that the engine spells differently.
 fn code(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -241,7 +241,7 @@ fn code(text: &str, out: &mut String) {
     }
 }
 
-/// The length of a text in quotes at the start; the rest if it never ends.
+/// The length of a quoted text at the start; the whole text if the quote never ends.
 pub(super) fn quoted(text: &str) -> usize {
     let mut chars = text.char_indices();
     let open = chars.next().map(|(_, c)| c);
@@ -255,7 +255,7 @@ pub(super) fn quoted(text: &str) -> usize {
     text.len()
 }
 
-/// `.length` as a property, not as a part of a longer name or a method.
+/// `.length` as a property, not as part of a longer name or a method.
 fn is_length(text: &str) -> bool {
     text.strip_prefix(".length").is_some_and(|after| {
         let next = after.chars().next();

@@ -1,13 +1,13 @@
-//! Expressions, rewritten for the engine: operators with the meaning that they have in JavaScript,
-//! into which Nunjucks translates them word for word.
+//! Rewrites expressions for the engine: operators have the meaning of JavaScript, into
+//! which Nunjucks translates them directly.
 
 use std::fmt;
 use std::fmt::Write as _;
 
-/// Brackets in brackets; nobody writes more.
+/// Maximum nesting of brackets.
 const MAX_DEPTH: usize = 64;
 
-/// The expression in the words of the engine. None if it is not one that Nunjucks knows.
+/// The expression in the syntax of the engine. None if Nunjucks does not know it.
 pub(super) fn rewritten(text: &str) -> Option<String> {
     let mut reader = Reader { rest: text, depth: 0 };
     let node = reader.expression()?;
@@ -20,7 +20,7 @@ pub(super) fn identical(left: &str, right: &str) -> String {
 }
 
 enum Node {
-    /// Something that a filter can be applied to as it stands.
+    /// An expression to which a filter can be applied directly.
     Whole(String),
     /// Operators of one level, applied one after the other. Operands may be chains of a level that
     /// binds tighter.
@@ -48,7 +48,7 @@ impl Node {
         if rest.is_empty() { first } else { Self::Chain(Box::new(first), rest) }
     }
 
-    /// `!` in front of the translation, where it binds tighter than any operator of a chain.
+    /// `!` before the translation, where it binds tighter than any operator of a chain.
     fn not(self) -> Self {
         match self {
             Self::Whole(text) => Self::Whole(format!("(not {text})")),
@@ -108,7 +108,7 @@ impl<'t> Reader<'t> {
         self.rest.trim_start().chars().next()
     }
 
-    /// One of these operators. Of `*` and `**`, or `/` and `//`, it is the longer that stands there.
+    /// One of these operators. Of `*` and `**`, or `/` and `//`, the longest match.
     fn operator(&mut self, known: &[&'static str]) -> Option<&'static str> {
         let rest = self.rest.trim_start();
         let longer = ["**", "//"].into_iter().find(|longer| rest.starts_with(longer));
@@ -166,7 +166,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// `or`, and inside of it `and`.
+    /// `or`, and inside it `and`.
     fn logical(&mut self, word: &str) -> Option<Node> {
         let operand = |reader: &mut Self| match word {
             "or" => reader.logical("and"),
@@ -253,7 +253,7 @@ impl<'t> Reader<'t> {
         Some(terms)
     }
 
-    /// A call of a function in the translation, so nothing can get between its parts.
+    /// A function call in the translation, so that operators cannot split it.
     fn power(&mut self) -> Option<Node> {
         let first = self.signed(true)?;
         let mut rest = Vec::new();
@@ -312,7 +312,7 @@ impl<'t> Reader<'t> {
             }
             _ => match self.word()? {
                 "null" => Some("none".to_owned()),
-                // A regular expression, which the engine has not.
+                // A regular expression, which the engine does not support.
                 "r" if self.rest.starts_with('/') => None,
                 word if KEYWORDS.contains(&word) => None,
                 word => Some(word.to_owned()),
@@ -325,7 +325,7 @@ impl<'t> Reader<'t> {
         let len = super::dialect::quoted(rest);
         let (text, after) = rest.split_at(len);
         self.rest = after;
-        // One that never ends is for the engine to complain about.
+        // The engine reports a quote that never ends.
         let quote = text.chars().next()?;
         (text.len() > 1 && text.ends_with(quote)).then_some(text)
     }
@@ -342,12 +342,12 @@ impl<'t> Reader<'t> {
         }
         let (number, after) = rest.split_at(end);
         self.rest = after;
-        // `1e5` and `1px` are something else.
+        // `1e5` and `1px` are not integers.
         let ends = after.chars().next().is_none_or(|c| !c.is_alphanumeric() && c != '_');
         ends.then_some(number)
     }
 
-    /// Members, indices and calls behind a value.
+    /// Members, indices and calls after a value.
     fn postfix(&mut self, mut text: String) -> Option<String> {
         loop {
             match self.peek() {
@@ -371,7 +371,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What stands in `[...]`. Slices are not known to Nunjucks, but they are clear.
+    /// The content of `[...]`. Nunjucks has no slices, but their meaning is clear.
     fn index(&mut self) -> Option<String> {
         let mut text = String::new();
         while !self.skip("]") {
@@ -403,7 +403,7 @@ impl<'t> Reader<'t> {
         Some(Node::Whole(format!("{value}={}", self.expression()?)))
     }
 
-    /// `name: value`, where the name may stand without quotes.
+    /// `name: value`, where the name may be without quotes.
     fn entry(&mut self) -> Option<Node> {
         let key = match self.peek()? {
             '"' | '\'' => self.quoted()?.to_owned(),
@@ -413,7 +413,7 @@ impl<'t> Reader<'t> {
         Some(Node::Whole(format!("{key}: {}", self.expression()?)))
     }
 
-    /// What stands between brackets, separated by commas.
+    /// The items between brackets, separated by commas.
     fn items(
         &mut self,
         open: char,

@@ -1,16 +1,16 @@
-//! The filters of Nunjucks, with its results. Those that make texts longer know a limit.
+//! The filters of Nunjucks, with its results. Filters that lengthen text have a limit.
 
 use minijinja::value::{Kwargs, Rest, Value as Variable, ValueKind};
 use minijinja::{Environment, Error, ErrorKind};
 
 use super::value::{dict, float, items, json, list, pairs, text, variable};
 
-/// No filter makes a text longer than that.
+/// Maximum length of a filter's result.
 const MAX_LENGTH: usize = 16 << 20;
 
 type Filter = fn(&Variable, &Args<'_>) -> Result<Variable, Error>;
 
-/// What stands in the parentheses behind a filter.
+/// The arguments of a filter.
 struct Args<'a> {
     given: &'a [Variable],
     named: Kwargs,
@@ -22,7 +22,7 @@ impl Args<'_> {
         named.or_else(|| self.given.get(at).cloned()).unwrap_or(Variable::UNDEFINED)
     }
 
-    /// A count; the default for zero and for what is no number.
+    /// A count; the default for zero and for values that are not numbers.
     fn count(&self, at: usize, name: &str, default: usize) -> usize {
         let count = float(&self.get(at, name));
         if count >= 1.0 { count.min(1e9) as usize } else { default }
@@ -93,7 +93,7 @@ pub(super) fn register(engine: &mut Environment<'static>) {
             filter(&value, &Args { given: &given, named })
         });
     }
-    // Chance would make runs differ; the others are not known to Nunjucks.
+    // `random` would make runs differ; Nunjucks has none of the others.
     for name in FOREIGN {
         engine.remove_filter(name);
     }
@@ -106,7 +106,7 @@ pub(super) fn failed(reason: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidOperation, reason.into())
 }
 
-/// Text no longer than allowed.
+/// Text of at most the allowed length.
 pub(super) fn bounded(length: usize) -> Result<(), Error> {
     within(length, MAX_LENGTH)
 }
@@ -115,7 +115,7 @@ pub(super) fn within(length: usize, limit: usize) -> Result<(), Error> {
     if length > limit { Err(failed("the text grows without bounds")) } else { Ok(()) }
 }
 
-/// The text of a value; nothing for what is missing or false.
+/// The text of a value; empty for missing and false values.
 fn normal(value: &Variable) -> String {
     if value.kind() == ValueKind::Bool && !value.is_true() { String::new() } else { text(value) }
 }
@@ -162,7 +162,7 @@ fn unpacked(value: &Variable) -> Variable {
     list(pairs(value).into_iter().map(|(key, value)| list(vec![key.into(), value])).collect())
 }
 
-/// What `for x in ...` goes over: a map has no length, hence nothing.
+/// What `for x in ...` iterates over: a map has no length, hence nothing.
 fn iterated(value: &Variable) -> Variable {
     if value.kind() == ValueKind::Map { list(Vec::new()) } else { value.clone() }
 }
@@ -286,7 +286,7 @@ fn indent(value: &Variable, args: &Args<'_>) -> Result<Variable, Error> {
     Ok(format!("{first}{}", text.replace('\n', &format!("\n{space}"))).into())
 }
 
-/// What stands at the start of a text as a number.
+/// The number at the start of a text.
 fn parse_float(text: &str) -> Option<f64> {
     let text = text.trim_start();
     let sign = usize::from(text.starts_with(['-', '+']));
@@ -417,7 +417,7 @@ fn round(value: &Variable, args: &Args<'_>) -> Result<Variable, Error> {
     let rounded = match text(&args.get(1, "method")).as_str() {
         "ceil" => scaled.ceil(),
         "floor" => scaled.floor(),
-        // As JavaScript: halves go up, also below zero.
+        // As JavaScript: halves round up, also below zero.
         _ => (scaled + 0.5).floor(),
     };
     Ok(Variable::from(rounded / factor))
@@ -464,7 +464,7 @@ fn sort(value: &Variable, args: &Args<'_>) -> Result<Variable, Error> {
     Ok(list(keyed.into_iter().map(|(_, item)| item).collect()))
 }
 
-/// Tags and comments go; white space is squeezed, unless line breaks are to be kept.
+/// Removes tags and comments, and collapses white space unless line breaks are to be kept.
 fn striptags(value: &Variable, args: &Args<'_>) -> Result<Variable, Error> {
     let stripped = without_tags(&normal(value));
     let trimmed = stripped.trim();
@@ -489,7 +489,7 @@ fn striptags(value: &Variable, args: &Args<'_>) -> Result<Variable, Error> {
 fn without_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    // Searched once: a text of opening brackets only must not be searched again for each.
+    // Searched once, so that a text of opening brackets does not cost quadratic time.
     let (mut may_close, mut may_comment) = (true, true);
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
@@ -554,7 +554,7 @@ fn urlencode(value: &Variable, _: &Args<'_>) -> Result<Variable, Error> {
     Ok(joined.join("&").into())
 }
 
-/// As `encodeURIComponent` does it.
+/// As `encodeURIComponent`.
 fn component(text: &str) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(text.len());
@@ -572,7 +572,7 @@ fn urlize(value: &Variable, args: &Args<'_>) -> Result<Variable, Error> {
     let text = text(value);
     let shown = args.get(0, "length");
     let shown = if shown.is_number() { float(&shown).max(0.0) as usize } else { usize::MAX };
-    // A link repeats its address.
+    // A link repeats its URL.
     bounded(text.len().saturating_mul(2))?;
     Ok(super::links::urlize(&text, shown, args.flag(1, "nofollow")).into())
 }

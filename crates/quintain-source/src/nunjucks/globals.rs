@@ -1,4 +1,4 @@
-//! `cycler` and `joiner`, which remember what they gave last.
+//! `cycler` and `joiner`, which remember their last value.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ pub(super) fn register(engine: &mut Environment<'static>) {
     });
 }
 
-/// Gives its items one after the other, and again from the start.
+/// Returns its items one after the other, and starts again at the end.
 #[derive(Debug)]
 struct Cycler {
     items: Vec<Variable>,
@@ -47,7 +47,7 @@ impl Object for Cycler {
     }
 }
 
-/// Gives nothing at first, and its separator from then on.
+/// Returns nothing at first, then its separator.
 #[derive(Debug)]
 struct Joiner {
     separator: String,

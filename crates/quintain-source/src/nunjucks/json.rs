@@ -1,4 +1,4 @@
-//! JSON text with templates in it: what is filled in never breaks the JSON around it.
+//! JSON text with templates in it: an expanded value never breaks the JSON around it.
 
 use serde_json::{Map, Value};
 
@@ -6,12 +6,12 @@ use super::{Nunjucks, RenderError, is_template, only_expression};
 use crate::template::expression_end;
 
 impl Nunjucks {
-    /// JSON text with templates in it. Inside of a JSON string a value is escaped; a string that is
-    /// one expression takes its type; outside of strings a value is written as JSON, and text that
-    /// is JSON already as it stands.
+    /// JSON text with templates in it. Inside a JSON string a value is escaped; a string that is
+    /// one expression takes its type; outside strings a value is written as JSON, and text that
+    /// is already JSON unchanged.
     ///
     /// # Errors
-    /// As [`Self::render`], or when the outcome is no JSON.
+    /// As [`Self::render`], or if the result is not valid JSON.
     pub fn render_json(&self, text: &str, vars: &Map<String, Value>) -> Result<Value, RenderError> {
         if let Ok(value) = serde_json::from_str(text) {
             return if is_template(text) { self.render_value(&value, vars) } else { Ok(value) };
@@ -78,8 +78,8 @@ impl Nunjucks {
     }
 }
 
-/// The offset behind the closing braces of an expression in a JSON string, where quotes stand
-/// escaped. Nothing if they do not.
+/// The offset after the closing braces of an expression in a JSON string, where quotes are
+/// escaped. None if they are not.
 fn end_in_string(text: &str) -> Option<usize> {
     let mut quote = None;
     let mut bytes = text.bytes().enumerate();
@@ -103,7 +103,7 @@ fn end_in_string(text: &str) -> Option<usize> {
     None
 }
 
-/// A value as it fits between other JSON text.
+/// A value in the form that fits between other JSON text.
 fn fitting(value: &Value, inside: bool) -> String {
     if inside {
         let text = if value.is_null() { String::new() } else { super::printed(value) };
@@ -114,7 +114,7 @@ fn fitting(value: &Value, inside: bool) -> String {
         Value::String(text) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => {
             text.clone()
         }
-        // Nothing is left out, as a template would.
+        // An undefined value becomes empty, as in a template.
         Value::String(text) if text.is_empty() => String::new(),
         other => other.to_string(),
     }

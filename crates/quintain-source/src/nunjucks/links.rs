@@ -1,6 +1,6 @@
-//! `urlize`: addresses in a text become links.
+//! `urlize`: URLs in a text become links.
 
-/// Makes links of the words of a text that look like addresses; `shown` is how much of one is shown.
+/// Turns the words of a text that look like URLs into links; `shown` is the maximum length of the link text.
 pub(super) fn urlize(text: &str, shown: usize, nofollow: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -34,7 +34,7 @@ fn link(word: &str, shown: usize, nofollow: bool) -> Option<String> {
         .then(|| format!("<a href=\"http://{address}\"{rel}>{short}</a>"))
 }
 
-/// The word without the punctuation around it, one mark on each side.
+/// The word without surrounding punctuation, one character on each side.
 fn bare(word: &str) -> &str {
     let word = ["(", "<", "&lt;"].iter().find_map(|mark| word.strip_prefix(mark)).unwrap_or(word);
     [".", ",", ")", "&gt;"].iter().find_map(|mark| word.strip_suffix(mark)).unwrap_or(word)

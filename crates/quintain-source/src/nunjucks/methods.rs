@@ -1,4 +1,4 @@
-//! The methods that values have in JavaScript, and templates therefore use.
+//! The JavaScript methods of values that templates use.
 
 use minijinja::value::{Value as Variable, ValueKind};
 use minijinja::{Error, ErrorKind};
@@ -133,7 +133,7 @@ fn of_map(value: &Variable, name: &str, args: &[Variable]) -> Option<Variable> {
     }
 }
 
-/// An offset in the units that JavaScript counts.
+/// An offset in the units of JavaScript.
 fn position(subject: &str, at: Option<usize>) -> i64 {
     at.map_or(-1, |at| i64::try_from(subject[..at].encode_utf16().count()).unwrap_or(i64::MAX))
 }
@@ -159,7 +159,7 @@ fn cut(subject: &str, place: impl FnOnce(usize) -> std::ops::Range<usize>) -> St
     String::from_utf16_lossy(units.get(place(units.len())).unwrap_or_default())
 }
 
-/// An index as `slice` takes it: below zero it counts from the end.
+/// An index of `slice`: a negative one counts from the end.
 fn index(value: &Variable, default: f64, len: usize) -> usize {
     let at = if value.is_undefined() { default } else { float(value) };
     let at = if at.is_nan() { 0.0 } else { at };

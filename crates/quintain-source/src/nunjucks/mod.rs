@@ -1,4 +1,4 @@
-//! Templates over variables, in the dialect of Nunjucks: prompts, variables, values of assertions.
+//! Templates with variables, in the dialect of Nunjucks: prompts, variables, values of assertions.
 
 mod dialect;
 mod expression;
@@ -24,12 +24,12 @@ use crate::template::expression_end;
 pub use value::{array_index, printed};
 use value::{text, variable};
 
-/// Steps that one template may take.
+/// Maximum steps of one template.
 const FUEL: u64 = 5_000_000;
-/// What one template may write.
+/// Maximum output of one template.
 const MAX_OUTPUT: usize = 64 << 20;
 
-/// Fills in templates from variables.
+/// Expands templates with variables.
 pub struct Nunjucks {
     engine: Environment<'static>,
     env: Variable,
@@ -38,17 +38,17 @@ pub struct Nunjucks {
     off: bool,
 }
 
-/// A filter of the user: the value and what stands in the parentheses.
+/// A filter of the user, called with the value and the arguments.
 pub type CustomFilter = Box<dyn Fn(&[Value]) -> Result<Value, String> + Send + Sync>;
 
-/// Why a template cannot be filled in.
+/// Why a template cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the template cannot be filled in: {reason}")]
+#[error("the template cannot be expanded: {reason}")]
 pub struct RenderError {
     pub reason: String,
 }
 
-/// Whether there is anything to fill in.
+/// Whether the text contains a template.
 pub fn is_template(text: &str) -> bool {
     text.contains("{{") || text.contains("{%") || text.contains("{#")
 }
@@ -72,7 +72,7 @@ impl Nunjucks {
         Self { engine: engine(), env: value::dict(shown.collect()), variables: env, off }
     }
 
-    /// Makes a filter known to templates.
+    /// Adds a filter.
     pub fn add_filter(&mut self, name: &str, filter: CustomFilter) {
         let filter = move |value: Variable, given: Rest<Variable>| {
             let arguments: Vec<Value> =
@@ -83,10 +83,10 @@ impl Nunjucks {
         self.engine.add_filter(name.to_owned(), filter);
     }
 
-    /// A text with everything filled in.
+    /// The expanded text.
     ///
     /// # Errors
-    /// When the template is no template, or takes too long.
+    /// If the template is invalid or takes too long.
     pub fn render(&self, text: &str, vars: &Map<String, Value>) -> Result<String, RenderError> {
         if self.off || !is_template(text) {
             return Ok(text.to_owned());
@@ -98,8 +98,8 @@ impl Nunjucks {
         template.render(context).map_err(|why| failed(&why))
     }
 
-    /// A prompt with everything filled in. Templates in the variables are filled in first, unless
-    /// they mention something unknown; a text with a tag that never ends stays as it is.
+    /// The expanded prompt. Templates in the variables are expanded first, unless
+    /// they mention something unknown; a text with a tag that never ends stays unchanged.
     ///
     /// # Errors
     /// As [`Self::render`].
@@ -120,10 +120,10 @@ impl Nunjucks {
         self.render_whole(text, &filled)
     }
 
-    /// Whether a prompt is a template that can be read at all.
+    /// Checks that a prompt is a valid template.
     ///
     /// # Errors
-    /// When it cannot.
+    /// If it is not.
     pub fn check(&self, text: &str) -> Result<(), RenderError> {
         if self.off || !is_template(text) || partial::is_partial(text) {
             return Ok(());
@@ -138,14 +138,14 @@ impl Nunjucks {
 
     fn mentions_unknown(&self, text: &str, vars: &Map<String, Value>) -> bool {
         let translated = dialect::translated(text);
-        // What is no template is left to those who fill it in.
+        // Expanding reports invalid templates.
         let Ok(template) = self.engine.template_from_str(&translated) else { return false };
         let mentioned = template.undeclared_variables(false);
         mentioned.iter().any(|name| name != "env" && !vars.contains_key(name))
     }
 
-    /// A value whose texts are filled in. A text that is one expression and nothing else takes the
-    /// type of what it names.
+    /// A value with its texts expanded. A text that is one expression and nothing else takes the
+    /// type of its value.
     ///
     /// # Errors
     /// As [`Self::render`].
@@ -173,9 +173,9 @@ impl Nunjucks {
         })
     }
 
-    /// The value of an expression. An unknown name is empty text, as it is in a text.
+    /// The value of an expression. An unknown name is empty text, as in a text.
     fn evaluate(&self, expression: &str, vars: &Map<String, Value>) -> Result<Value, RenderError> {
-        // A plain name is the usual case, and what it names need not be taken apart.
+        // A plain name is the usual case and needs no template engine.
         let name = expression.trim();
         if let Some(value) = vars.get(name) {
             return Ok(value.clone());
@@ -191,7 +191,7 @@ impl Nunjucks {
         Ok(value::json(&value))
     }
 
-    /// The variables that a template mentions; others need not be prepared.
+    /// The variables that a template mentions; others need no preparation.
     fn context<'n>(
         &self,
         names: impl Iterator<Item = &'n str>,
@@ -215,7 +215,7 @@ fn engine() -> Environment<'static> {
     engine.set_undefined_behavior(UndefinedBehavior::Chainable);
     engine.set_fuel(Some(FUEL));
     engine.set_recursion_limit(100);
-    // Nunjucks has none, and it would let loops pile up text.
+    // Nunjucks has none, and it would let loops accumulate text.
     engine.remove_global("namespace");
     engine.set_formatter(|out, state, value| {
         let text = text(value);
@@ -235,7 +235,7 @@ fn engine() -> Environment<'static> {
     engine
 }
 
-/// The expression of a text that is nothing but one.
+/// The expression of a text that consists of nothing else.
 fn only_expression(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("{{")?;
     let end = expression_end(inner)?;

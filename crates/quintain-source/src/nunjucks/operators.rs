@@ -1,4 +1,4 @@
-//! The operators of JavaScript, which convert what they are given.
+//! The operators of JavaScript, which convert their operands.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ pub(super) fn register(engine: &mut Environment<'static>) {
     engine.add_filter("__floor", |value: Variable| whole(number(&value).floor()));
     engine.add_filter("__negative", |value: Variable| whole(-number(&value)));
     engine.add_filter("__number", |value: Variable| whole(number(&value)));
-    // Of the engine's own lists and maps, empty ones are false.
+    // The engine treats its own empty lists and maps as false.
     engine.add_filter("__list", |value: Variable| list(items(&value)));
     engine.add_filter("__dict", |value: Variable| dict(pairs(&value)));
 }
@@ -53,7 +53,7 @@ fn applied(operator: &str, left: &Variable, right: &Variable) -> Result<Variable
     })
 }
 
-/// What JavaScript tells apart.
+/// The types that JavaScript distinguishes.
 #[derive(PartialEq, Eq)]
 enum Type {
     Undefined,
@@ -79,7 +79,7 @@ fn is_object(value: &Variable) -> bool {
     type_of(value) == Type::Object
 }
 
-/// A value as a part of a text.
+/// A value as part of a text.
 fn string(value: &Variable) -> String {
     match type_of(value) {
         Type::Undefined => "undefined".to_owned(),
@@ -113,7 +113,7 @@ fn parsed(text: &str) -> f64 {
         "" => 0.0,
         "Infinity" | "+Infinity" => f64::INFINITY,
         "-Infinity" => f64::NEG_INFINITY,
-        // What else Rust reads as a number (`inf`, `nan`) is none.
+        // Other words that Rust reads as numbers (`inf`, `nan`) are not numbers here.
         _ if text
             .chars()
             .all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E')) =>
@@ -166,12 +166,12 @@ fn is_identical(left: &Variable, right: &Variable) -> bool {
     }
 }
 
-/// To the last bit, as it is everywhere in JavaScript.
+/// Exact comparison, as everywhere in JavaScript.
 fn are_equal(left: f64, right: f64) -> bool {
     left.partial_cmp(&right) == Some(Ordering::Equal)
 }
 
-/// Lists and maps are equal to themselves only.
+/// Lists and maps are equal only to themselves.
 fn is_same_object(left: &Variable, right: &Variable) -> bool {
     fn same<T: minijinja::value::Object + 'static>(left: &Variable, right: &Variable) -> bool {
         let (left, right) = (left.downcast_object_ref::<T>(), right.downcast_object_ref::<T>());

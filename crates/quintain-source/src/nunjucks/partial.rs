@@ -1,7 +1,7 @@
-//! Tags that are opened and never closed: a text with one is no template.
+//! Tags that are opened and never closed: a text with one is not a template.
 
-/// Whether a tag is still open at the end of its line. A text that says `raw` itself knows what it
-/// does.
+/// Whether a tag is still open at the end of its line. A text that contains `raw` is taken as a
+/// template.
 pub(super) fn is_partial(text: &str) -> bool {
     let open = |line: &str| {
         [("{%", '%'), ("{{", '}'), ("{#", '#')]

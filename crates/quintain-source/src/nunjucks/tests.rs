@@ -1,4 +1,4 @@
-//! Templates in, texts and values out. Expected texts are those of Nunjucks.
+//! Templates and their expected texts and values, as Nunjucks produces them.
 
 use proptest::prelude::*;
 use serde_json::json;

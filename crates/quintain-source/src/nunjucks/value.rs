@@ -1,5 +1,5 @@
-//! JSON values as templates see them, with the manners of JavaScript: maps keep their order, empty
-//! collections are true, and everything can be printed.
+//! JSON values as templates see them, with the behaviour of JavaScript: maps keep their order, empty
+//! collections are true, and every value can be printed.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value as Variable, ValueKind};
 use serde_json::{Map, Number, Value};
 
-/// Nothing deeper is honest.
+/// Maximum depth of a value.
 const MAX_DEPTH: usize = 200;
 
 #[derive(Debug)]
@@ -66,14 +66,14 @@ pub(super) fn list(items: Vec<Variable>) -> Variable {
     Variable::from_object(List(items))
 }
 
-/// A map in the order of JavaScript: keys that are numbers come first, by their size.
+/// A map in the order of JavaScript: numeric keys come first, in ascending order.
 pub(super) fn dict(mut entries: Vec<(String, Variable)>) -> Variable {
     entries.sort_by_key(|(key, _)| array_index(key).map_or((1, 0), |index| (0, index)));
     let index = entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
     Variable::from_object(Dict { entries, index })
 }
 
-/// The number that a key is, if JavaScript takes it for one.
+/// The number of a key, if JavaScript treats it as one.
 pub fn array_index(key: &str) -> Option<u32> {
     let plain = key == "0" || !key.starts_with(['0', '+']);
     key.parse().ok().filter(|index| plain && *index < u32::MAX)
@@ -96,7 +96,7 @@ pub(super) fn variable(value: &Value) -> Variable {
     }
 }
 
-/// A variable as JSON. What JSON does not know (a macro, an undefined value) is null.
+/// A variable as JSON. What JSON cannot represent (a macro, an undefined value) is null.
 pub(super) fn json(value: &Variable) -> Value {
     json_at(value, 0)
 }
@@ -122,7 +122,7 @@ fn json_at(value: &Variable, depth: usize) -> Value {
     }
 }
 
-/// A number; a whole one where JavaScript knows no difference.
+/// A number; a whole number where JavaScript makes no difference.
 pub(super) fn whole(number: f64) -> Variable {
     let is_whole = number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
     // Zero has a sign that an integer loses.
@@ -142,7 +142,7 @@ fn number(value: &Variable) -> Value {
         }
     }
     let number = float(value);
-    // JavaScript knows no difference between 2 and 2.0.
+    // JavaScript makes no difference between 2 and 2.0.
     if number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0 {
         return (number as i64).into();
     }
@@ -153,7 +153,7 @@ pub(super) fn float(value: &Variable) -> f64 {
     f64::try_from(value.clone()).unwrap_or(f64::NAN)
 }
 
-/// The items of a list; of anything else none.
+/// The items of a list; none for any other value.
 pub(super) fn items(value: &Variable) -> Vec<Variable> {
     match value.kind() {
         ValueKind::Seq | ValueKind::Iterable => {
@@ -163,7 +163,7 @@ pub(super) fn items(value: &Variable) -> Vec<Variable> {
     }
 }
 
-/// The entries of a map; of anything else none.
+/// The entries of a map; none for any other value.
 pub(super) fn pairs(value: &Variable) -> Vec<(String, Variable)> {
     if value.kind() != ValueKind::Map {
         return Vec::new();

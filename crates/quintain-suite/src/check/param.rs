@@ -31,7 +31,7 @@ impl Param {
         if templated { Self::Template(value) } else { Self::Fixed(value) }
     }
 
-    /// The value for this case. What cannot be filled in is the verdict already.
+    /// The value for this case. If it cannot be expanded, the error is the verdict.
     #[expect(clippy::result_large_err, reason = "the error is the verdict of the check")]
     pub fn resolve<'a>(&'a self, scene: &Scene<'a>) -> Result<Cow<'a, Value>, Verdict> {
         let fill = |text: &str| {

@@ -65,7 +65,7 @@ impl Loader<'_> {
             return;
         }
         if let Err(error) = templates.check(text) {
-            let title = "this template cannot be filled in";
+            let title = "this template cannot be expanded";
             let diagnostic = Diagnostic::new(place.strictness, "config::bad-template", title);
             self.dx.push(diagnostic.at(prompt.span, error.reason));
         }

@@ -103,7 +103,7 @@ fn time(text: &str, zone_needed: bool) -> bool {
     matches!(utc_hour, 23 | -1) && matches!(utc_minute, 59 | -1) && second < 61
 }
 
-/// A space may stand in place of the T.
+/// A space may replace the T.
 fn date_time(text: &str, zone_needed: bool) -> bool {
     let mut parts = text.split(|c: char| c.eq_ignore_ascii_case(&'t') || c.is_whitespace());
     match (parts.next(), parts.next(), parts.next()) {
@@ -116,7 +116,7 @@ fn duration(text: &str) -> bool {
     DURATION.is_match(text) && text != "P" && !text.ends_with('T')
 }
 
-/// ajv-formats wants a slash or a colon besides the grammar.
+/// In addition to the grammar, ajv-formats requires a slash or a colon.
 fn uri(text: &str) -> bool {
     URI.is_match(text) && URI_REFERENCE.is_match(text)
 }

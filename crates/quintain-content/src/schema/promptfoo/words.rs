@@ -232,7 +232,7 @@ impl Speaker<'_> {
         let path = error.schema_path().as_str();
         let dependencies = path.strip_suffix("/dependencies").map(|_| self.schema.pointer(path));
         if let Some(Some(Value::Object(dependencies))) = dependencies {
-            // Which of them it was is not told; the data has the one and lacks the other.
+            // The error does not name the property; the data has the one and lacks the other.
             let present = |name: &String| error.instance().get(name).is_some();
             let found = dependencies.iter().find_map(|(name, needed)| {
                 let needed =

@@ -1,4 +1,4 @@
-//! The authorize endpoint. There is no human to ask, so it approves at once.
+//! The authorize endpoint. There is no user to ask, so it approves at once.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) async fn authorize(
     Query(request): Query<AuthorizeRequest>,
 ) -> Result<Response, OAuthError> {
     let server = &gate.oauth;
-    // As long as client and address are not proven, nobody is redirected anywhere.
+    // Until client and redirect URI are verified, it never redirects.
     let client = server.clients().get(&request.client_id).ok_or(OAuthError::InvalidClient)?;
     let mut target =
         Url::parse(&request.redirect_uri).map_err(|_| OAuthError::InvalidRedirectUri)?;
@@ -65,7 +65,7 @@ pub(super) async fn authorize(
     Ok(Redirect::to(target.as_str()).into_response())
 }
 
-/// Registered addresses must match exactly, but for the port of a loopback address (RFC 8252).
+/// Registered URIs must match exactly, except for the port of a loopback address (RFC 8252).
 fn may_redirect(client: &Client, target: &Url) -> bool {
     let Some(registered) = &client.redirect_uris else { return is_loopback(target) };
     registered.iter().filter_map(|uri| Url::parse(uri).ok()).any(|mut uri| {

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::{super::Gate, error::OAuthError, random_text};
 use crate::credentials;
 
-/// What is known of one client.
+/// The data of one client.
 #[derive(Debug, Clone)]
 pub(super) struct Client {
     /// `None` for a public client.
     pub(super) secret: Option<String>,
-    /// The user that the client acts as without anybody's approval.
+    /// The user that the client acts as without approval.
     pub(super) user: Option<&'static str>,
     /// `None` for the documented clients, which may use any address on this machine.
     pub(super) redirect_uris: Option<Vec<String>>,

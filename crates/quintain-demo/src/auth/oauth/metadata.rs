@@ -1,4 +1,4 @@
-//! The documents by which clients find the authorization server: RFC 8414 and RFC 9728.
+//! The discovery documents of the authorization server: RFC 8414 and RFC 9728.
 
 use std::sync::Arc;
 

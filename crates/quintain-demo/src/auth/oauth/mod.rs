@@ -1,4 +1,4 @@
-//! A small OAuth 2.1 authorization server in memory: enough for a client to be tested against.
+//! A small OAuth 2.1 authorization server in memory, sufficient to test clients.
 
 mod authorize;
 mod clients;
@@ -27,11 +27,11 @@ use self::{clients::Clients, vault::Vault};
 use super::Gate;
 use crate::{config::Twin, identity::Caller};
 
-/// Scopes that a client can ask for.
+/// Scopes that a client can request.
 const SCOPES: [&str; 3] = ["read", "write", "offline_access"];
 const DEFAULT_SCOPE: &str = "read write";
 
-/// What a token stands for.
+/// The rights of a token.
 #[derive(Debug, Clone)]
 struct Grant {
     user: String,
@@ -45,7 +45,7 @@ struct Grant {
 pub(crate) struct AuthorizationServer {
     base_url: String,
     token_ttl: Duration,
-    /// In whose name the authorize endpoint approves.
+    /// The user in whose name the authorize endpoint approves.
     user: String,
     vault: Mutex<Vault>,
     clients: Mutex<Clients>,
@@ -64,7 +64,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// How often the token endpoint was asked.
+    /// The number of requests to the token endpoint.
     pub(crate) fn token_requests(&self) -> u64 {
         self.token_requests.load(Ordering::Relaxed)
     }
@@ -88,11 +88,11 @@ impl AuthorizationServer {
             || resource.strip_prefix(&self.base_url).is_some_and(|path| path.starts_with('/'))
     }
 
-    /// The caller behind an access token.
+    /// The caller of an access token.
     pub(super) fn caller(&self, twin: Twin, token: &str) -> Option<Caller> {
         let (grant, is_alive) = self.vault().access(token)?;
         let is_ours = grant.resource.as_deref().is_none_or(|resource| self.is_audience(resource));
-        // PLANTED (token-handling): neither the end of a token nor its audience matters.
+        // PLANTED (token-handling): neither the expiry nor the audience of a token is checked.
         let is_good = twin.is_vulnerable() || (is_alive && is_ours);
         if !is_good {
             return None;
@@ -125,7 +125,7 @@ async fn stats(State(gate): State<Arc<Gate>>) -> Json<Value> {
     Json(json!({ "token_requests": gate.oauth.token_requests() }))
 }
 
-/// A string that nobody can guess.
+/// A string that cannot be guessed.
 pub(crate) fn random_text() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 24];
     getrandom::fill(&mut bytes)?;

@@ -61,7 +61,7 @@ pub(super) struct RevokeRequest {
     client_secret: Option<String>,
 }
 
-/// Answers 200 whether the token existed or not, as RFC 7009 asks.
+/// Answers 200 whether the token existed or not, as RFC 7009 requires.
 pub(super) async fn revoke(
     State(gate): State<Arc<Gate>>,
     headers: HeaderMap,
@@ -75,12 +75,12 @@ pub(super) async fn revoke(
     Ok(StatusCode::OK)
 }
 
-/// The id of a client that proved who it is, and what is known of it.
+/// The id of an authenticated client, and its data.
 type Proven = (String, Option<Client>);
 
 impl AuthorizationServer {
     /// The client of a request: by `client_secret_basic`, by `client_secret_post`, or a public client
-    /// that only says its name. `None` if the request does not speak of a client at all.
+    /// that only sends its id. `None` if the request names no client.
     fn client(
         &self,
         headers: &HeaderMap,
@@ -146,7 +146,7 @@ impl AuthorizationServer {
         let taken = self.vault().take_refresh(&old, &id);
         let (mut grant, family) = taken.ok_or(OAuthError::InvalidGrant)?;
         if let Some(scope) = request.scope.as_deref() {
-            // A refresh can give rights up but never win new ones.
+            // A refresh can narrow the scope but never widen it.
             let had: Vec<&str> = grant.scope.split(' ').collect();
             if scope.split(' ').any(|one| !had.contains(&one)) {
                 return Err(OAuthError::InvalidScope);
@@ -198,7 +198,7 @@ impl AuthorizationServer {
     }
 }
 
-/// RFC 6749 has clients encode id and secret as in a form before they go into the header.
+/// In RFC 6749, clients form-encode id and secret before they put them into the header.
 fn decoded(text: &str) -> String {
     url::form_urlencoded::parse(format!("v={text}").as_bytes())
         .next()

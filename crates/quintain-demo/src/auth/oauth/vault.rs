@@ -1,4 +1,4 @@
-//! Codes and tokens that are in circulation.
+//! Issued codes and tokens.
 
 use std::{
     collections::HashMap,
@@ -9,7 +9,7 @@ use super::{Grant, random_text};
 
 const CODE_TTL: Duration = Duration::from_mins(1);
 
-/// An approval that waits to be exchanged for tokens.
+/// An approval that can be exchanged for tokens.
 pub(super) struct Code {
     pub(super) grant: Grant,
     pub(super) challenge: String,
@@ -29,7 +29,7 @@ struct Refresh {
     is_used: bool,
 }
 
-/// Tokens that go back to one approval are a family: if one is stolen, all are worthless.
+/// Tokens of one approval are a family: if one is stolen, all are revoked.
 #[derive(Default)]
 pub(super) struct Vault {
     codes: HashMap<String, Code>,
@@ -82,13 +82,13 @@ impl Vault {
         Ok(token)
     }
 
-    /// What an access token stands for, and whether its time is not over yet.
+    /// The rights of an access token, and whether it is still valid.
     pub(super) fn access(&self, token: &str) -> Option<(Grant, bool)> {
         let entry = self.access.get(token)?;
         Some((entry.grant.clone(), Instant::now() < entry.ends))
     }
 
-    /// A refresh token works once. Whoever shows it again may be a thief, so the family ends.
+    /// A refresh token works once. Using it again may be theft, so the family is revoked.
     pub(super) fn take_refresh(&mut self, token: &str, client: &str) -> Option<(Grant, u64)> {
         let entry = self.refresh.get_mut(token).filter(|entry| entry.grant.client == client)?;
         let family = entry.family;
@@ -100,7 +100,7 @@ impl Vault {
         Some((entry.grant.clone(), family))
     }
 
-    /// Ends an access token alone, or with a refresh token its whole family.
+    /// Revokes an access token alone, or a refresh token with its whole family.
     pub(super) fn revoke(&mut self, token: &str, client: &str) {
         if let Some(entry) = self.refresh.get(token).filter(|entry| entry.grant.client == client) {
             self.end_family(entry.family);
@@ -109,7 +109,7 @@ impl Vault {
         }
     }
 
-    /// Ends all access tokens at once, as an administrator would after an accident.
+    /// Revokes all access tokens at once, as an administrator would after an incident.
     pub(super) fn revoke_all_access(&mut self) {
         self.access.clear();
     }

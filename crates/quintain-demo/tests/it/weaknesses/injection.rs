@@ -1,4 +1,4 @@
-//! Input that ends up as something else: SQL, a command, an option, a path, a URL, a template.
+//! Injections: SQL, a command, an option, a path, a URL, a template.
 
 use std::{
     net::SocketAddr,
@@ -172,7 +172,7 @@ async fn path_traversal_in_a_resource_template() {
     }
 }
 
-/// A listener that notes the paths it is asked for and sends `/hop` on to `/end`.
+/// A listener that records the requested paths and redirects `/hop` to `/end`.
 async fn listen() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();

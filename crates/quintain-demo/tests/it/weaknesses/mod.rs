@@ -1,4 +1,4 @@
-//! Each planted weakness fires on the vulnerable twin and not on the patched one.
+//! Each planted weakness works on the vulnerable twin and not on the patched one.
 
 mod injection;
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::client::{Answer, Session, open};
 
-/// A session of the default customer, and a place outside of the demo's data with a secret in it.
+/// A session of the default customer, and a folder outside the demo's data with a secret in it.
 struct Ground {
     session: Session,
     directory: TempDir,
@@ -38,7 +38,7 @@ impl Ground {
     }
 }
 
-/// Runs `fires` on both twins and demands the opposite outcome.
+/// Runs `fires` on both twins and expects opposite results.
 async fn differs(fires: impl AsyncFn(Ground) -> bool) {
     assert!(fires(Ground::new(Twin::Vulnerable).await).await, "does not fire");
     assert!(!fires(Ground::new(Twin::Patched).await).await, "fires on the patched twin");
@@ -127,7 +127,7 @@ async fn work_that_grows_too_fast() {
         for length in [10, 21] {
             let reference = format!("{}!", "a".repeat(length));
             let mut fastest = Duration::MAX;
-            // The fastest of a few is the one that nothing else on the machine has disturbed.
+            // The fastest of several runs has the least disturbance from the machine.
             for _ in 0..5 {
                 let start = Instant::now();
                 ground.call("check_reference", json!({ "reference": reference })).await;
@@ -141,7 +141,7 @@ async fn work_that_grows_too_fast() {
 }
 
 #[tokio::test]
-async fn errors_that_tell_too_much() {
+async fn errors_that_show_too_much() {
     differs(async |mut ground| {
         let answer = ground.call("read_statement", json!({ "path": "missing.txt" })).await;
         assert!(answer.failed);
@@ -172,7 +172,7 @@ async fn arguments_that_do_not_fit_the_schema() {
     }
 }
 
-/// The tests above and in `auth` and `http` cover these rules; a new one must be covered too.
+/// The tests above and in `auth` and `http` cover these rules; a new rule must be covered too.
 #[test]
 fn every_rule_of_the_table_is_known_here() {
     const KNOWN: [&str; 18] = [

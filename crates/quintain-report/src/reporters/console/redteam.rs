@@ -1,5 +1,5 @@
-//! A red-team run in the terminal: the findings with their proofs, how often attacks worked, what was
-//! not done, the totals. Hundreds of bouts that came to nothing are counted, not listed.
+//! A red-team run in the terminal: the findings with their proofs, success rates, what did not run,
+//! the totals. Bouts without a hit are counted, not listed.
 
 use std::io::{self, Write as _};
 
@@ -18,20 +18,20 @@ use crate::text::{bytes_text, cell, columns, count, json_excerpt, line, plain, w
 const MAX_FINDINGS: usize = 100;
 const MAX_PROOFS: usize = 4;
 const MAX_SEEN: usize = 3;
-/// Lines of a list of what was not done.
+/// Maximum lines of a list of what did not run.
 const MAX_LISTED: usize = 12;
-/// Lines of one subject.
+/// Maximum lines of one subject.
 const MAX_LINES: usize = 6;
-/// A longer command is of no use on a screen, and one that is cut off of none at all.
+/// Longer commands are omitted: they do not fit a screen, and a truncated command is useless.
 const MAX_COMMAND: usize = 800;
-/// Where text begins, behind a severity or a label.
+/// Column where text begins, after a severity or a label.
 const INDENT: usize = 10;
 
 impl Screen {
     pub(super) fn redteam(&mut self, report: &RedteamReport, summary: &Summary) -> io::Result<()> {
         for finding in report.findings.iter().take(MAX_FINDINGS) {
-            let told = self.finding(finding);
-            writeln!(self.out, "{}\n", told.join("\n"))?;
+            let lines = self.finding(finding);
+            writeln!(self.out, "{}\n", lines.join("\n"))?;
         }
         let more = report.findings.len().saturating_sub(MAX_FINDINGS);
         if more > 0 {
@@ -88,7 +88,7 @@ impl Screen {
             block.extend(wrap(&note, self.width - INDENT, 4).iter().map(|text| indented(text)));
         }
         block.extend(finding.reproduce.as_deref().map(command));
-        // Where the one call shows it, the whole attack is rather for programs.
+        // If one call shows the finding, the command for the whole attack is left to other formats.
         let whole = finding.replay.as_deref().filter(|_| self.options.verbose);
         block.extend(whole.map(command));
         block
@@ -120,7 +120,7 @@ impl Screen {
         }
     }
 
-    /// How often each attack worked.
+    /// The success rate of each attack.
     fn rates(&mut self, report: &RedteamReport) -> io::Result<()> {
         let attacks = report.attacks.iter().filter(|attack| attack.bouts > 0);
         let rows: Vec<_> = attacks.map(|attack| (line(&attack.attack, 40), attack)).collect();
@@ -224,7 +224,7 @@ fn tone(severity: Severity) -> Tone {
     }
 }
 
-/// Not wrapped: it is there to be copied.
+/// Not wrapped, so that it can be copied.
 fn command(command: &str) -> String {
     if command.len() > MAX_COMMAND {
         let size = bytes_text(command.len());

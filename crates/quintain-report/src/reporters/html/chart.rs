@@ -8,7 +8,7 @@ use quintain_evidence::tally::{Latency, Summary};
 use super::escape;
 use crate::text::{duration, fit, line};
 
-/// More targets than this make no readable chart.
+/// Maximum number of targets for a readable chart.
 const MAX_BARS: usize = 24;
 const WIDTH: f64 = 560.0;
 const LABEL: f64 = 170.0;

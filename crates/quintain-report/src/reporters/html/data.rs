@@ -1,5 +1,5 @@
-//! The data that the script of the page draws from. Made visible and cut to size here, so that the
-//! script has nothing to decide.
+//! The data for the script of the page. It is escaped and truncated here, so that the
+//! script only displays it.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use crate::number::{Number, Numbers, millis};
 use crate::text::{excerpt, json_excerpt, line};
 
 const MAX_ROW: usize = 160;
-/// Per text of a case that did not pass; passed cases have a quarter of it.
+/// Maximum bytes of a text of a case that did not pass; passed cases get a quarter of it.
 const MAX_TEXT: usize = 16_000;
 
 /// Number, test, column, status, name, latency, score, text, place, repetition.
@@ -33,7 +33,7 @@ pub(super) fn row(case: &CaseResult, test: usize, column: usize) -> Row {
     (case.ordinal, test, column, status, name, took, score, text, line(&place, 300), case.repeat)
 }
 
-/// What a row says beside its status: the answer, or why it is not good.
+/// The text of a row: the response, or the reason why it did not pass.
 pub(super) fn gist_text(case: &CaseResult) -> String {
     if gist::passed(case) {
         line(&gist::output(case, MAX_ROW * 4), MAX_ROW)
@@ -53,7 +53,7 @@ pub(super) fn status_class(status: CaseStatus) -> &'static str {
 #[derive(Serialize)]
 pub(super) struct Run {
     columns: Vec<Column>,
-    /// How many different ones.
+    /// The number of different responses.
     prompts: usize,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Detail {
     attempts: u32,
     checks: Vec<Check>,
     exchanges: Vec<Shown>,
-    /// Exchanges that are not shown.
+    /// The number of exchanges that are not shown.
     more: usize,
 }
 
@@ -110,9 +110,9 @@ impl Detail {
             place: component.place.as_ref().map(ToString::to_string).unwrap_or_default(),
             member: component.set.is_some(),
         });
-        // What a lone `prompt` says stands in the prompt already.
-        let told = case.vars.len() == 1 && case.vars.contains_key("prompt");
-        let vars = if case.vars.is_empty() || told {
+        // A lone `prompt` variable is already shown as the prompt.
+        let only_prompt = case.vars.len() == 1 && case.vars.contains_key("prompt");
+        let vars = if case.vars.is_empty() || only_prompt {
             String::new()
         } else {
             json_excerpt(&case.vars, true, max)
@@ -136,7 +136,7 @@ impl Detail {
     }
 }
 
-/// JSON that cannot end the element it stands in.
+/// JSON that cannot close its HTML element.
 pub(super) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     let mut serializer = serde_json::Serializer::with_formatter(out, Inert);
     Ok(value.serialize(&mut serializer)?)

@@ -1,4 +1,4 @@
-//! The part of the page that a red-team run opens with: risk, counts, findings, and how far it looked.
+//! The part of the page for a red-team run: risk, counts, findings and coverage.
 
 mod card;
 mod learned;
@@ -15,13 +15,13 @@ use crate::RuleDocs;
 use crate::findings::{self, Counts, WORST_FIRST};
 use crate::text::{count, line};
 
-/// More findings than this are listed in the JSON report only.
+/// Maximum number of findings; the JSON report lists all.
 const MAX_FINDINGS: usize = 1_000;
 const WIDTH: f64 = 560.0;
 const LABEL: f64 = 80.0;
 const STEP: f64 = 30.0;
 
-/// The class and the words of the verdict at the top.
+/// Class and text of the verdict at the top.
 pub(super) fn verdict(report: &RedteamReport) -> (&'static str, String) {
     let counts = Counts::of(&report.findings);
     let attacked = report.attacks.iter().any(|attack| attack.bouts > 0);

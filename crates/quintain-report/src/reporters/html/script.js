@@ -11,7 +11,7 @@
   const MARK = ["✓", "✗", "!"];
   const PAGE = 60;
 
-  // Text goes in as text only: nothing of a target is ever parsed as markup.
+  // Text from targets is inserted as text, never parsed as markup.
   const make = (tag, className, text) => {
     const node = document.createElement(tag);
     if (className) node.className = className;
@@ -121,7 +121,7 @@
     detail.append(make("p", "facts", facts.join(" · ")));
     if (!full) {
       block(one.status ? "Reason" : "Output", one.text);
-      detail.append(make("p", "facts", "This report is too large for more; the JSON report has everything."));
+      detail.append(make("p", "facts", "The report omits details because of its size; the JSON report contains everything."));
     } else {
       if (one.status) block("Reason", full.reason);
       if (full.checks.length) {
@@ -145,7 +145,7 @@
         for (const exchange of full.exchanges) {
           const fold = make("details");
           fold.open = full.exchanges.length === 1;
-          fold.append(make("summary", "", exchange.server + " " + exchange.method + ": " + exchange.outcome + " (" + took(exchange.millis) + ")" + (exchange.extra ? ", asked for by a check" : "")));
+          fold.append(make("summary", "", exchange.server + " " + exchange.method + ": " + exchange.outcome + " (" + took(exchange.millis) + ")" + (exchange.extra ? ", made by a check" : "")));
           side(fold, "Sent", exchange.sent);
           side(fold, "Received", exchange.received);
           detail.append(fold);
@@ -194,7 +194,7 @@
     if (event.key === "/" && !dialog.open && document.activeElement !== search) { event.preventDefault(); search.focus(); }
   });
 
-  // Pages that were opened as a file may have no clipboard; then the text is selected.
+  // A page opened as a file may have no clipboard; then the text is selected.
   const copy = async (button) => {
     const text = button.previousElementSibling;
     try {

@@ -1,4 +1,4 @@
-//! Bouts that failed: they wait for the findings, which tell what they prove.
+//! Failed bouts. They wait for the findings, which contain the proofs.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use crate::text::{count, excerpt, line};
 const MAX_PROOFS: usize = 20;
 const MAX_TEXT: usize = 2_000;
 
-/// A failed bout, written but for what the findings say.
+/// A failed bout, complete except for its findings.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Bout {
     pub(super) column: usize,
@@ -25,7 +25,7 @@ pub(super) struct Bout {
     pub(super) after: String,
 }
 
-/// What the run came to as a whole.
+/// The totals of the run.
 pub(super) fn properties(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     let mut all = vec![
         ("seed".to_owned(), report.seed.to_string()),
@@ -57,7 +57,7 @@ pub(super) fn properties(out: &mut impl Write, report: &RedteamReport) -> io::Re
     writeln!(out, "    </properties>")
 }
 
-/// Confirmed findings that no failed bout shows: they came to light when their bout was over.
+/// Confirmed findings without a failed bout: they were detected after their bout had ended.
 pub(super) fn late<'r>(
     bouts: &mut Spool,
     report: &'r RedteamReport,
@@ -87,13 +87,13 @@ pub(super) fn write(
         }
         out.write_all(bout.before.as_bytes())?;
         for finding in shown_by(report, &bout.attack, &bout.name, &bout.reason) {
-            write!(out, "\n{}", content(&told(finding)))?;
+            write!(out, "\n{}", content(&description(finding)))?;
         }
         out.write_all(bout.after.as_bytes())
     })
 }
 
-/// What was not run is skipped, not passed.
+/// An attack that did not run is skipped, not passed.
 pub(super) fn write_skipped(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     for one in &report.not_run {
         writeln!(
@@ -117,12 +117,12 @@ pub(super) fn write_late(out: &mut impl Write, finding: &Finding) -> io::Result<
         attribute(&name),
         attribute(&line(&finding.title, 300)),
         attribute(&format!("{BOUT}{}", line(&finding.rule, 80))),
-        content(&told(finding))
+        content(&description(finding))
     )
 }
 
-/// Title, proofs, and how to see it again.
-fn told(finding: &Finding) -> String {
+/// Title, proofs, and how to reproduce it.
+fn description(finding: &Finding) -> String {
     let tags = tags(finding).join(", ");
     let mut lines = vec![
         format!("{}: {}", finding.severity.word().to_uppercase(), line(&finding.title, MAX_TEXT)),

@@ -1,4 +1,4 @@
-//! A red-team run as a summary: counts, findings, what was not run.
+//! A summary of a red-team run: counts, findings, what did not run.
 
 use std::io::{self, Write};
 
@@ -19,10 +19,10 @@ const MAX_FINDINGS: usize = 100;
 const MAX_DETAILS: usize = 30;
 const MAX_PROOFS: usize = 5;
 const MAX_LISTED: usize = 50;
-/// Bytes of one side of an exchange; a summary must not become larger than build pages take.
+/// Maximum bytes of one side of an exchange, because build pages limit the size of a summary.
 const MAX_SIDE: usize = 1_500;
 const MAX_ROWS: usize = 300;
-/// One that is cut off would be of no use.
+/// Longer commands are omitted, because a truncated command is useless.
 const MAX_COMMAND: usize = 1_000;
 
 pub(super) fn write(
@@ -138,7 +138,7 @@ fn details(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
         writeln!(out, "- by design: {}", inline(&line(note, 500)))?;
     }
     if let Some(proof) = finding.proofs.first() {
-        let sides = [("Innocent call", proof.baseline.as_ref()), ("Attempt", Some(&proof.attempt))];
+        let sides = [("Baseline call", proof.baseline.as_ref()), ("Attempt", Some(&proof.attempt))];
         for (title, evidence) in sides {
             let text = evidence.map(|one| exchanges::of_wire(one, MAX_SIDE)).unwrap_or_default();
             if !text.is_empty() {
@@ -151,12 +151,12 @@ fn details(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     commands.dedup();
     commands.retain(|text| text.len() <= MAX_COMMAND);
     if !commands.is_empty() {
-        writeln!(out, "\nSee it again:\n\n{}", fenced(&commands.join("\n")))?;
+        writeln!(out, "\nReproduce:\n\n{}", fenced(&commands.join("\n")))?;
     }
     writeln!(out, "\n</details>\n")
 }
 
-/// What was not attacked is not clean, so it is not folded away.
+/// Always visible, because an attack that did not run is not clean.
 fn not_run(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     let orders = report.not_run.iter().map(|one| (&one.what, &one.why));
     let silent = report.silent.iter().map(|one| (&one.tool, &one.why));
@@ -195,7 +195,7 @@ fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
         return Ok(());
     }
     let attacks = count(ran.len(), "attack", "attacks");
-    writeln!(out, "<details><summary>How often {attacks} worked</summary>\n")?;
+    writeln!(out, "<details><summary>Success rates of {attacks}</summary>\n")?;
     writeln!(out, "| attack | places | hits | success rate |\n| --- | ---: | ---: | --- |")?;
     for attack in ran {
         let (low, high) = attack.interval;
@@ -206,13 +206,13 @@ fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     writeln!(out, "\n</details>\n")
 }
 
-/// Which attacks were tried on which argument, and which of them worked.
+/// The attacks on each argument, and which of them succeeded.
 fn reached(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     if report.tools.is_empty() {
         return Ok(());
     }
     let tools = count(report.tools.len(), "tool", "tools");
-    writeln!(out, "<details><summary>What was tried on {tools}</summary>\n")?;
+    writeln!(out, "<details><summary>Attacks on {tools}</summary>\n")?;
     writeln!(out, "| tool | argument | worked | tried |\n| --- | --- | --- | --- |")?;
     let rows = report.tools.iter().flat_map(|tool| {
         let silent = tool.arguments.is_empty().then_some((tool, None));
@@ -233,12 +233,12 @@ fn reached(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
 }
 
 fn lessons(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
-    let told = learned(report);
-    if told.is_empty() {
+    let lines = learned(report);
+    if lines.is_empty() {
         return Ok(());
     }
-    writeln!(out, "<details><summary>What was learned</summary>\n")?;
-    for (label, text) in told {
+    writeln!(out, "<details><summary>Learned about the target</summary>\n")?;
+    for (label, text) in lines {
         writeln!(out, "- {label}: {}", inline(&text))?;
     }
     writeln!(out, "\n</details>\n")
@@ -250,8 +250,8 @@ fn frameworks(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     }
     writeln!(out, "### Coverage of frameworks\n")?;
     for coverage in &report.frameworks {
-        let (name, told) = (line(&coverage.title, 100), covered(coverage));
-        writeln!(out, "- **{}**: {}", inline(&name), inline(&told))?;
+        let (name, states) = (line(&coverage.title, 100), covered(coverage));
+        writeln!(out, "- **{}**: {}", inline(&name), inline(&states))?;
     }
     writeln!(out, "\n<details><summary>Each entry</summary>\n")?;
     writeln!(out, "| | weakness | state | by |\n| --- | --- | --- | --- |")?;

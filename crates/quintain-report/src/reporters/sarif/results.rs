@@ -17,7 +17,7 @@ const MAX_PROOFS: usize = 50;
 /// Code scanning reads no more locations of one result.
 const MAX_PLACES: usize = 1_000;
 
-/// `some` if some finding of the run is suppressed: who says it of one result has to say it of all.
+/// `some` if any finding of the run is suppressed: SARIF requires `suppressions` on all results or on none.
 pub(super) fn of_finding(finding: &Finding, rule: &Named, some: bool) -> Value {
     let level = match Standing::of(finding) {
         Standing::ByDesign => "note",
@@ -45,8 +45,8 @@ pub(super) fn of_finding(finding: &Finding, rule: &Named, some: bool) -> Value {
     result
 }
 
-/// Where the server is written. Code scanning refuses results without a file, so that a place of a
-/// target that is written nowhere is one below its name.
+/// The file that defines the server. Code scanning rejects results without a file, so the place of a
+/// target without one is a path below its name.
 fn location(finding: &Finding) -> Value {
     let name = line(&qualified(&finding.place), 500);
     let kind = match &finding.place {
@@ -155,7 +155,7 @@ fn in_file(place: &Written) -> Value {
     })
 }
 
-/// The second is the one that code scanning tells results apart by.
+/// Code scanning identifies results by the second one.
 fn fingerprints(fingerprint: &str) -> Value {
     json!({
         "quintainFingerprint/v1": fingerprint,
@@ -163,13 +163,13 @@ fn fingerprints(fingerprint: &str) -> Value {
     })
 }
 
-/// Text for a viewer, to whom brackets before parentheses are a link.
+/// Text for a viewer that renders brackets before parentheses as a link.
 fn message(text: &str) -> String {
     let text = excerpt(text, MAX_MESSAGE);
     if text.contains("](") { text.replace('[', "\\[").replace(']', "\\]") } else { text }
 }
 
-/// A path as reference; an absolute one gets its scheme.
+/// A path as a URI reference; an absolute path gets a scheme.
 fn file_uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let drive = path.starts_with(|c: char| c.is_ascii_alphabetic()) && path[1..].starts_with(":/");
@@ -180,7 +180,7 @@ fn file_uri(path: &str) -> String {
     }
 }
 
-/// A relative reference that leads nowhere else.
+/// A relative reference that cannot be read as anything else.
 fn below(path: &str) -> String {
     let parts = path.split('/').filter(|part| !["", ".", ".."].contains(part));
     parts.map(encoded).collect::<Vec<_>>().join("/")

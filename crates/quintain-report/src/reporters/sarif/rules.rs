@@ -10,7 +10,7 @@ use crate::findings::tags;
 use crate::text::line;
 use crate::{RuleDocs, gist, prose};
 
-/// In the order in which results mention them.
+/// In the order of their first result.
 pub(super) struct Rules {
     named: Vec<Rule>,
     docs: RuleDocs,
@@ -25,7 +25,7 @@ struct Rule {
 }
 
 enum About {
-    /// With the ids of frameworks, weaknesses among them.
+    /// Including the ids of frameworks and weaknesses.
     Attack {
         worst: Severity,
         frameworks: Vec<String>,
@@ -33,7 +33,7 @@ enum About {
     Assertion,
 }
 
-/// What a result says of its rule.
+/// The parts of a result that describe its rule.
 pub(super) struct Named {
     pub(super) id: String,
     pub(super) index: usize,
@@ -82,7 +82,7 @@ impl Rules {
         self.named.iter().map(Rule::described).collect()
     }
 
-    /// The ids of frameworks that the rules look for.
+    /// The framework ids of the rules.
     pub(super) fn frameworks(&self) -> impl Iterator<Item = &str> {
         self.named
             .iter()
@@ -132,7 +132,7 @@ impl Rule {
     }
 }
 
-/// With weaknesses as code scanning spells them.
+/// With CWE ids in the spelling of code scanning.
 fn spelled(frameworks: &[String]) -> Vec<String> {
     let spelled = frameworks.iter().map(|id| match id.strip_prefix("CWE-") {
         Some(number) => format!("external/cwe/cwe-{number:0>3}"),
@@ -149,7 +149,7 @@ pub(super) fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// A number in the middle of what GitHub takes for that severity; it knows none for `info`.
+/// A number in the middle of GitHub's range for that severity; GitHub has none for `info`.
 fn security_severity(severity: Severity) -> Option<&'static str> {
     match severity {
         Severity::Critical => Some("9.5"),

@@ -1,4 +1,4 @@
-//! Frameworks as taxonomies: what others call the weaknesses that rules look for.
+//! Frameworks as taxonomies of the weaknesses that rules detect.
 
 use quintain_evidence::frameworks::{self, Entry, Framework};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn taxon(entry: &Entry) -> Value {
     json!({"id": entry.id, "shortDescription": {"text": entry.title}})
 }
 
-/// References to the entries of these ids; ids of nobody's list are left to the tags.
+/// References to the entries of these ids; unknown ids appear only as tags.
 pub(super) fn references<'i>(ids: impl Iterator<Item = &'i str>) -> Vec<Value> {
     let known = ids.filter_map(frameworks::find);
     let refer = |(framework, entry): (&Framework, &Entry)| json!({"id": entry.id, "toolComponent": {"name": framework.name}});

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use quintain_evidence::connection::{Launch, Transport};
 use quintain_evidence::finding::{Finding, Severity};
-use quintain_report::{Told, sarif_log};
+use quintain_report::{LogStatus, sarif_log};
 use quintain_scan::clients::{Entry, Problem};
 use quintain_scan::launch_checks;
 use quintain_source::visible_json;
@@ -99,12 +99,12 @@ impl Outputs {
 fn sarif(scan: &Scan) -> Value {
     let failures = scan.lines().filter_map(|line| line.failure().map(str::to_owned));
     let failures: Vec<String> = failures.collect();
-    let told = Told {
+    let status = LogStatus {
         complete: failures.is_empty() && !scan.has_problems(),
         remarks: scan.remarks.iter().cloned().chain(failures).collect(),
     };
     let findings: Vec<&Finding> = scan.findings().collect();
-    sarif_log(env!("CARGO_PKG_VERSION"), rule_docs(), &findings, &scan.suppressed, &told)
+    sarif_log(env!("CARGO_PKG_VERSION"), rule_docs(), &findings, &scan.suppressed, &status)
 }
 
 /// The whole scan.

@@ -1,4 +1,4 @@
-//! One finding as a card: what, where, what proves it, how to see it again.
+//! One finding as a card: what, where, its proof, and how to reproduce it.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::findings::{Standing, acceptance, places, seen, tags};
 use crate::text::{count, duration, excerpt, json_excerpt, line};
 use crate::{exchanges, prose};
 
-/// Proofs that can be unfolded; further ones are named.
+/// Maximum number of expandable proofs; the others are named.
 const MAX_PROOFS: usize = 6;
 const MAX_NAMED: usize = 60;
 const MAX_SIDE: usize = 4_000;
@@ -58,7 +58,7 @@ pub(super) fn write(out: &mut impl Write, finding: &Finding, docs: RuleDocs) -> 
     writeln!(out, "</article>")
 }
 
-/// The places of a finding that is about several; the table of tools leads to each.
+/// The places of a finding with several; the matrix of tools links to each.
 fn listed(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     if finding.places.is_empty() {
         return Ok(());
@@ -74,11 +74,11 @@ fn listed(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     writeln!(out, "</ul></details>")
 }
 
-/// How to see it again: by one call, and by the whole attack with fresh marks.
+/// How to reproduce it: with one call, and with the whole attack and fresh marks.
 fn commands(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     let whole =
         finding.replay.as_ref().filter(|replay| finding.reproduce.as_ref() != Some(*replay));
-    let all = [("See it again", finding.reproduce.as_ref()), ("Try the whole attack again", whole)];
+    let all = [("Reproduce", finding.reproduce.as_ref()), ("Repeat the whole attack", whole)];
     for (label, command) in all {
         let Some(command) = command else { continue };
         let command = excerpt(command, MAX_COMMAND);
@@ -115,7 +115,7 @@ fn proof(out: &mut impl Write, proof: &Proof) -> io::Result<()> {
     }
     let observations = &proof.attempt.observations;
     if !observations.is_empty() {
-        writeln!(out, "<h4>Seen outside of the connection</h4><ul class=\"seen\">")?;
+        writeln!(out, "<h4>Observed outside the connection</h4><ul class=\"seen\">")?;
         for one in observations.iter().take(MAX_SEEN) {
             writeln!(out, "<li>{}</li>", escape(&seen(one, 1_000)))?;
         }
@@ -123,15 +123,18 @@ fn proof(out: &mut impl Write, proof: &Proof) -> io::Result<()> {
     }
     if let Some(pointer) = &proof.pointer {
         let pointer = line(pointer, 300);
-        writeln!(out, "<p>The proof stands at <code>{}</code>.</p>", escape(&pointer))?;
+        writeln!(out, "<p>The proof is at <code>{}</code>.</p>", escape(&pointer))?;
     }
     let nothing = Evidence::default();
     let baseline = proof.baseline.as_ref().unwrap_or(&nothing);
     if baseline.exchanges.is_empty() && proof.attempt.exchanges.is_empty() {
-        return writeln!(out, "<p>No call was needed: the surface shows it.</p></details>");
+        return writeln!(
+            out,
+            "<p>The listed surface is the proof; no call was needed.</p></details>"
+        );
     }
     writeln!(out, "<div class=\"pair\">")?;
-    side(out, "Innocent call", baseline)?;
+    side(out, "Baseline call", baseline)?;
     side(out, "Attempt", &proof.attempt)?;
     writeln!(out, "</div></details>")
 }
@@ -139,7 +142,7 @@ fn proof(out: &mut impl Write, proof: &Proof) -> io::Result<()> {
 fn side(out: &mut impl Write, title: &str, evidence: &Evidence) -> io::Result<()> {
     writeln!(out, "<div><h4>{title}</h4>")?;
     if evidence.exchanges.is_empty() {
-        writeln!(out, "<p>There is none.</p>")?;
+        writeln!(out, "<p>None.</p>")?;
     }
     for shown in exchanges::shown(evidence, MAX_SIDE) {
         let took = duration(shown.millis);
@@ -155,7 +158,7 @@ fn side(out: &mut impl Write, title: &str, evidence: &Evidence) -> io::Result<()
     writeln!(out, "</div>")
 }
 
-/// Proofs beyond those that can be unfolded: their forms.
+/// The forms of the proofs that are not expandable.
 fn further(out: &mut impl Write, proofs: &[Proof]) -> io::Result<()> {
     let rest = proofs.get(MAX_PROOFS..).unwrap_or_default();
     if rest.is_empty() {
@@ -167,7 +170,7 @@ fn further(out: &mut impl Write, proofs: &[Proof]) -> io::Result<()> {
     writeln!(out, "<p class=\"facts\">{number}: {}</p>", escape(&forms))
 }
 
-/// What the attack says about itself.
+/// The documentation of the attack.
 fn about(out: &mut impl Write, meta: Option<Meta>) -> io::Result<()> {
     let Some(meta) = meta else { return Ok(()) };
     writeln!(out, "<details class=\"proof\"><summary>About {}</summary>", escape(meta.id))?;

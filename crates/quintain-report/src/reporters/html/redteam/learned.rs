@@ -1,4 +1,4 @@
-//! What was learned of the target, and which attacks that let at which argument.
+//! What the run learned about the target, and the attacks on each argument.
 
 use std::io::{self, Write};
 
@@ -10,13 +10,13 @@ use crate::text::line;
 
 const MAX_ROWS: usize = 1_000;
 
-/// Every argument with the attacks that were tried on it.
+/// Every argument with the attacks on it.
 pub(super) fn arguments(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     let all: usize = report.tools.iter().map(|tool| tool.arguments.len()).sum();
     if all == 0 {
         return Ok(());
     }
-    let title = "What was tried on each argument";
+    let title = "Attacks on each argument";
     writeln!(out, "<details class=\"panel fold\"><summary>{title}</summary>")?;
     writeln!(out, "<div class=\"scroll\"><table><thead><tr><th>Tool</th><th>Argument</th>")?;
     writeln!(out, "<th>Worked</th><th>Tried</th></tr></thead><tbody>")?;
@@ -24,7 +24,7 @@ pub(super) fn arguments(out: &mut impl Write, report: &RedteamReport) -> io::Res
         tool.arguments.iter().map(move |(argument, tried)| (tool, argument, tried))
     });
     for (tool, argument, tried) in rows.take(MAX_ROWS) {
-        let name = if argument.is_empty() { "the call as a whole" } else { argument };
+        let name = if argument.is_empty() { "the whole call" } else { argument };
         let (name, worked) = (line(name, 100), worked(report, tool, argument).join(", "));
         writeln!(
             out,
@@ -40,14 +40,17 @@ pub(super) fn arguments(out: &mut impl Write, report: &RedteamReport) -> io::Res
 }
 
 pub(super) fn insight(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
-    let told = findings::learned(report);
-    writeln!(out, "<section id=\"learned\" class=\"panel\" aria-label=\"What was learned\">")?;
-    writeln!(out, "<h2>What was learned</h2>")?;
-    if told.is_empty() {
+    let learned = findings::learned(report);
+    writeln!(
+        out,
+        "<section id=\"learned\" class=\"panel\" aria-label=\"Learned about the target\">"
+    )?;
+    writeln!(out, "<h2>Learned about the target</h2>")?;
+    if learned.is_empty() {
         return writeln!(out, "<p class=\"facts\">No call worked.</p></section>");
     }
     writeln!(out, "<dl>")?;
-    for (label, text) in told {
+    for (label, text) in learned {
         writeln!(out, "<dt>{label}</dt><dd>{}</dd>", escape(&text))?;
     }
     writeln!(out, "</dl></section>")

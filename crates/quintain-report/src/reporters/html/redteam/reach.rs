@@ -1,4 +1,4 @@
-//! How far a run looked: tools against attacks, success rates, frameworks, and what was not done.
+//! Coverage: tools and attacks, success rates, frameworks, and what did not run.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ const MAX_ROWS: usize = 500;
 const MAX_COLUMNS: usize = 60;
 const MAX_LISTED: usize = 500;
 
-/// What came of an attack on a tool.
+/// The result of an attack on a tool.
 enum Cell<'f> {
     Hit(&'f Finding),
     Clean,
@@ -57,7 +57,7 @@ pub(super) fn matrix(out: &mut impl Write, report: &RedteamReport) -> io::Result
     writeln!(out, "<span>– not tried</span></p></section>")
 }
 
-/// Places that are no tools have a row if something was found there.
+/// A place that is not a tool has a row only if it has a finding.
 fn elsewhere(out: &mut impl Write, report: &RedteamReport, attacks: &[&str]) -> io::Result<()> {
     let mut places: Vec<String> = Vec::new();
     let found = || report.findings.iter().flat_map(Finding::parts);
@@ -121,7 +121,7 @@ pub(super) fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<
     }
     writeln!(
         out,
-        "<section id=\"rates\" class=\"panel\" aria-label=\"Attacks\"><h2>How often attacks worked</h2>"
+        "<section id=\"rates\" class=\"panel\" aria-label=\"Attacks\"><h2>Success rates</h2>"
     )?;
     writeln!(
         out,
@@ -153,7 +153,7 @@ pub(super) fn rates(out: &mut impl Write, report: &RedteamReport) -> io::Result<
     writeln!(out, "</tbody></table></div></section>")
 }
 
-/// A share and what it may be, on a line from 0 to 1.
+/// A rate and its confidence interval, on a line from 0 to 1.
 fn whisker(out: &mut impl Write, rate: f64, low: f64, high: f64) -> io::Result<()> {
     let [rate, low, high] = [rate, low, high].map(|share| share.clamp(0.0, 1.0) * 156.0 + 2.0);
     write!(
@@ -198,7 +198,7 @@ pub(super) fn frameworks(out: &mut impl Write, report: &RedteamReport) -> io::Re
     writeln!(out, "</section>")
 }
 
-/// What was not attacked is not clean.
+/// An entry without an attack is not clean.
 pub(super) fn undone(out: &mut impl Write, report: &RedteamReport) -> io::Result<()> {
     let not_run = report.not_run.iter().map(|one| (one.what.as_str(), one.why.as_str()));
     let silent = report.silent.iter().map(|one| (one.tool.as_str(), one.why.as_str()));
