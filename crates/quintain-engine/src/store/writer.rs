@@ -1,6 +1,7 @@
 //! Writes a run while it goes on: one task takes results from a queue, and all that wait there
 //! become one transaction. A disk that fails costs the stored copy, never the run.
 
+use std::sync::Arc;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
