@@ -108,7 +108,8 @@ impl Postgres {
         let installed = installed.map(|version| version.path().join("bin"));
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut folders = std::env::split_paths(&path).chain(installed);
-        let programs = folders.find(|folder| folder.join("initdb").is_file())?;
+        let programs = folders
+            .find(|folder| folder.join("createdb").is_file() && folder.join("initdb").is_file())?;
         let server = Self { programs, folder: tempfile::tempdir().unwrap() };
         let folder = server.folder.path().display().to_string();
         if is_root() {

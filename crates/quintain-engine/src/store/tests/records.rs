@@ -16,7 +16,7 @@ pub(super) fn finding(fingerprint: &str, title: &str) -> Finding {
         "confidence": Confidence::Confirmed,
         "target": "shop",
         "place": Place::Server { server: "shop".into() },
-        "cwe": ["CWE-89"],
+        "cwe": "CWE-89",
         "owasp": [],
         "proofs": [],
         "fingerprint": fingerprint,
