@@ -61,7 +61,7 @@ fn script(tables: &[&[&str]]) -> String {
         script.push_str(&format!("{statement};\n"));
     }
     for (name, statement) in sql::ALL {
-        script.push_str(&format!("PREPARE {name} AS {statement};\n"));
+        script.push_str(&format!("PREPARE s_{name} AS {statement};\n"));
         let count = (1..).take_while(|n| statement.contains(&format!("${n}"))).count();
         let known =
             VALUES.iter().find(|(of, _)| of == name).map(|(_, values)| (*values).to_owned());
@@ -76,13 +76,13 @@ fn script(tables: &[&[&str]]) -> String {
         for _ in 0..if name.starts_with("PUT") { 2 } else { 1 } {
             let run = *name != "SET_VERSION";
             script.push_str(&if run {
-                format!("EXECUTE {name} {values};\n")
+                format!("EXECUTE s_{name} {values};\n")
             } else {
                 String::new()
             });
         }
     }
-    script.push_str("EXECUTE SET_VERSION (3);\nEXECUTE DELETE_RUN (1);\nCOMMIT;\n");
+    script.push_str("EXECUTE s_SET_VERSION (3);\nEXECUTE s_DELETE_RUN (1);\nCOMMIT;\n");
     script
 }
 
