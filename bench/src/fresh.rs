@@ -20,9 +20,9 @@ impl Programs {
         let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
         Ok(Self {
-            echo_stdio: build(&bench, "echo-stdio")?,
-            echo_http: build(&bench, "echo-http")?,
-            quintain: with_quintain.then(|| build(&root, "quintain")).transpose()?,
+            echo_stdio: build(&bench, "--bin", "echo-stdio")?,
+            echo_http: build(&bench, "--bin", "echo-http")?,
+            quintain: with_quintain.then(|| build(&root, "--bin", "quintain")).transpose()?,
         })
     }
 
@@ -52,11 +52,17 @@ impl Drop for Server {
     }
 }
 
-/// The path comes from cargo, because only cargo knows the target folder.
-fn build(manifest: &Path, binary: &str) -> Result<PathBuf, Failure> {
+/// An example of the product's workspace.
+pub fn build_example(name: &str) -> Result<PathBuf, Failure> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    build(&root, "--example", name)
+}
+
+/// The path comes from cargo, which alone knows where the target folder is.
+fn build(manifest: &Path, kind: &str, binary: &str) -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--release", "--message-format=json-render-diagnostics", "--bin", binary])
+        .args(["build", "--release", "--message-format=json-render-diagnostics", kind, binary])
         .arg("--manifest-path")
         .arg(manifest)
         .stderr(Stdio::inherit())

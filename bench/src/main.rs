@@ -1,13 +1,14 @@
 //! Measures Quintain and its peers on one machine, in one run.
 //!
-//! There are two parts: `wire` measures the client, `eval` whole runs of suites. The measured programs take
-//! turns, so that noise affects all of them; reports contain the best and the median
+//! There are three parts: `wire` measures the client, `eval` whole runs of suites, `store` commands over stored runs.
+//! The measured programs take turns, so that noise affects all of them; reports contain the best and the median
 //! run. Each part writes its results to a section of `RESULTS.md`.
 
 mod eval;
 mod fresh;
 mod results;
 mod sample;
+mod store;
 mod usage;
 mod wire;
 
@@ -17,14 +18,16 @@ use std::process::ExitCode;
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 const USAGE: &str = "\
-Usage: quintain-bench                 both parts, written to RESULTS.md
+Usage: quintain-bench                 all parts, written to RESULTS.md
        quintain-bench wire [--repeats N] [--calls N] [--only stdio|http|cold]
        quintain-bench wire --profile stdio|http IN_FLIGHT
        quintain-bench eval [--repeats N] [--tests N] [--only start|suites|cost|scale]
+       quintain-bench store
 
 wire: compare the client with the official SDK's. --profile makes calls with our client alone for some
 seconds, for a profiler.
 eval: compare suites with promptfoo. --tests is the size of the largest suite; the others scale with it.
+store: commands over stores of 10 and of 10,000 runs.
 Results with --only or --tests are printed and not written.
 
 Environment of eval, set by `cargo xtask bench`: PROMPTFOO, its program; QUINTAIN_PEER_NODE, a node of
@@ -47,11 +50,13 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         [eval::FLOOR, arguments @ ..] => eval::floor(arguments),
         [] => {
             wire::run(&wire::Settings::default())?;
-            eval::run(&eval::Settings::default())
+            eval::run(&eval::Settings::default())?;
+            store::run()
         }
         ["wire", "--profile", transport, in_flight] => wire::profile(transport, in_flight),
         ["wire", words @ ..] => wire::run(&wire::Settings::read(words).ok_or(USAGE)?),
         ["eval", words @ ..] => eval::run(&eval::Settings::read(words).ok_or(USAGE)?),
+        ["store"] => store::run(),
         _ => Err(USAGE.into()),
     }
 }

@@ -10,15 +10,17 @@ use crate::Failure;
 pub enum Section {
     Wire,
     Eval,
+    Store,
 }
 
 impl Section {
-    const ALL: [Self; 2] = [Self::Wire, Self::Eval];
+    const ALL: [Self; 3] = [Self::Wire, Self::Eval, Self::Store];
 
     fn heading(self) -> &'static str {
         match self {
             Self::Wire => "## The client",
             Self::Eval => "## Suites",
+            Self::Store => "## Stored runs",
         }
     }
 }

@@ -55,6 +55,8 @@ pub struct Options {
     pub verbose: bool,
     /// RFC 3339. The caller provides the time.
     pub exported_at: Option<String>,
+    /// What the store says of a run that is reported from it.
+    pub stored: Option<StoredRun>,
     pub rules: RuleDocs,
 }
 
@@ -71,6 +73,14 @@ impl Default for RuleDocs {
     }
 }
 
+/// A run as the store lists it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct StoredRun {
+    pub kind: String,
+    pub owner: String,
+    pub state: String,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -80,6 +90,7 @@ impl Default for Options {
             max_cell: 250,
             verbose: false,
             exported_at: None,
+            stored: None,
             rules: RuleDocs::default(),
         }
     }

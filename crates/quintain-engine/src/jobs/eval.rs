@@ -13,12 +13,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::handle::{Outcome, RunError, Running};
-use super::prepare::{Jobs, Kind, Notice, Opened, Prepared, Refusal, files_of, load_suite, place};
+use super::prepare::{
+    Jobs, Kind, Notice, Opened, Prepared, Refusal, RunStore, files_of, load_suite, place,
+    refuse_running,
+};
 use super::request::{EvalWork, Overrides, RejudgeWork, RunRequest};
 use crate::masked;
 use crate::run::{Earlier, Job, Recording, Settings, execute, stored_sameness};
 use crate::secrets::learn;
-use crate::store::{Store, SuiteText};
+use crate::store::SuiteText;
 use crate::world::World;
 
 /// Which cases a run has. Stored with the run, so that it can be resumed.
@@ -163,6 +166,7 @@ pub(super) async fn prepare(
         Some(resume) => {
             let store = jobs.needed_store()?;
             let run = store.find(&resume.run).await?;
+            refuse_running(&run)?;
             let info = store.info(&run).await?;
             Some((store.clone(), run, info, resume.retry_errors))
         }
@@ -334,7 +338,7 @@ impl Ready {
         info: RunInfo,
         opened: Option<Opened>,
         world: &World,
-        store: Option<Store>,
+        store: Option<RunStore>,
         mut running: Running,
     ) -> Result<Outcome, RunError> {
         let Some(opened) = opened else { return Ok(Outcome::default()) };

@@ -15,7 +15,7 @@ use super::listener::Live;
 use super::request::{RunRequest, Work};
 use super::{eval, redteam};
 use crate::secrets::{learn, learn_launch};
-use crate::store::{Store, StoreError, SuiteText};
+use crate::store::{NewRun, Run, RunKind, RunState, Store, StoreError, SuiteText, Writer};
 use crate::world::World;
 
 /// Where jobs run: the surroundings that they are given. Cheap to clone.
@@ -80,9 +80,32 @@ pub struct Prepared {
     pub(super) info: RunInfo,
     pub(super) opened: Option<Opened>,
     pub(super) world: World,
-    pub(super) store: Option<Store>,
+    pub(super) store: Option<RunStore>,
     pub(super) kind: Kind,
     pub(super) live: Live,
+}
+
+/// Where a new run is stored, and as what.
+pub(super) struct RunStore {
+    store: Store,
+    kind: RunKind,
+    owner: String,
+}
+
+impl RunStore {
+    pub(super) fn start(&self, info: &RunInfo, suite: &[SuiteText], redactor: &Redactor) -> Writer {
+        let Self { store, kind, owner } = self;
+        store.start(NewRun { kind: *kind, owner, info, suite, queued: false }, redactor)
+    }
+}
+
+/// Refuses to resume a run that a process still works on.
+pub(super) fn refuse_running(run: &Run) -> Result<(), Refusal> {
+    if !matches!(run.state, RunState::Running | RunState::Queued) {
+        return Ok(());
+    }
+    let help = "wait until it ends, or stop it; `quintain runs list` shows its state";
+    Err(Refusal::usage(format!("{} is still running", run.id), help))
 }
 
 pub(super) enum Kind {
@@ -126,8 +149,15 @@ impl Jobs {
     }
 
     /// The store that a request is kept in.
-    pub(super) fn store_for(&self, request: &RunRequest) -> Option<Store> {
-        self.store.clone().filter(|_| request.stored)
+    pub(super) fn store_for(&self, request: &RunRequest) -> Option<RunStore> {
+        let store = self.store.clone().filter(|_| request.stored)?;
+        let kind = match &request.work {
+            Work::Eval(_) => RunKind::Eval,
+            Work::Rejudge(_) => RunKind::Rejudge,
+            Work::Redteam(_) => RunKind::Redteam,
+            Work::Replay(_) => RunKind::Replay,
+        };
+        Some(RunStore { store, kind, owner: request.owner.clone() })
     }
 
     /// The store, for a request that needs one.

@@ -18,7 +18,10 @@ use serde_json::{Map, Value, json};
 
 use super::eval::{blank, texts_of};
 use super::handle::{Outcome, RunError, Running};
-use super::prepare::{Jobs, Kind, Notice, Opened, Prepared, Refusal, files_of, load_suite, place};
+use super::prepare::{
+    Jobs, Kind, Notice, Opened, Prepared, Refusal, RunStore, files_of, load_suite, place,
+    refuse_running,
+};
 use super::request::{OrderRequest, RedteamWork, ReplayWork, RunRequest, TargetRequest};
 use super::target::{adjust, choose};
 use crate::masked;
@@ -57,6 +60,7 @@ pub(super) async fn prepare(
     if let Some(wanted) = &work.resume {
         let store = jobs.needed_store()?;
         let run = store.find(wanted).await?;
+        refuse_running(&run)?;
         let stored = store.info(&run).await?;
         recall(&mut orders, &stored.options);
         info = Some(stored);
@@ -356,7 +360,7 @@ impl Ready {
         self: Box<Self>,
         info: RunInfo,
         world: &World,
-        store: Option<Store>,
+        store: Option<RunStore>,
         mut running: Running,
     ) -> Result<Outcome, RunError> {
         let again = self.again.clone().unwrap_or_else(|| reproduced_by(&self.target));

@@ -52,7 +52,7 @@ use quintain_redteam::orders::{Orders, merge_places, part_suppressed, unused};
 
 use crate::run::{Stop, mask};
 use crate::sessions::OpenError;
-use crate::store::{StoreError, Writer};
+use crate::store::{RunEnd, StoreError, Writer};
 use crate::world::World;
 use arena::{Arena, Fought};
 use clock::{Clock, Meter};
@@ -157,7 +157,7 @@ pub async fn execute(
     };
     (battle.listen)(Event::Started(Arc::new(info.clone())));
     if let Some(writer) = &battle.writer {
-        writer.lesson(&siege.lesson(&scouted.knowledge, &proposals.calls)).await;
+        writer.knowledge(&siege.lesson(&scouted.knowledge, &proposals.calls)).await;
     }
     (battle.listen)(Event::Phase(Phase::Attack));
     battle.recall(&mut plan).await?;
@@ -353,7 +353,7 @@ impl Battle<'_> {
         let row = self.rows.of_bout(self.campaign.orders, &fought);
         let record = self.clerk.record(key, fought);
         if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
-            writer.bout(&record).await;
+            writer.trial(&record).await;
         }
         self.keep(row, whole).await;
         self.score.bout(record);
@@ -384,8 +384,13 @@ impl Battle<'_> {
         let (findings, attacks, tools) = self.score.finish(orders, &scouted.surfaces, knowledge);
         let (findings, suppressed) = part_suppressed(findings, &orders.suppressions, &orders.today);
         let (findings, suppressed) = (merge_places(findings), merge_places(suppressed));
+        let end = match (self.interrupted, &cut_short) {
+            (true, _) => RunEnd::Interrupted,
+            (false, Some(_)) => RunEnd::LimitReached,
+            (false, None) => RunEnd::Finished,
+        };
         // What was not looked for may be there.
-        let whole = !self.interrupted && cut_short.is_none();
+        let whole = end == RunEnd::Finished;
         let listed = if whole { &orders.suppressions[..] } else { &[] };
         let unused = unused(listed, findings.iter().chain(&suppressed), &orders.today);
         for finding in &findings {
@@ -409,7 +414,7 @@ impl Battle<'_> {
         };
         summary.redteam = Some(Box::new(summed_up(report)));
         let unsaved = match self.writer {
-            Some(writer) => writer.finish(&summary).await.err().map(|error| error.to_string()),
+            Some(writer) => writer.finish(&summary, end).await.err().map(|error| error.to_string()),
             None => None,
         };
         (self.listen)(Event::Finished(Arc::new(summary.clone())));

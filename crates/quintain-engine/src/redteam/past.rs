@@ -57,8 +57,8 @@ impl Past {
     /// # Errors
     /// When it cannot be read.
     pub async fn read(store: Store, run: Run) -> Result<Self, StoreError> {
-        let lesson = store.lesson(&run).await?;
-        let bouts = store.bouts(&run).await?;
+        let lesson = store.knowledge(&run).await?;
+        let bouts = store.trials(&run).await?;
         Ok(Self { store, run, lesson, bouts })
     }
 

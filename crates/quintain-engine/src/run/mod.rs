@@ -34,7 +34,7 @@ pub use mask::stored_sameness;
 pub use recording::Recording;
 pub use settings::Settings;
 
-use crate::store::{Finished, Run, Store, StoreError, Writer};
+use crate::store::{Finished, Run, RunEnd, Store, StoreError, Writer};
 use crate::world::World;
 use answers::Answers;
 use compare::{Turn, Waiting};
@@ -170,7 +170,7 @@ pub async fn execute(
         outcome
     } else {
         let summary = Tally::new(job.info).finish(started.elapsed(), true);
-        let unsaved = finish_store(store, &summary).await;
+        let unsaved = finish_store(store, &summary, RunEnd::Interrupted).await;
         Outcome { summary, unreachable: Vec::new(), overdue: false, unsaved }
     };
     listen(Event::Finished(Arc::new(outcome.summary.clone())));
@@ -241,7 +241,12 @@ impl Floor<'_> {
         for why in derive(&mut summary, &suite.tests.derived_metrics, &self.answers.outside.host) {
             tracing::warn!("{why}");
         }
-        let unsaved = finish_store(store, &summary).await;
+        let end = match (interrupted, overdue) {
+            (true, _) => RunEnd::Interrupted,
+            (false, true) => RunEnd::LimitReached,
+            (false, false) => RunEnd::Finished,
+        };
+        let unsaved = finish_store(store, &summary, end).await;
         Outcome { summary, unreachable: self.lanes.unreachable(), overdue, unsaved }
     }
 
@@ -265,8 +270,8 @@ impl Floor<'_> {
     }
 }
 
-async fn finish_store(store: Option<Writer>, summary: &Summary) -> Option<String> {
-    let finished = store?.finish(summary).await;
+async fn finish_store(store: Option<Writer>, summary: &Summary, end: RunEnd) -> Option<String> {
+    let finished = store?.finish(summary, end).await;
     finished.err().map(|error| error.to_string())
 }
 

@@ -11,8 +11,8 @@ use quintain_evidence::result::{CaseResult, CaseStatus};
 use quintain_evidence::run_diff;
 use quintain_evidence::tally::Tally;
 
-use super::row::{self, number};
-use super::{Run, Store, StoreError};
+use super::case_row as row;
+use super::{Run, Store, StoreError, number, sql};
 
 /// Results in the order of the plan.
 pub type Cases<'a> = BoxStream<'a, Result<CaseResult, StoreError>>;
@@ -35,10 +35,7 @@ pub struct Finished {
 impl Store {
     /// The results of a run with their evidence. Holds one at a time.
     pub fn cases<'a>(&'a self, run: &Run) -> Cases<'a> {
-        const SQL: &str = "SELECT ordinal, test_idx, prompt_idx, repeat, status, score, latency_ms,
-                description, result, evidence
-            FROM case_result WHERE run = $1 ORDER BY ordinal";
-        let rows = sqlx::query(SQL).bind(run.number).fetch(&self.pool);
+        let rows = sqlx::query(sql::CASES).bind(run.number).fetch(&self.pool);
         rows.map(|row| row::case(&row.map_err(|error| self.failed(error))?)).boxed()
     }
 
@@ -47,10 +44,7 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub async fn case(&self, run: &Run, ordinal: usize) -> Result<Option<CaseResult>, StoreError> {
-        const SQL: &str = "SELECT ordinal, test_idx, prompt_idx, repeat, status, score, latency_ms,
-                description, result, evidence
-            FROM case_result WHERE run = $1 AND ordinal = $2 LIMIT 1";
-        let query = sqlx::query(SQL).bind(run.number).bind(number(ordinal));
+        let query = sqlx::query(sql::CASE).bind(run.number).bind(number(ordinal));
         let found = query.fetch_optional(&self.pool).await.map_err(|error| self.failed(error))?;
         found.as_ref().map(row::case).transpose()
     }
@@ -67,7 +61,8 @@ impl Store {
         let info = self.info(run).await?;
         let info = Arc::new(info);
         tell(Event::Started(info.clone()));
-        let mut tally = run.summary.is_none().then(|| Tally::new(&info));
+        let summary = self.summary(run).await?;
+        let mut tally = summary.is_none().then(|| Tally::new(&info));
         let mut cases = self.cases(run);
         while let Some(case) = cases.try_next().await? {
             if let Some(tally) = &mut tally {
@@ -76,8 +71,8 @@ impl Store {
             tell(Event::Case(Arc::new(case)));
         }
         let counted = tally.map(|tally| tally.finish(Duration::ZERO, true));
-        if let Some(summary) = run.summary.as_ref().or(counted.as_ref()) {
-            tell(Event::Finished(Arc::new(summary.clone())));
+        if let Some(summary) = summary.or(counted) {
+            tell(Event::Finished(Arc::new(summary)));
         }
         Ok(())
     }
@@ -87,9 +82,7 @@ impl Store {
     /// # Errors
     /// When they cannot be read.
     pub async fn finished(&self, run: &Run) -> Result<Vec<Finished>, StoreError> {
-        const SQL: &str = "SELECT test_idx, prompt_idx, repeat, target, status
-            FROM case_result WHERE run = $1 ORDER BY ordinal";
-        let query = sqlx::query(SQL).bind(run.number);
+        let query = sqlx::query(sql::FINISHED_CASES).bind(run.number);
         let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
         rows.iter().map(row::finished).collect()
     }
@@ -99,10 +92,7 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub async fn diff_rows(&self, run: &Run) -> Result<Vec<run_diff::Row>, StoreError> {
-        const SQL: &str = "SELECT description, vars_hash, prompt, target, test_idx, repeat, status,
-                score, latency_ms
-            FROM case_result WHERE run = $1 ORDER BY ordinal";
-        let query = sqlx::query(SQL).bind(run.number);
+        let query = sqlx::query(sql::COMPARED_CASES).bind(run.number);
         let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
         rows.iter().map(row::slim).collect()
     }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::sqlite::{Complaint, complaint};
+
 /// What went wrong with the stored runs.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -81,6 +83,9 @@ pub enum StoreError {
         /// Some of those that fit.
         candidates: Vec<String>,
     },
+    /// Another process resumed the run.
+    #[error("another process writes this run")]
+    TakenOver,
     /// Some results of a run did not reach the disk.
     #[error("{missing} of the results could not be stored: {first}")]
     Incomplete {
@@ -92,39 +97,24 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Sorts what the database says by its primary result code.
+    /// Sorts what the database says.
     pub(super) fn of(path: &Path, error: sqlx::Error) -> Self {
         let path = path.to_owned();
-        let code = code(&error);
+        let complaint = complaint(&error);
         let why = match error {
             sqlx::Error::Database(error) => error.message().to_owned(),
             other => other.to_string(),
         };
-        match code {
-            // SQLITE_BUSY, SQLITE_LOCKED
-            Some(5 | 6) => Self::Locked { path },
-            // SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL
-            Some(8 | 10 | 13) => Self::NotWritable { path, why },
-            // SQLITE_CORRUPT, SQLITE_NOTADB
-            Some(11 | 26) => Self::Damaged { path, why },
-            // SQLITE_PERM, SQLITE_CANTOPEN
-            Some(3 | 14) => Self::Open { path, why },
-            _ => Self::Database { path, why },
+        match complaint {
+            Complaint::Locked => Self::Locked { path },
+            Complaint::NotWritable => Self::NotWritable { path, why },
+            Complaint::Damaged => Self::Damaged { path, why },
+            Complaint::CannotOpen => Self::Open { path, why },
+            Complaint::Other => Self::Database { path, why },
         }
     }
 
     pub(super) fn unreadable(what: &'static str, why: impl ToString) -> Self {
         Self::Unreadable { what, why: why.to_string() }
     }
-}
-
-/// The primary result code of SQLite; the higher bytes only refine it.
-fn code(error: &sqlx::Error) -> Option<i64> {
-    let extended: i64 = error.as_database_error()?.code()?.parse().ok()?;
-    Some(extended & 0xff)
-}
-
-/// Whether a database error says that a table is missing or the lock is taken: worth another look.
-pub(super) fn is_busy(error: &sqlx::Error) -> bool {
-    matches!(code(error), Some(5 | 6))
 }

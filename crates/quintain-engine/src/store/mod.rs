@@ -1,42 +1,45 @@
-//! Runs on disk: what was asked, what came back, what was thought of it. Written while a run goes
-//! on, so that a crash loses no more than the cases in flight.
+//! Stored runs: what was sent, what came back, what was concluded. A run is written while it goes on, so a crash
+//! loses no more than the cases in flight. The store knows rows; it does not know who runs what.
 
-mod bouts;
+mod case_row;
 mod cases;
+mod commit;
 mod error;
+mod findings;
+mod heartbeat;
+mod migration;
 mod moment;
 mod pack;
 mod prune;
-mod row;
+mod records;
 mod runs;
 mod schema;
+mod sql;
+mod sqlite;
+mod trials;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
+use sqlx::Connection as _;
 
 pub use cases::{Cases, Finished};
 pub use error::StoreError;
+pub use findings::{FindingLine, Findings};
 pub use moment::{Cutoff, Moment, NoCutoff};
-pub use runs::{Run, RunFilter, RunState};
-pub use writer::{SuiteText, Writer};
+pub use records::{AnswerRecord, EventRecord, ScoreRecord, TraceRecord};
+pub use runs::{Counts, LOCAL_OWNER, Run, RunEnd, RunFilter, RunKind, RunState};
+pub use writer::{NewRun, SuiteText, Writer};
 
-/// Takes the lock for writing at once: a lock that is asked for later cannot be waited for.
-const BEGIN: &str = "BEGIN IMMEDIATE";
-/// How long another process may hold the lock.
-const PATIENCE: Duration = Duration::from_secs(10);
 const FILE: &str = "runs.db";
 
 /// The stored runs of one state directory. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Store {
-    pool: SqlitePool,
+    pool: sqlite::Pool,
     path: PathBuf,
 }
 
@@ -64,21 +67,15 @@ impl Store {
 
     async fn connect(
         path: PathBuf,
-        adjust: impl FnOnce(SqliteConnectOptions) -> SqliteConnectOptions,
+        adjust: impl FnOnce(sqlite::Options) -> sqlite::Options,
     ) -> Result<Self, StoreError> {
-        let options = SqliteConnectOptions::new()
-            .filename(&path)
-            .synchronous(SqliteSynchronous::Normal)
-            .foreign_keys(true)
-            .busy_timeout(PATIENCE)
-            .disable_statement_logging();
-        let options = adjust(options);
+        let options = adjust(sqlite::options(&path));
         let failed = |error| StoreError::of(&path, error);
-        let mut first = options.connect().await.map_err(failed)?;
+        let mut first = sqlite::connect(&options).await.map_err(failed)?;
         let version = match schema::version(&mut first).await.map_err(failed)? {
             Some(version) if version >= schema::VERSION => version,
             _ => {
-                furnish(&mut first).await.map_err(failed)?;
+                sqlite::prepare(&mut first).await.map_err(failed)?;
                 schema::migrate(&mut first).await.map_err(failed)?;
                 schema::version(&mut first).await.map_err(failed)?.unwrap_or_default()
             }
@@ -87,8 +84,7 @@ impl Store {
         if version > schema::VERSION {
             return Err(StoreError::Newer { path, found: version, known: schema::VERSION });
         }
-        let pool = SqlitePoolOptions::new().max_connections(4).connect_lazy_with(options);
-        Ok(Self { pool, path })
+        Ok(Self { pool: sqlite::pool(options), path })
     }
 
     fn failed(&self, error: sqlx::Error) -> StoreError {
@@ -96,24 +92,7 @@ impl Store {
     }
 }
 
-/// Space of deleted runs can be given back, readers and a writer do not disturb each other: the file
-/// remembers both. SQLite does not wait for the lock that this needs, so we do.
-async fn furnish(connection: &mut SqliteConnection) -> sqlx::Result<()> {
-    sqlx::query("PRAGMA auto_vacuum = INCREMENTAL").execute(&mut *connection).await?;
-    let mut left = PATIENCE.as_millis() / 10;
-    loop {
-        let mode = sqlx::query_scalar::<_, String>("PRAGMA journal_mode = WAL");
-        match mode.fetch_one(&mut *connection).await {
-            Err(error) if error::is_busy(&error) && left > 0 => left -= 1,
-            Err(error) => return Err(error),
-            // A file system without shared memory stays as it is, which is slower but sound.
-            Ok(_) => return Ok(()),
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
-/// What a run saw is nobody else's business: directory and file are for their owner.
+/// What a run saw is private: directory and file are for their owner.
 fn prepare(state_dir: &Path, file: &Path) -> std::io::Result<()> {
     let mut directory = std::fs::DirBuilder::new();
     let mut options = std::fs::OpenOptions::new();
@@ -127,4 +106,12 @@ fn prepare(state_dir: &Path, file: &Path) -> std::io::Result<()> {
         options.append(true).create(true).open(file)?;
     }
     Ok(())
+}
+
+fn number(index: usize) -> i64 {
+    i64::try_from(index).unwrap_or(i64::MAX)
+}
+
+fn index(number: i64) -> usize {
+    usize::try_from(number).unwrap_or_default()
 }

@@ -50,6 +50,11 @@ impl Packer {
         Ok(Packed(self.shrink(plain)))
     }
 
+    /// What was read from the store was masked when it was written.
+    pub(super) fn stored(&mut self, value: &serde_json::Value) -> Packed {
+        Packed(self.plain(&value.to_string()))
+    }
+
     pub(super) fn text(&mut self, text: &Masked<'_, str>) -> Packed {
         Packed(self.plain(text))
     }

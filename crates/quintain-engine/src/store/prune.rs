@@ -1,6 +1,7 @@
-//! Forgetting runs, and giving their space back.
+//! Deletes runs and gives their space back.
 
-use super::{BEGIN, Run, Store, StoreError};
+use super::sqlite::{BEGIN, give_back_space};
+use super::{Run, Store, StoreError, sql};
 
 impl Store {
     /// Deletes these runs with everything that belongs to them, and says how many were there.
@@ -14,7 +15,7 @@ impl Store {
             let mut transaction = self.pool.begin_with(BEGIN).await?;
             let mut gone = 0;
             for run in runs {
-                let query = sqlx::query("DELETE FROM run WHERE number = $1").bind(run.number);
+                let query = sqlx::query(sql::DELETE_RUN).bind(run.number);
                 gone += query.execute(&mut *transaction).await?.rows_affected();
             }
             transaction.commit().await?;
@@ -22,18 +23,8 @@ impl Store {
         };
         let gone = delete.await.map_err(|error| self.failed(error))?;
         if gone > 0 {
-            self.give_back().await;
+            give_back_space(&self.pool).await;
         }
         Ok(gone)
-    }
-
-    /// Free pages go back to the file system. Failing that, later runs use them.
-    async fn give_back(&self) {
-        for sql in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
-            // Each row that comes back is one step, so all of them have to be taken.
-            if let Err(error) = sqlx::query(sql).fetch_all(&self.pool).await {
-                tracing::debug!(%error, sql, "space was not given back");
-            }
-        }
     }
 }

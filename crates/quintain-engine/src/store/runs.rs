@@ -6,39 +6,126 @@ use quintain_evidence::event::RunInfo;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::Summary;
 use sqlx::Row as _;
-use sqlx::sqlite::SqliteRow;
 
-use super::row::number;
-use super::{Moment, Store, StoreError, SuiteText, pack};
+use super::findings::LAST;
+use super::sqlite::Row;
+use super::{Moment, Store, StoreError, SuiteText, heartbeat, index, number, pack, sql};
+
+/// Who owns the runs of the command line.
+pub const LOCAL_OWNER: &str = "local";
 
 /// How many runs an ambiguous prefix shows.
 const CANDIDATES: i64 = 3;
 
 /// One stored run, as a list shows it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     pub(super) number: i64,
+    /// Who wrote it last; none for runs of older versions.
+    pub(super) writer: Option<String>,
     /// The id of its [`RunInfo`].
     pub id: String,
     /// RFC 3339, UTC.
     pub created: String,
     /// What the suite says.
     pub description: Option<String>,
-    /// How it ended.
+    pub kind: RunKind,
+    /// Who asked for it.
+    pub owner: String,
     pub state: RunState,
-    /// None if the run goes on, or ended without a word.
-    pub summary: Option<Summary>,
+    /// None until it ends.
+    pub counts: Option<Counts>,
+}
+
+/// What a run does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunKind {
+    Eval,
+    Redteam,
+    Replay,
+    Rejudge,
+}
+
+impl RunKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Eval, Self::Redteam, Self::Replay, Self::Rejudge];
+
+    /// As the store and its users write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Eval => "eval",
+            Self::Redteam => "redteam",
+            Self::Replay => "replay",
+            Self::Rejudge => "rejudge",
+        }
+    }
+
+    /// The kind of this word.
+    pub fn find(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunState {
+    /// It waits for its turn.
+    Queued,
+    /// A process works on it.
+    Running,
+    /// The process that worked on it is gone. Nobody writes this; it follows from the heartbeat.
+    Died,
+    Ended(RunEnd),
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunState {
-    /// It goes on, or its process died.
-    Open,
-    /// To its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunEnd {
     Finished,
-    /// The user stopped it.
+    /// A user stopped it.
     Interrupted,
+    /// A budget or a time limit ended it.
+    LimitReached,
+    /// It could not go on.
+    Failed,
+}
+
+impl RunEnd {
+    const ALL: [Self; 4] = [Self::Finished, Self::Interrupted, Self::LimitReached, Self::Failed];
+}
+
+impl RunState {
+    /// As the store and its users write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Died => "died",
+            Self::Ended(RunEnd::Finished) => "finished",
+            Self::Ended(RunEnd::Interrupted) => "interrupted",
+            Self::Ended(RunEnd::LimitReached) => "limit-reached",
+            Self::Ended(RunEnd::Failed) => "failed",
+        }
+    }
+
+    /// What the store says, unless whoever said it is gone.
+    fn of(word: &str, is_alive: impl FnOnce() -> bool) -> Self {
+        let end = RunEnd::ALL.into_iter().map(Self::Ended).find(|end| end.word() == word);
+        match end {
+            Some(end) => end,
+            None if !is_alive() => Self::Died,
+            None if word == Self::Queued.word() => Self::Queued,
+            None => Self::Running,
+        }
+    }
+}
+
+/// How many cases of a run ended how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    pub passed: usize,
+    pub failed: usize,
+    pub errored: usize,
 }
 
 /// Which runs to list. An empty filter lists all.
@@ -52,31 +139,43 @@ pub struct RunFilter {
     pub tag: Option<(String, Option<String>)>,
     /// It was created before this moment.
     pub before: Option<Moment>,
+    /// It belongs to this owner.
+    pub owner: Option<String>,
+    pub kind: Option<RunKind>,
 }
 
 impl Store {
-    /// The runs, newest first.
+    /// The runs, newest first. Reads nothing large.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError> {
-        const SQL: &str = "SELECT number, id, created, description, state, summary FROM run
-            WHERE ($1 IS NULL OR lower(description) LIKE '%' || lower($1) || '%' ESCAPE '\\')
-            AND ($2 IS NULL OR EXISTS (SELECT 1 FROM run_tag
-                WHERE run = number AND name = $2 AND ($3 IS NULL OR value = $3)))
-            AND ($5 IS NULL OR created < $5)
-            ORDER BY created DESC, number DESC LIMIT $4";
         let (name, value) = match &filter.tag {
             Some((name, value)) => (Some(name.as_str()), value.as_deref()),
             None => (None, None),
         };
-        let description = filter.description.as_deref().map(literal);
-        let limit = filter.limit.map_or(i64::MAX, number);
-        let before = filter.before.map(|moment| moment.to_string());
-        let query =
-            sqlx::query(SQL).bind(description).bind(name).bind(value).bind(limit).bind(before);
-        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
+        let sql = if filter.owner.is_some() { sql::LIST_RUNS_OF_OWNER } else { sql::LIST_RUNS };
+        let rows = sqlx::query(sql)
+            .bind(filter.owner.as_deref())
+            .bind(filter.description.as_deref().map(literal))
+            .bind(name)
+            .bind(value)
+            .bind(filter.before.map(|moment| moment.to_string()))
+            .bind(filter.kind.map(RunKind::word))
+            .bind(filter.limit.map_or(i64::MAX, number))
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|error| self.failed(error))?;
         rows.iter().map(run).collect()
+    }
+
+    /// How many runs there are.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn count(&self) -> Result<usize, StoreError> {
+        let count = sqlx::query_scalar(sql::COUNT_RUNS).fetch_one(&self.pool).await;
+        count.map(index).map_err(|error| self.failed(error))
     }
 
     /// The run of this id, of an id that begins like this, `latest`, or `latest~1` for the one
@@ -85,40 +184,65 @@ impl Store {
     /// # Errors
     /// When there is no such run, or more than one.
     pub async fn find(&self, wanted: &str) -> Result<Run, StoreError> {
-        self.find_of(wanted, "").await
+        self.find_of(wanted, None).await
     }
 
-    /// The same where `latest` means the latest run whose id begins so.
+    /// The same where `latest` means the latest run of a kind.
     ///
     /// # Errors
     /// When there is no such run, or more than one.
-    pub async fn find_of(&self, wanted: &str, kind: &str) -> Result<Run, StoreError> {
+    pub async fn find_of(&self, wanted: &str, kind: Option<RunKind>) -> Result<Run, StoreError> {
         let missing = || StoreError::NoSuchRun { wanted: wanted.to_owned() };
+        let rows = async |query: sqlx::query::Query<'_, _, _>| {
+            query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))
+        };
         if let Some(back) = back_from_latest(wanted) {
-            let sql = "SELECT number, id, created, description, state, summary FROM run
-                WHERE substr(id, 1, length($2)) = $2
-                ORDER BY created DESC, number DESC LIMIT 1 OFFSET $1";
-            let found = sqlx::query(sql).bind(back).bind(kind).fetch_optional(&self.pool).await;
-            let found = found.map_err(|error| self.failed(error))?;
-            return run(&found.ok_or_else(missing)?);
+            let query = match kind {
+                Some(kind) => sqlx::query(sql::LATEST_RUN_OF_KIND).bind(back).bind(kind.word()),
+                None => sqlx::query(sql::LATEST_RUN).bind(back),
+            };
+            return run(rows(query).await?.first().ok_or_else(missing)?);
         }
         if wanted.is_empty() {
             return Err(missing());
         }
-        let sql = "SELECT number, id, created, description, state, summary FROM run
-            WHERE substr(id, 1, length($1)) = $1
-            ORDER BY id <> $1, created DESC, number DESC LIMIT $2";
-        let query = sqlx::query(sql).bind(wanted).bind(CANDIDATES);
-        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
-        let mut found = rows.iter().map(run).collect::<Result<Vec<_>, _>>()?;
-        if found.is_empty() {
-            return Err(missing());
+        if let Some(exact) = rows(sqlx::query(sql::RUN_OF_ID).bind(wanted)).await?.first() {
+            return run(exact);
         }
-        if found.len() > 1 && found[0].id != wanted {
-            let candidates = found.into_iter().map(|run| run.id).collect();
-            return Err(StoreError::Ambiguous { wanted: wanted.to_owned(), candidates });
+        let query = sqlx::query(sql::RUNS_OF_PREFIX).bind(wanted);
+        let found = rows(query.bind(format!("{wanted}{LAST}")).bind(CANDIDATES)).await?;
+        let mut found = found.iter().map(run).collect::<Result<Vec<_>, _>>()?;
+        match found.len() {
+            0 => Err(missing()),
+            1 => Ok(found.swap_remove(0)),
+            _ => {
+                let candidates = found.into_iter().map(|run| run.id).collect();
+                Err(StoreError::Ambiguous { wanted: wanted.to_owned(), candidates })
+            }
         }
-        Ok(found.swap_remove(0))
+    }
+
+    pub(super) async fn run_of_number(&self, number: i64) -> Result<Option<Run>, StoreError> {
+        let query = sqlx::query(sql::RUN).bind(number);
+        let row = query.fetch_optional(&self.pool).await.map_err(|error| self.failed(error))?;
+        row.as_ref().map(run).transpose()
+    }
+
+    /// What a run came to; none while it goes on, or if it never ended.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn summary(&self, run: &Run) -> Result<Option<Summary>, StoreError> {
+        let query = sqlx::query_scalar(sql::SUMMARY).bind(run.number);
+        let packed: Option<Option<Vec<u8>>> =
+            query.fetch_optional(&self.pool).await.map_err(|error| self.failed(error))?;
+        let Some(packed) = packed.flatten() else { return Ok(None) };
+        let mut summary: Summary = pack::json("summary", &packed)?;
+        if let Some(report) = &mut summary.redteam {
+            let findings = self.findings(run).await?;
+            (report.findings, report.suppressed) = (findings.reported, findings.suppressed);
+        }
+        Ok(Some(summary))
     }
 
     /// What was known of a run before it started.
@@ -126,7 +250,7 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub async fn info(&self, run: &Run) -> Result<RunInfo, StoreError> {
-        let query = sqlx::query_scalar("SELECT info FROM run WHERE number = $1").bind(run.number);
+        let query = sqlx::query_scalar(sql::INFO).bind(run.number);
         let info: Option<Vec<u8>> =
             query.fetch_optional(&self.pool).await.map_err(|error| self.failed(error))?;
         let info = info.ok_or_else(|| StoreError::NoSuchRun { wanted: run.id.clone() })?;
@@ -138,8 +262,7 @@ impl Store {
     /// # Errors
     /// When they cannot be read.
     pub async fn suite_texts(&self, run: &Run) -> Result<Vec<SuiteText>, StoreError> {
-        let sql = "SELECT name, base_dir, content FROM suite_text WHERE run = $1 ORDER BY place";
-        let rows: Vec<(String, String, Vec<u8>)> = sqlx::query_as(sql)
+        let rows: Vec<(String, String, Vec<u8>)> = sqlx::query_as(sql::SUITE_TEXTS)
             .bind(run.number)
             .fetch_all(&self.pool)
             .await
@@ -159,8 +282,7 @@ impl Store {
         &self,
         run: &Run,
     ) -> Result<Vec<(String, Vec<(String, Surface)>)>, StoreError> {
-        let sql = "SELECT target, surfaces FROM suite_surface WHERE run = $1 ORDER BY target";
-        let rows: Vec<(String, Vec<u8>)> = sqlx::query_as(sql)
+        let rows: Vec<(String, Vec<u8>)> = sqlx::query_as(sql::SURFACES)
             .bind(run.number)
             .fetch_all(&self.pool)
             .await
@@ -171,26 +293,37 @@ impl Store {
     }
 }
 
-fn run(row: &SqliteRow) -> Result<Run, StoreError> {
+fn run(row: &Row) -> Result<Run, StoreError> {
     let read = || -> sqlx::Result<_> {
-        let state = match row.try_get::<&str, _>("state")? {
-            "finished" => RunState::Finished,
-            "interrupted" => RunState::Interrupted,
-            _ => RunState::Open,
+        let writer: Option<String> = row.try_get("writer")?;
+        let beat: i64 = row.try_get("heartbeat")?;
+        let is_alive = || heartbeat::is_alive(writer.as_deref(), beat, heartbeat::now());
+        let count = |name: &str| row.try_get::<Option<i64>, _>(name);
+        let counts = match (count("passed")?, count("failed")?, count("errored")?) {
+            (Some(passed), Some(failed), Some(errored)) => Some(Counts {
+                passed: index(passed),
+                failed: index(failed),
+                errored: index(errored),
+            }),
+            _ => None,
         };
+        let kind: &str = row.try_get("kind")?;
         let run = Run {
             number: row.try_get("number")?,
             id: row.try_get("id")?,
             created: row.try_get("created")?,
             description: row.try_get("description")?,
-            state,
-            summary: None,
+            kind: RunKind::Eval,
+            owner: row.try_get("owner")?,
+            state: RunState::of(row.try_get("state")?, is_alive),
+            counts,
+            writer: None,
         };
-        Ok((run, row.try_get::<Option<&[u8]>, _>("summary")?))
+        Ok((Run { writer, ..run }, kind))
     };
-    let (run, summary) = read().map_err(|error| StoreError::unreadable("run", error))?;
-    let summary = summary.map(|packed| pack::json("summary", packed)).transpose()?;
-    Ok(Run { summary, ..run })
+    let (run, kind) = read().map_err(|error| StoreError::unreadable("run", error))?;
+    let unknown = || StoreError::unreadable("kind", format!("`{kind}` is unknown"));
+    Ok(Run { kind: RunKind::find(kind).ok_or_else(unknown)?, ..run })
 }
 
 /// A text in which no character is a wildcard.

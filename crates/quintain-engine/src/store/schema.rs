@@ -1,51 +1,61 @@
-//! The tables, and how an older file becomes a current one. The words are understood by SQLite and
-//! PostgreSQL alike; a file never loses a version, it only gains the next.
+//! The tables, and how an older file becomes a current one. SQLite and PostgreSQL both understand the words;
+//! migrating keeps every row.
 
-use sqlx::{Connection as _, SqliteConnection};
+use sqlx::Connection as _;
 
-use super::BEGIN;
+use super::sqlite::{BEGIN, Connection, is_missing_table};
+use super::{migration, sql};
 
 /// The version that this program writes.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
-/// Each entry leads from its index to the next version.
-const STEPS: [&[&str]; VERSION as usize] = [FIRST, SECOND];
-
-const FIRST: &[&str] = &[
-    // Numbers of runs are never given out twice: a process that still writes to a run which was
-    // deleted meanwhile must not write to somebody else's.
-    "CREATE TABLE run (
+/// The tables of a new file. Lists read `runs`, so it has no large columns: those are in `run_details`.
+pub(super) const TABLES: &[&str] = &[
+    "CREATE TABLE program (version BIGINT NOT NULL, last_run BIGINT NOT NULL)",
+    "INSERT INTO program (version, last_run) VALUES (0, 0)",
+    // Numbers of runs are never given out twice: a process that still writes to a run that was deleted
+    // meanwhile must not write to another one.
+    "CREATE TABLE runs (
         number BIGINT PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
         created TEXT NOT NULL,
         description TEXT,
         state TEXT NOT NULL,
+        kind TEXT NOT NULL DEFAULT 'eval',
+        owner TEXT NOT NULL DEFAULT 'local',
+        writer TEXT,
+        heartbeat BIGINT NOT NULL DEFAULT 0,
+        passed BIGINT,
+        failed BIGINT,
+        errored BIGINT
+    )",
+    "CREATE TABLE run_details (
+        run BIGINT PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE,
         info BYTEA NOT NULL,
         summary BYTEA
     )",
-    "CREATE INDEX run_by_age ON run (created, number)",
-    "CREATE TABLE run_tag (
-        run BIGINT NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    "CREATE TABLE run_tags (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
         name TEXT NOT NULL,
         value TEXT NOT NULL,
         PRIMARY KEY (run, name)
     )",
-    "CREATE TABLE suite_text (
-        run BIGINT NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    "CREATE TABLE suite_texts (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
         place BIGINT NOT NULL,
         name TEXT NOT NULL,
         base_dir TEXT NOT NULL,
         content BYTEA NOT NULL,
         PRIMARY KEY (run, place)
     )",
-    "CREATE TABLE suite_surface (
-        run BIGINT NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    "CREATE TABLE surfaces (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
         target TEXT NOT NULL,
         surfaces BYTEA NOT NULL,
         PRIMARY KEY (run, target)
     )",
-    "CREATE TABLE case_result (
-        run BIGINT NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    "CREATE TABLE cases (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
         ordinal BIGINT NOT NULL,
         test_idx BIGINT NOT NULL,
         prompt_idx BIGINT NOT NULL,
@@ -61,17 +71,13 @@ const FIRST: &[&str] = &[
         evidence BYTEA NOT NULL,
         PRIMARY KEY (run, test_idx, prompt_idx, target, repeat)
     )",
-    "CREATE INDEX case_in_order ON case_result (run, ordinal)",
-];
-
-/// What a red-team run needs to go on.
-const SECOND: &[&str] = &[
-    "CREATE TABLE lesson (
-        run BIGINT PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+    "CREATE INDEX case_in_order ON cases (run, ordinal)",
+    "CREATE TABLE knowledge (
+        run BIGINT PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE,
         content BYTEA NOT NULL
     )",
-    "CREATE TABLE bout (
-        run BIGINT NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    "CREATE TABLE trials (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
         attack TEXT NOT NULL,
         place TEXT NOT NULL,
         nth BIGINT NOT NULL,
@@ -80,34 +86,92 @@ const SECOND: &[&str] = &[
     )",
 ];
 
+/// What version 3 adds, to new files and to older ones.
+pub(super) const THIRD: &[&str] = &[
+    "CREATE INDEX runs_by_age ON runs (created, number)",
+    "CREATE INDEX runs_by_owner ON runs (owner, created, number)",
+    "CREATE INDEX runs_by_kind ON runs (kind, created, number)",
+    "CREATE TABLE findings (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        position BIGINT NOT NULL,
+        suppressed BOOLEAN NOT NULL,
+        fingerprint TEXT NOT NULL,
+        rule TEXT NOT NULL,
+        severity TEXT NOT NULL,
+        confidence TEXT NOT NULL,
+        title TEXT NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (run, position)
+    )",
+    // A finding has its own fingerprint and those of the places that it lists.
+    "CREATE TABLE fingerprints (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        position BIGINT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        PRIMARY KEY (run, position, fingerprint)
+    )",
+    "CREATE INDEX finding_by_fingerprint ON fingerprints (fingerprint, run)",
+    "CREATE TABLE answers (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        key TEXT NOT NULL,
+        model TEXT,
+        cost DOUBLE PRECISION,
+        duration_ms DOUBLE PRECISION NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (run, key)
+    )",
+    "CREATE TABLE traces (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        ordinal BIGINT NOT NULL,
+        name TEXT NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (run, ordinal)
+    )",
+    "CREATE TABLE scores (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        ordinal BIGINT NOT NULL,
+        metric TEXT NOT NULL,
+        score DOUBLE PRECISION,
+        passed BOOLEAN,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (run, ordinal, metric)
+    )",
+    "CREATE TABLE events (
+        run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+        sequence BIGINT NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (run, sequence)
+    )",
+];
+
 /// The version of the file; none if there is nothing in it yet.
-pub(super) async fn version(connection: &mut SqliteConnection) -> sqlx::Result<Option<i64>> {
-    let found = sqlx::query_scalar("SELECT version FROM program").fetch_one(connection).await;
-    match found {
-        Ok(version) => Ok(Some(version)),
-        Err(sqlx::Error::RowNotFound) => Ok(None),
-        Err(sqlx::Error::Database(error)) if error.message().contains("no such table") => Ok(None),
-        Err(error) => Err(error),
+pub(super) async fn version(connection: &mut Connection) -> sqlx::Result<Option<i64>> {
+    match sqlx::query_scalar(sql::VERSION).fetch_optional(connection).await {
+        Err(error) if is_missing_table(&error) => Ok(None),
+        found => found,
     }
 }
 
 /// Brings the file to the current version. Several processes may try at once.
-pub(super) async fn migrate(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+pub(super) async fn migrate(connection: &mut Connection) -> sqlx::Result<()> {
     let mut transaction = connection.begin_with(BEGIN).await?;
-    // Somebody else may have done it while we waited for the lock.
+    // Another process may have done it while we waited for the lock.
     let found = version(&mut transaction).await?;
-    if found.is_none() {
-        let table = "CREATE TABLE program (version BIGINT NOT NULL, last_run BIGINT NOT NULL)";
-        sqlx::query(table).execute(&mut *transaction).await?;
-        sqlx::query("INSERT INTO program VALUES (0, 0)").execute(&mut *transaction).await?;
+    match found {
+        Some(version) if version >= VERSION => return Ok(()),
+        Some(version) => migration::migrate(&mut transaction, version).await?,
+        None => run(&mut transaction, &[TABLES, THIRD]).await?,
     }
-    let done = usize::try_from(found.unwrap_or(0)).unwrap_or(usize::MAX);
-    for statement in STEPS.iter().skip(done).copied().flatten() {
-        sqlx::query(*statement).execute(&mut *transaction).await?;
-    }
-    sqlx::query("UPDATE program SET version = $1 WHERE version < $1")
-        .bind(VERSION)
-        .execute(&mut *transaction)
-        .await?;
+    sqlx::query(sql::SET_VERSION).bind(VERSION).execute(&mut *transaction).await?;
     transaction.commit().await
+}
+
+pub(super) async fn run(
+    connection: &mut Connection,
+    steps: &[&'static [&'static str]],
+) -> sqlx::Result<()> {
+    for statement in steps.iter().copied().flatten() {
+        sqlx::query(*statement).execute(&mut *connection).await?;
+    }
+    Ok(())
 }

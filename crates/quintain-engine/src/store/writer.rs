@@ -1,5 +1,5 @@
-//! Writes a run while it goes on: one task takes results from a queue, and all that wait there
-//! become one transaction. A disk that fails costs the stored copy, never the run.
+//! Takes what a run reports while it goes on and masks its secrets: nothing unmasked gets into a job, and only
+//! jobs get into the store.
 
 use std::sync::Arc;
 use std::path::PathBuf;
@@ -9,24 +9,22 @@ use quintain_evidence::event::RunInfo;
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::Summary;
-use quintain_evidence::trial_record::{TrialKey, TrialRecord};
+use quintain_evidence::trial_record::TrialRecord;
 use quintain_wire::redact::Redactor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::case_row::CaseRow;
+use super::commit::{Damage, Finish, Job, QUEUE, Start, work};
+use super::findings::FindingRow;
 use super::pack::{Packed, Packer};
-use super::row::CaseRow;
-use super::{BEGIN, Run, Store, StoreError};
+use super::{
+    AnswerRecord, Run, RunEnd, RunKind, RunState, ScoreRecord, Store, StoreError, TraceRecord,
+    number,
+};
 use crate::masked;
-use crate::redteam::Lesson;
-
-/// Results that may wait for the disk before the run does.
-const QUEUE: usize = 1_024;
-/// Transactions that fail in a row before the disk is left alone.
-const STRIKES: u32 = 3;
 
 /// A file of the suite as it was read, so that a run can be judged again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,17 +37,20 @@ pub struct SuiteText {
     pub text: Arc<str>,
 }
 
-enum Job {
-    Start { info: Box<RunInfo>, packed: Packed, suite: Vec<(String, String, Packed)> },
-    Surface { target: String, surfaces: Packed },
-    Case(Box<CaseRow>),
-    Lesson(Packed),
-    Bout(TrialKey, Packed),
-    Finish { state: &'static str, summary: Packed },
+/// A run that begins.
+#[derive(Debug, Clone, Copy)]
+pub struct NewRun<'a> {
+    pub kind: RunKind,
+    /// Who asked for it; [`super::LOCAL_OWNER`] on the command line.
+    pub owner: &'a str,
+    pub info: &'a RunInfo,
+    pub suite: &'a [SuiteText],
+    /// It waits for its turn until [`Writer::begin`].
+    pub queued: bool,
 }
 
-/// Takes what a run tells, and masks its secrets: nothing unmasked gets into a job, and what is not a
-/// job gets nowhere. Without `finish` the run stays stored as unfinished.
+/// Stores one run. A writer that is dropped without [`Writer::finish`] leaves a failed run, a process that ends
+/// without it one that died.
 pub struct Writer {
     jobs: mpsc::Sender<Job>,
     task: JoinHandle<Damage>,
@@ -57,115 +58,134 @@ pub struct Writer {
     redactor: Redactor,
 }
 
-/// What did not reach the disk.
-#[derive(Default)]
-struct Damage {
-    missing: usize,
-    first: Option<StoreError>,
-}
-
 impl Store {
-    /// Begins a new run whose secrets `redactor` knows. Returns at once; what goes wrong is said at the
-    /// end.
-    pub fn start(&self, info: &RunInfo, suite: &[SuiteText], redactor: &Redactor) -> Writer {
+    /// Begins a new run whose secrets `redactor` knows. Returns at once; [`Writer::finish`] reports what went
+    /// wrong.
+    pub fn start(&self, new: NewRun<'_>, redactor: &Redactor) -> Writer {
         let mut packer = Packer::new();
         let text = |text: &str| redactor.masked_text(text).into_owned();
-        let texts = suite.iter().map(|file| {
+        let texts = new.suite.iter().map(|file| {
             let base_dir = file.base_dir.display().to_string();
             let packed = packer.text(&redactor.masked_text(&file.text));
             (text(&file.name), text(&base_dir), packed)
         });
         let suite: Vec<_> = texts.collect();
-        let info = masked::run(info, redactor);
+        let info = masked::run(new.info, redactor);
         // Plain data always has a JSON form.
         let packed = packer.json(&info).unwrap_or_default();
-        let start = Job::Start { info: Box::new(info.into_owned()), packed, suite };
-        self.writer(None, Some(start), packer, redactor)
+        let start = Start {
+            kind: new.kind,
+            state: if new.queued { RunState::Queued } else { RunState::Running },
+            owner: text(new.owner),
+            info: info.into_owned(),
+            packed,
+            suite,
+        };
+        self.writer(None, Job::Start(Box::new(start)), packer, redactor)
     }
 
-    /// Goes on with a stored run: results of the same case are replaced.
+    /// Resumes a stored run: results of the same case are replaced. Fails, in [`Writer::finish`], if another
+    /// process has resumed it since it was looked up.
     pub fn resume(&self, run: &Run, redactor: &Redactor) -> Writer {
-        self.writer(Some(run.number), None, Packer::new(), redactor)
+        let take_over = Job::Resume { earlier: run.writer.clone() };
+        self.writer(Some(run.number), take_over, Packer::new(), redactor)
     }
 
-    fn writer(
-        &self,
-        run: Option<i64>,
-        first: Option<Job>,
-        packer: Packer,
-        redactor: &Redactor,
-    ) -> Writer {
+    fn writer(&self, run: Option<i64>, first: Job, packer: Packer, redactor: &Redactor) -> Writer {
         let (jobs, waiting) = mpsc::channel(QUEUE);
-        if let Some(first) = first {
-            // The queue is empty, so there is room.
-            let _ = jobs.try_send(first);
-        }
+        // The queue is empty, so there is room.
+        let _ = jobs.try_send(first);
         let task = tokio::spawn(work(self.clone(), run, waiting));
         Writer { jobs, task, packer: Mutex::new(packer), redactor: redactor.clone() }
     }
 }
 
 impl Writer {
+    /// A queued run begins.
+    pub async fn begin(&self) {
+        self.send(Job::Begin).await;
+    }
+
     /// Stores a result; waits only if the disk is far behind.
     pub async fn case(&self, case: &CaseResult) {
-        let row = {
-            let mut packer = self.packer.lock().unwrap_or_else(PoisonError::into_inner);
-            CaseRow::of(&masked::case(case, &self.redactor), &mut packer)
-        };
-        match row {
-            Ok(row) => self.send(Job::Case(Box::new(row))).await,
-            Err(error) => tracing::warn!(%error, ordinal = case.ordinal, "a result is not stored"),
-        }
+        let row = CaseRow::of(&masked::case(case, &self.redactor), &mut self.lock());
+        self.put("a result", row.map(|row| Job::Case(Box::new(row)))).await;
     }
 
     /// Stores what the servers of a target list.
     pub async fn surfaces(&self, target: &str, surfaces: &[(String, Surface)]) {
-        let named = self.redactor.masked_text(target).into_owned();
-        match self.packed(&surfaces.to_vec()) {
-            Ok(surfaces) => self.send(Job::Surface { target: named, surfaces }).await,
-            Err(error) => tracing::warn!(%error, target, "a surface is not stored"),
-        }
+        let target = self.redactor.masked_text(target).into_owned();
+        let packed = self.packed(&surfaces.to_vec());
+        self.put("a surface", packed.map(|surfaces| Job::Surface { target, surfaces })).await;
     }
 
-    /// Stores what a red-team run learned, before it begins.
-    pub async fn lesson(&self, lesson: &Lesson) {
-        match self.packed(lesson) {
-            Ok(packed) => self.send(Job::Lesson(packed)).await,
-            Err(error) => tracing::warn!(%error, "what was learned is not stored"),
-        }
-    }
-
-    /// Stores what came of a bout, so that it need not be fought again.
-    pub async fn bout(&self, record: &TrialRecord) {
-        let packed = self.packed(record).and_then(|packed| {
-            let key = self.redactor.masked(&record.key)?;
-            Ok(Job::Bout(key.into_owned(), packed))
-        });
-        match packed {
-            Ok(job) => self.send(job).await,
-            Err(error) => tracing::warn!(%error, "a bout is not stored"),
-        }
-    }
-
-    fn packed<T>(&self, value: &T) -> Result<Packed, StoreError>
+    /// Stores what a red-team run learned, before it attacks.
+    pub async fn knowledge<T>(&self, knowledge: &T)
     where
         T: Serialize + DeserializeOwned + Clone,
     {
-        let masked = self.redactor.masked(value)?;
-        self.packer.lock().unwrap_or_else(PoisonError::into_inner).json(&masked)
+        self.put("what was learned", self.packed(knowledge).map(Job::Knowledge)).await;
+    }
+
+    /// Stores a finished trial, so that it need not be repeated.
+    pub async fn trial(&self, record: &TrialRecord) {
+        let packed = self.packed(record).and_then(|packed| {
+            let key = self.redactor.masked(&record.key)?;
+            Ok(Job::Trial(key.into_owned(), packed))
+        });
+        self.put("a trial", packed).await;
+    }
+
+    /// Stores the answer to a question; a second answer to the same question replaces it.
+    pub async fn put_answer(&self, answer: &AnswerRecord) {
+        let masked = self.redactor.masked(answer).map_err(StoreError::from);
+        let job = masked.and_then(|masked| {
+            let content = self.lock().json(&masked.part(|answer| answer.content.clone()))?;
+            let AnswerRecord { key, model, cost, duration_ms, content: _ } = masked.into_owned();
+            Ok(Job::Answer { key, model, cost, duration_ms, content })
+        });
+        self.put("an answer", job).await;
+    }
+
+    /// Stores a recorded conversation.
+    pub async fn put_trace(&self, trace: &TraceRecord) {
+        let masked = self.redactor.masked(trace).map_err(StoreError::from);
+        let job = masked.and_then(|masked| {
+            let content = self.lock().json(&masked.part(|trace| trace.content.clone()))?;
+            let TraceRecord { ordinal, name, content: _ } = masked.into_owned();
+            Ok(Job::Trace { ordinal: number(ordinal), name, content })
+        });
+        self.put("a trace", job).await;
+    }
+
+    /// Stores the score of a conversation.
+    pub async fn put_score(&self, score: &ScoreRecord) {
+        let masked = self.redactor.masked(score).map_err(StoreError::from);
+        let job = masked.and_then(|masked| {
+            let content = self.lock().json(&masked.part(|score| score.content.clone()))?;
+            let ScoreRecord { ordinal, metric, score, passed, content: _ } = masked.into_owned();
+            Ok(Job::Score { ordinal: number(ordinal), metric, score, passed, content })
+        });
+        self.put("a score", job).await;
+    }
+
+    /// Stores an event, for listeners that come late.
+    pub async fn append_event<T>(&self, sequence: u64, event: &T)
+    where
+        T: Serialize + DeserializeOwned + Clone,
+    {
+        let sequence = i64::try_from(sequence).unwrap_or(i64::MAX);
+        let packed = self.packed(event);
+        self.put("an event", packed.map(|content| Job::Event { sequence, content })).await;
     }
 
     /// Ends the run and waits until everything is on disk.
     ///
     /// # Errors
     /// When some of it could not be stored.
-    pub async fn finish(self, summary: &Summary) -> Result<(), StoreError> {
-        let state = if summary.interrupted { "interrupted" } else { "finished" };
-        let summary = {
-            let mut packer = self.packer.lock().unwrap_or_else(PoisonError::into_inner);
-            packer.json(&masked::totals(summary, &self.redactor))?
-        };
-        self.send(Job::Finish { state, summary }).await;
+    pub async fn finish(self, summary: &Summary, end: RunEnd) -> Result<(), StoreError> {
+        let finish = self.ended(summary, end)?;
+        self.send(Job::Finish(Box::new(finish))).await;
         drop(self.jobs);
         let damage = self.task.await.unwrap_or_default();
         match (damage.first, damage.missing) {
@@ -177,133 +197,52 @@ impl Writer {
         }
     }
 
+    /// The findings of a summary become rows, the rest of it is packed.
+    fn ended(&self, summary: &Summary, end: RunEnd) -> Result<Finish, StoreError> {
+        let masked = masked::totals(summary, &self.redactor);
+        let mut packer = self.lock();
+        let mut findings = Vec::new();
+        if let Some(report) = &masked.redteam {
+            let reported = report.findings.iter().map(|finding| (false, finding));
+            let suppressed = report.suppressed.iter().map(|finding| (true, finding));
+            for (position, (suppressed, finding)) in reported.chain(suppressed).enumerate() {
+                let finding = masked.part(|_| finding.clone());
+                findings.push(FindingRow::of(position, suppressed, &finding, &mut packer)?);
+            }
+        }
+        let rest = masked.part(|summary| {
+            let mut rest = summary.clone();
+            if let Some(report) = &mut rest.redteam {
+                (report.findings, report.suppressed) = (Vec::new(), Vec::new());
+            }
+            rest
+        });
+        let counts = [rest.passed, rest.failed, rest.errored].map(number);
+        Ok(Finish { end, counts, summary: packer.json(&rest)?, findings })
+    }
+
+    fn packed<T>(&self, value: &T) -> Result<Packed, StoreError>
+    where
+        T: Serialize + DeserializeOwned + Clone,
+    {
+        let masked = self.redactor.masked(value)?;
+        self.lock().json(&masked)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Packer> {
+        self.packer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What cannot be masked is left out, with a warning.
+    async fn put(&self, what: &'static str, job: Result<Job, StoreError>) {
+        match job {
+            Ok(job) => self.send(job).await,
+            Err(error) => tracing::warn!(%error, "{what} is not stored"),
+        }
+    }
+
     async fn send(&self, job: Job) {
         // The task ends after us, unless the runtime ends.
         let _ = self.jobs.send(job).await;
     }
-}
-
-async fn work(store: Store, mut run: Option<i64>, mut waiting: mpsc::Receiver<Job>) -> Damage {
-    let mut damage = Damage::default();
-    let mut connection = match store.pool.acquire().await {
-        Ok(connection) => Some(connection),
-        Err(error) => {
-            damage.first = Some(store.failed(error));
-            None
-        }
-    };
-    let mut group = Vec::new();
-    let mut strikes = 0;
-    while waiting.recv_many(&mut group, QUEUE).await > 0 {
-        let written = match &mut connection {
-            Some(connection) if strikes < STRIKES => commit(connection, &mut run, &group).await,
-            // The run goes on, so the queue has to be emptied.
-            _ => Err(None),
-        };
-        match written {
-            Ok(()) => strikes = 0,
-            Err(error) => {
-                strikes += 1;
-                damage.missing += group.iter().filter(|job| matches!(job, Job::Case(_))).count();
-                if let Some(error) = error {
-                    let error = store.failed(error);
-                    tracing::debug!(%error, "results are not stored");
-                    damage.first.get_or_insert(error);
-                }
-            }
-        }
-        group.clear();
-    }
-    damage
-}
-
-async fn commit(
-    connection: &mut SqliteConnection,
-    run: &mut Option<i64>,
-    group: &[Job],
-) -> Result<(), Option<sqlx::Error>> {
-    let mut transaction = connection.begin_with(BEGIN).await?;
-    let mut number = *run;
-    for job in group {
-        match (job, number) {
-            (Job::Start { info, packed, suite }, _) => {
-                number = Some(start(&mut transaction, info, packed, suite).await?);
-            }
-            // The run itself could not be stored, which has been said.
-            (_, None) => return Err(None),
-            (Job::Case(row), Some(run)) => case(&mut transaction, run, row).await?,
-            (Job::Surface { target, surfaces }, Some(run)) => {
-                let sql = "INSERT INTO suite_surface (run, target, surfaces) VALUES ($1, $2, $3)
-                    ON CONFLICT (run, target) DO UPDATE SET surfaces = excluded.surfaces";
-                let query = sqlx::query(sql).bind(run).bind(target).bind(surfaces.bytes());
-                query.execute(&mut *transaction).await?;
-            }
-            (Job::Lesson(content), Some(run)) => {
-                let sql = "INSERT INTO lesson (run, content) VALUES ($1, $2)
-                    ON CONFLICT (run) DO UPDATE SET content = excluded.content";
-                sqlx::query(sql).bind(run).bind(content.bytes()).execute(&mut *transaction).await?;
-            }
-            (Job::Bout(key, content), Some(run)) => {
-                let sql = "INSERT INTO bout (run, attack, place, nth, content)
-                    VALUES ($1, $2, $3, $4, $5)
-                    ON CONFLICT (run, attack, place, nth) DO UPDATE SET content = excluded.content";
-                let query = sqlx::query(sql).bind(run).bind(&key.attack).bind(&key.place);
-                let query = query.bind(super::row::number(key.nth)).bind(content.bytes());
-                query.execute(&mut *transaction).await?;
-            }
-            (Job::Finish { state, summary }, Some(run)) => {
-                let sql = "UPDATE run SET state = $1, summary = $2 WHERE number = $3";
-                let query = sqlx::query(sql).bind(*state).bind(summary.bytes()).bind(run);
-                query.execute(&mut *transaction).await?;
-            }
-        }
-    }
-    transaction.commit().await?;
-    *run = number;
-    Ok(())
-}
-
-async fn start(
-    transaction: &mut SqliteConnection,
-    info: &RunInfo,
-    packed: &Packed,
-    suite: &[(String, String, Packed)],
-) -> sqlx::Result<i64> {
-    let sql = "UPDATE program SET last_run = last_run + 1 RETURNING last_run";
-    let number: i64 = sqlx::query_scalar(sql).fetch_one(&mut *transaction).await?;
-    let sql = "INSERT INTO run (number, id, created, description, state, info)
-        VALUES ($1, $2, $3, $4, 'open', $5)";
-    let query = sqlx::query(sql).bind(number).bind(&info.id).bind(&info.created);
-    query.bind(&info.description).bind(packed.bytes()).execute(&mut *transaction).await?;
-    for (name, value) in &info.tags {
-        let sql = "INSERT INTO run_tag (run, name, value) VALUES ($1, $2, $3)";
-        sqlx::query(sql).bind(number).bind(name).bind(value).execute(&mut *transaction).await?;
-    }
-    for (place, (name, base_dir, content)) in suite.iter().enumerate() {
-        let sql = "INSERT INTO suite_text (run, place, name, base_dir, content)
-            VALUES ($1, $2, $3, $4, $5)";
-        let query = sqlx::query(sql).bind(number).bind(super::row::number(place)).bind(name);
-        query.bind(base_dir).bind(content.bytes()).execute(&mut *transaction).await?;
-    }
-    Ok(number)
-}
-
-async fn case(transaction: &mut SqliteConnection, run: i64, row: &CaseRow) -> sqlx::Result<()> {
-    // A run that was deleted meanwhile takes no more results; that is no failure.
-    let sql = "INSERT INTO case_result (run, ordinal, test_idx, prompt_idx, repeat, target, status,
-            score, latency_ms, description, prompt, vars_hash, result, evidence)
-        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
-        WHERE EXISTS (SELECT 1 FROM run WHERE number = $1)
-        ON CONFLICT (run, test_idx, prompt_idx, target, repeat) DO UPDATE SET
-            ordinal = excluded.ordinal, status = excluded.status, score = excluded.score,
-            latency_ms = excluded.latency_ms, description = excluded.description,
-            prompt = excluded.prompt, vars_hash = excluded.vars_hash, result = excluded.result,
-            evidence = excluded.evidence";
-    let query = sqlx::query(sql).bind(run).bind(row.ordinal).bind(row.test_idx);
-    let query = query.bind(row.prompt_idx).bind(row.repeat).bind(&row.target).bind(row.status);
-    let query = query.bind(row.score).bind(row.latency_ms).bind(&row.description);
-    let query = query.bind(&row.prompt).bind(row.vars_hash);
-    let query = query.bind(row.result.bytes()).bind(row.evidence.bytes());
-    query.execute(transaction).await?;
-    Ok(())
 }

@@ -13,8 +13,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::Layout;
-use crate::Options;
 use crate::number::{Number, Numbers, millis};
+use crate::{Options, StoredRun};
 
 /// Changes with every incompatible change of our own parts.
 const FORMAT_VERSION: u32 = 1;
@@ -241,6 +241,8 @@ struct Metadata<'a> {
 struct Own<'a> {
     version: &'a str,
     run: &'a str,
+    #[serde(flatten)]
+    stored: Option<&'a StoredRun>,
     format_version: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<&'a str>,
@@ -301,6 +303,7 @@ impl<'a> Rest<'a> {
             quintain: Own {
                 version: &run.version,
                 run: &run.id,
+                stored: options.stored.as_ref(),
                 format_version: FORMAT_VERSION,
                 description: run.description.as_deref(),
                 planned: run.planned,

@@ -4,14 +4,11 @@ use quintain_engine::World;
 use quintain_engine::jobs::{
     Jobs, Notice, Outcome, Prepared, Refusal, RunError, RunHandle, RunRequest, Work,
 };
-use quintain_engine::store::Store;
+use quintain_engine::store::{LOCAL_OWNER, Store};
 use quintain_evidence::event::Event;
 
 use super::{Desk, runs, suite};
 use crate::exit::Exit;
-
-/// Whose runs are those of the command line.
-const OWNER: &str = "local";
 
 /// The engine with what this process knows of its surroundings.
 pub(super) fn jobs(desk: &Desk, store: Option<Store>) -> Jobs {
@@ -33,7 +30,7 @@ pub(super) fn request(kind: &str, work: Work, desk: &Desk) -> RunRequest {
         id: format!("{kind}-{}-{created}", desk.context.letters(3)),
         created,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        owner: OWNER.to_owned(),
+        owner: LOCAL_OWNER.to_owned(),
         stored: true,
         description: None,
         tags: std::collections::BTreeMap::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use quintain_engine::jobs::{Outcome, ReplayWork, RunRequest, Work, chosen_target};
-use quintain_engine::store::{Run, RunFilter, Store, StoreError};
+use quintain_engine::store::{Run, RunKind, Store, StoreError};
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::finding::{Confidence, Finding, Standing};
 use quintain_redteam::orders::bout_of;
@@ -11,7 +11,7 @@ use quintain_source::visible;
 use serde_json::{Value, json};
 
 use super::eval::Begun;
-use super::redteam::{DestructiveArgs, PREFIX, failed, named};
+use super::redteam::{DestructiveArgs, failed, named};
 use super::target::TargetArgs;
 use super::{Desk, job, runs, store, suite};
 use crate::exit::Exit;
@@ -133,32 +133,22 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
 
 /// What is to be tried, and the run that found it.
 async fn sought(store: &Store, args: &Args) -> Result<Option<(Run, Vec<Finding>)>, StoreError> {
-    let named = match &args.run {
-        Some(wanted) => vec![store.find_of(wanted, PREFIX).await?],
-        None if args.all => vec![store.find_of("latest", PREFIX).await?],
-        None => store.runs(&RunFilter::default()).await?,
-    };
+    let of_kind = async |wanted| store.find_of(wanted, Some(RunKind::Redteam)).await;
     let wanted = args.finding.as_deref().unwrap_or_default();
     let wanted = wanted.strip_prefix("F-").unwrap_or(wanted);
-    for run in named {
-        let Some(report) = run.summary.as_ref().and_then(|summary| summary.redteam.as_ref()) else {
-            continue;
-        };
-        let found: Vec<Finding> = if args.all {
-            report.findings.clone()
-        } else {
-            let is = |finding: &&Finding| {
-                wanted.len() >= MIN_DIGITS && finding.fingerprint.starts_with(wanted)
-            };
-            let all = report.findings.iter().chain(&report.suppressed);
-            let mut each = all.flat_map(|one| std::iter::once(one).chain(&one.places));
-            each.find(is).into_iter().cloned().collect()
-        };
-        if !found.is_empty() {
-            return Ok(Some((run, found)));
-        }
+    if args.all {
+        let run = of_kind(args.run.as_deref().unwrap_or("latest")).await?;
+        let found = store.findings(&run).await?.reported;
+        return Ok((!found.is_empty()).then_some((run, found)));
     }
-    Ok(None)
+    let run = match &args.run {
+        Some(run) => Some(of_kind(run).await?),
+        None if wanted.len() < MIN_DIGITS => None,
+        None => store.latest_run_with_finding(wanted).await?,
+    };
+    let Some(run) = run.filter(|_| wanted.len() >= MIN_DIGITS) else { return Ok(None) };
+    let found = store.finding(&run, wanted).await?;
+    Ok(found.map(|finding| (run, vec![finding])))
 }
 
 fn missing(args: &Args, desk: &Desk) -> Exit {

@@ -25,14 +25,14 @@ async fn a_child_writes() {
     let Ok(order) = std::env::var(CHILD) else { return };
     let [directory, id, cases] = order.split('|').collect::<Vec<_>>().try_into().unwrap();
     let store = Store::open(Path::new(directory)).await.unwrap();
-    let writer = store.start(&info(id, "2026-01-01T00:00:00Z"), &[], &Redactor::default());
+    let writer = begin(&store, &info(id, "2026-01-01T00:00:00Z"));
     for ordinal in 0..cases.parse().unwrap() {
         writer.case(&case(ordinal, CaseStatus::Passed)).await;
         if ordinal % 100 == 99 {
             println!("\nwrote {ordinal}");
         }
     }
-    writer.finish(&summary()).await.unwrap();
+    writer.finish(&summary(), RunEnd::Finished).await.unwrap();
 }
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn a_killed_process_loses_only_what_was_in_flight() {
     child.wait().unwrap();
 
     let run = store.find("eval-killed").await.unwrap();
-    assert_eq!(run.state, RunState::Open);
+    assert_eq!(run.state, RunState::Died);
     let cases = store.cases(&run).try_collect::<Vec<_>>().await.unwrap();
     // 3000 were told; the queue and the open transaction hold at most two groups.
     assert!(cases.len() >= 900, "only {} cases are left", cases.len());
@@ -76,7 +76,7 @@ async fn several_processes_write_and_one_reads_at_the_same_time() {
     let runs = store.runs(&RunFilter::default()).await.unwrap();
     assert_eq!(runs.len(), 3);
     for run in runs {
-        assert_eq!(run.state, RunState::Finished);
+        assert_eq!(run.state, RunState::Ended(RunEnd::Finished));
         assert_eq!(store.finished(&run).await.unwrap().len(), 1_000);
     }
 }
@@ -85,14 +85,14 @@ async fn several_processes_write_and_one_reads_at_the_same_time() {
 async fn a_full_disk_costs_the_copy_and_not_the_run() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("runs.db");
-    let limited = |options: SqliteConnectOptions| options.pragma("max_page_count", "40");
+    let limited = |options: sqlite::Options| options.pragma("max_page_count", "40");
     prepare(directory.path(), &path).unwrap();
     let store = Store::connect(path, limited).await.unwrap();
-    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[], &Redactor::default());
+    let writer = begin(&store, &info("eval-a", "2026-01-01T00:00:00Z"));
     for ordinal in 0..5_000 {
         writer.case(&case(ordinal, CaseStatus::Passed)).await;
     }
-    let error = writer.finish(&summary()).await.unwrap_err();
+    let error = writer.finish(&summary(), RunEnd::Finished).await.unwrap_err();
     let StoreError::Incomplete { missing, first } = &error else { panic!("{error}") };
     assert!(*missing > 3_000 && matches!(**first, StoreError::NotWritable { .. }), "{error}");
     assert!(error.to_string().ends_with("cannot be written: database or disk is full"), "{error}");
@@ -106,8 +106,8 @@ async fn a_read_only_store_is_read_and_says_why_it_takes_nothing() {
     let store = Store::connect(path, |options| options.read_only(true)).await.unwrap();
     let run = store.find("latest").await.unwrap();
     assert_eq!(store.cases(&run).try_collect::<Vec<_>>().await.unwrap().len(), 1);
-    let writer = store.start(&info("eval-b", "2026-01-02T00:00:00Z"), &[], &Redactor::default());
-    let error = writer.finish(&summary()).await.unwrap_err();
+    let writer = begin(&store, &info("eval-b", "2026-01-02T00:00:00Z"));
+    let error = writer.finish(&summary(), RunEnd::Finished).await.unwrap_err();
     assert!(matches!(error, StoreError::NotWritable { .. }), "{error}");
     let error = store.delete(&[run]).await.unwrap_err();
     assert!(matches!(error, StoreError::NotWritable { .. }), "{error}");
@@ -160,7 +160,7 @@ async fn a_store_of_a_newer_program_is_not_touched() {
     let sql = "UPDATE program SET version = version + 1";
     sqlx::query(sql).execute(&store.pool).await.unwrap();
     let error = Store::open(directory.path()).await.unwrap_err();
-    assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 4, known: 3, .. }), "{error}");
 }
 
 #[tokio::test]
@@ -171,7 +171,7 @@ async fn a_run_that_is_deleted_while_it_goes_on_stays_deleted() {
     store.delete(std::slice::from_ref(&run)).await.unwrap();
     let other = stored(&store, "eval-b", "2026-01-02T00:00:00Z", 1).await;
     writer.case(&case(7, CaseStatus::Passed)).await;
-    writer.finish(&summary()).await.unwrap();
+    writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     assert_eq!(store.runs(&RunFilter::default()).await.unwrap(), std::slice::from_ref(&other));
     assert_eq!(store.finished(&other).await.unwrap().len(), 1);
 }
@@ -203,11 +203,11 @@ async fn how_long_it_takes() {
     let store = Store::open(directory.path()).await.unwrap();
     let cases: Vec<_> = (0..20_000).map(|n| case(n, CaseStatus::Passed)).collect();
     let start = std::time::Instant::now();
-    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[], &Redactor::default());
+    let writer = begin(&store, &info("eval-a", "2026-01-01T00:00:00Z"));
     for case in &cases {
         writer.case(case).await;
     }
-    writer.finish(&summary()).await.unwrap();
+    writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     println!("write one case: {:?}", start.elapsed() / 20_000);
     let run = store.find("latest").await.unwrap();
     let start = std::time::Instant::now();

@@ -13,7 +13,8 @@ async fn a_run_comes_back_as_it_was_told() {
         base_dir: "/suites".into(),
         text: "tests: []\n".repeat(500),
     };
-    let writer = store.start(&info, std::slice::from_ref(&suite), &Redactor::default());
+    let texts = std::slice::from_ref(&suite);
+    let writer = store.start(NewRun { suite: texts, ..new(&info) }, &Redactor::default());
     let surface = Surface { instructions: Some("x".repeat(5_000)), ..Surface::default() };
     let surfaces = vec![("payments".to_owned(), surface)];
     writer.surfaces("payments", &surfaces).await;
@@ -29,11 +30,13 @@ async fn a_run_comes_back_as_it_was_told() {
         cases.push(case);
     }
     let summary = tally.finish(Duration::from_millis(1_500), false);
-    writer.finish(&summary).await.unwrap();
+    writer.finish(&summary, RunEnd::Finished).await.unwrap();
     cases.sort_by_key(|case| case.ordinal);
 
     let run = store.find("eval-a").await.unwrap();
-    assert_eq!((run.state, run.summary.as_ref()), (RunState::Finished, Some(&summary)));
+    assert_eq!(run.state, RunState::Ended(RunEnd::Finished));
+    assert_eq!(run.counts, Some(Counts { passed: 0, failed: 3, errored: 0 }));
+    assert_eq!(store.summary(&run).await.unwrap().as_ref(), Some(&summary));
     assert_eq!(store.info(&run).await.unwrap(), info);
     assert_eq!(store.suite_texts(&run).await.unwrap(), [suite]);
     assert_eq!(store.surfaces(&run).await.unwrap(), [("payments".to_owned(), surfaces)]);
@@ -55,7 +58,7 @@ async fn a_stored_run_is_told_again() {
 #[tokio::test]
 async fn a_run_without_an_end_is_told_as_interrupted() {
     let (store, _directory) = store().await;
-    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[], &Redactor::default());
+    let writer = begin(&store, &info("eval-a", "2026-01-01T00:00:00Z"));
     writer.case(&case(0, CaseStatus::Passed)).await;
     let run = loop {
         match store.find("latest").await {
@@ -63,14 +66,15 @@ async fn a_run_without_an_end_is_told_as_interrupted() {
             Err(_) => tokio::task::yield_now().await,
         }
     };
-    assert_eq!((run.state, run.summary.is_none()), (RunState::Open, true));
+    assert_eq!((run.state, run.counts), (RunState::Running, None));
+    assert_eq!(store.summary(&run).await.unwrap(), None);
     while store.finished(&run).await.unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
     assert_eq!(events(&store, &run).await.last().unwrap(), "finished 1 true");
     let interrupted = Summary { interrupted: true, ..summary() };
-    writer.finish(&interrupted).await.unwrap();
-    assert_eq!(store.find("eval-a").await.unwrap().state, RunState::Interrupted);
+    writer.finish(&interrupted, RunEnd::Interrupted).await.unwrap();
+    assert_eq!(store.find("eval-a").await.unwrap().state, RunState::Ended(RunEnd::Interrupted));
 }
 
 async fn events(store: &Store, run: &Run) -> Vec<String> {
@@ -138,10 +142,11 @@ async fn a_run_is_found_by_id_prefix_and_age() {
 #[tokio::test]
 async fn a_resumed_run_replaces_what_it_does_again() {
     let (store, _directory) = store().await;
-    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[], &Redactor::default());
+    let writer = begin(&store, &info("eval-a", "2026-01-01T00:00:00Z"));
     writer.case(&case(0, CaseStatus::Passed)).await;
     writer.case(&case(1, CaseStatus::Errored)).await;
-    writer.finish(&Summary { interrupted: true, ..summary() }).await.unwrap();
+    let interrupted = Summary { interrupted: true, ..summary() };
+    writer.finish(&interrupted, RunEnd::Interrupted).await.unwrap();
 
     let run = store.find("latest").await.unwrap();
     let finished = store.finished(&run).await.unwrap();
@@ -154,9 +159,9 @@ async fn a_resumed_run_replaces_what_it_does_again() {
     writer.case(&case(1, CaseStatus::Passed)).await;
     let again = CaseResult { repeat: 1, ..case(2, CaseStatus::Passed) };
     writer.case(&again).await;
-    writer.finish(&summary()).await.unwrap();
+    writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     let run = store.find("latest").await.unwrap();
-    assert_eq!(run.state, RunState::Finished);
+    assert_eq!(run.state, RunState::Ended(RunEnd::Finished));
     let cases = store.cases(&run).try_collect::<Vec<_>>().await.unwrap();
     assert_eq!(cases, [case(0, CaseStatus::Passed), case(1, CaseStatus::Passed), again]);
 }
@@ -179,10 +184,8 @@ async fn deleted_runs_are_gone_with_all_they_had_and_the_file_shrinks() {
     let early = store.runs(&early).await.unwrap();
     assert_eq!(store.delete(&early).await.unwrap(), 2);
     assert_eq!(store.runs(&RunFilter::default()).await.unwrap().len(), 1);
-    let left: i64 = sqlx::query_scalar("SELECT count(*) FROM case_result")
-        .fetch_one(&store.pool)
-        .await
-        .unwrap();
+    let left: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM cases").fetch_one(&store.pool).await.unwrap();
     assert_eq!(left, 400);
     assert!(size() < full / 2, "{} of {full} bytes are left", size());
     let all = store.runs(&RunFilter::default()).await.unwrap();

@@ -2,6 +2,7 @@
 
 use quintain_evidence::evidence::Observation;
 use quintain_evidence::finding::Place;
+use quintain_evidence::redteam_report::RedteamReport;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::ColumnTally;
 use quintain_evidence::tool_call::ToolCall;
@@ -13,7 +14,6 @@ use serde_json::Value;
 use sqlx::{Column as _, Row as _, ValueRef as _};
 
 use super::*;
-use crate::redteam::Lesson;
 
 const CANARY: &str = "s3cr3t-canary-7Qx9";
 
@@ -32,22 +32,34 @@ async fn no_column_of_any_table_contains_a_secret() {
         base_dir: format!("/{CANARY}").into(),
         text: format!("token: {CANARY}\n").repeat(200),
     };
-    let writer = store.start(&info, &[suite], &redactor);
+    let run = NewRun { suite: &[suite], owner: CANARY, ..new(&info) };
+    let writer = store.start(run, &redactor);
     writer.case(&case_with_canaries()).await;
     let surface: Surface = serde_json::from_value(surface_with_canaries()).unwrap();
     writer.surfaces(CANARY, &[(CANARY.to_owned(), surface)]).await;
     let call = ToolCall { tool: CANARY.into(), args: Map::new(), server: Some(CANARY.into()) };
-    let (ground, knowledge) = (Some(CANARY.into()), Knowledge::default());
-    let mark = Some(CANARY.to_owned());
-    let lesson = Lesson { ground, mark, knowledge, proposed: vec![call] };
-    writer.lesson(&lesson).await;
+    writer.knowledge(&(Knowledge::default(), vec![call])).await;
     let key = TrialKey { attack: CANARY.into(), place: CANARY.into(), nth: 0 };
     let place = Place::Tool { server: CANARY.into(), tool: CANARY.into() };
-    writer.bout(&TrialRecord { key, place, attempts: 1, hit: true, findings: Vec::new() }).await;
+    writer.trial(&TrialRecord { key, place, attempts: 1, hit: true, findings: Vec::new() }).await;
+    let (key, model) = (CANARY.to_owned(), Some(CANARY.to_owned()));
+    let content = json!({CANARY: CANARY});
+    let answer =
+        AnswerRecord { key, model, cost: None, duration_ms: 1.0, content: content.clone() };
+    writer.put_answer(&answer).await;
+    let name = CANARY.to_owned();
+    writer.put_trace(&TraceRecord { ordinal: 0, name, content: content.clone() }).await;
+    let (metric, score, passed) = (CANARY.to_owned(), None, None);
+    let score = ScoreRecord { ordinal: 0, metric, score, passed, content: content.clone() };
+    writer.put_score(&score).await;
+    writer.append_event(0, &content).await;
     let mut summary = summary();
+    let mut report = RedteamReport::default();
+    report.findings.push(records::finding("0123", CANARY));
+    summary.redteam = Some(Box::new(report));
     summary.columns.push(ColumnTally::default());
     summary.columns[0].named_scores.insert(CANARY.to_owned(), 1.0);
-    writer.finish(&summary).await.unwrap();
+    writer.finish(&summary, RunEnd::Finished).await.unwrap();
 
     let mut checked = 0;
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table'";
@@ -69,7 +81,7 @@ async fn no_column_of_any_table_contains_a_secret() {
             checked += usize::from(text.contains(MASK));
         }
     }
-    assert!(checked >= 12, "only {checked} columns were masked");
+    assert!(checked >= 25, "only {checked} columns were masked");
     store.close().await;
     for entry in std::fs::read_dir(directory.path()).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
@@ -107,9 +119,9 @@ async fn a_masked_result_can_be_read_again() {
     let (store, _directory) = store().await;
     let redactor = Redactor::default();
     redactor.learn(&SecretString::from(CANARY));
-    let writer = store.start(&info("eval-a", "2026-01-01T00:00:00Z"), &[], &redactor);
+    let writer = store.start(new(&info("eval-a", "2026-01-01T00:00:00Z")), &redactor);
     writer.case(&case_with_canaries()).await;
-    writer.finish(&summary()).await.unwrap();
+    writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     let run = store.find("eval-a").await.unwrap();
     let read = store.case(&run, 0).await.unwrap().unwrap();
     assert_eq!(read.description.as_deref(), Some(MASK));

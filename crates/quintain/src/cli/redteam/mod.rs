@@ -13,7 +13,7 @@ mod suite;
 mod writing;
 
 pub(super) use destructive::DestructiveArgs;
-pub(super) use run::{PREFIX, failed, named};
+pub(super) use run::{failed, named};
 
 use clap::Subcommand;
 

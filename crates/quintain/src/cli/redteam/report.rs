@@ -1,8 +1,7 @@
 //! `quintain redteam report`: the findings of an earlier run.
 
-use quintain_engine::store::StoreError;
+use quintain_engine::store::{RunKind, StoreError};
 
-use super::PREFIX;
 use crate::cli::reports::Show;
 use crate::cli::{Desk, runs, store};
 use crate::exit::Exit;
@@ -34,10 +33,11 @@ pub(super) async fn run(args: Args, desk: &Desk) -> Exit {
 
 async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, StoreError> {
     let store = store::open(desk).await?;
-    let run = store.find_of(&args.run, PREFIX).await?;
-    let is_attack = run.summary.as_ref().is_some_and(|summary| summary.redteam.is_some());
+    let run = store.find_of(&args.run, Some(RunKind::Redteam)).await?;
+    let summary = store.summary(&run).await?;
+    let is_attack = summary.is_some_and(|summary| summary.redteam.is_some());
     if !is_attack {
-        runs::no_attacks(&run.id, desk);
+        runs::no_attacks(&run, desk);
         return Ok(Exit::Nothing);
     }
     let mut feed = match args.show.open(None, desk) {

@@ -6,7 +6,7 @@ use quintain_engine::jobs::{
     OrderRequest, Outcome, Prepared, RedteamWork, RunError, Work, chosen_target, reproduced_by,
 };
 use quintain_engine::redteam::RedteamError;
-use quintain_engine::store::{Run, RunState};
+use quintain_engine::store::{RunEnd, RunKind, RunState};
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::finding::{Confidence, Severity};
 use quintain_redteam::orders::Orders;
@@ -26,9 +26,6 @@ use crate::cli::suite::{self, Wrong};
 use crate::cli::target::{self, TargetArgs};
 use crate::cli::{Desk, baseline, job, runs, store};
 use crate::exit::Exit;
-
-/// What the ids of red-team runs begin with.
-pub(in crate::cli) const PREFIX: &str = "redteam-";
 
 /// Attack a target: survey, learn, attack, confirm, report
 ///
@@ -259,16 +256,16 @@ async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Exit> {
     let Some(wanted) = &args.resume else { return Ok(None) };
     let found = async {
         let store = store::open(desk).await?;
-        let run = store.find_of(wanted, PREFIX).await?;
+        let run = store.find_of(wanted, Some(RunKind::Redteam)).await?;
         Begun::of(store, run, false).await
     };
     let begun = found.await.map_err(|error| {
         desk.console.error(&error.to_string(), runs::help(&error));
         Exit::Usage
     })?;
-    let mistake = if !begun.info.id.starts_with(PREFIX) {
+    let mistake = if begun.run.kind != RunKind::Redteam {
         Some(("is no red-team run", "`quintain runs list` shows all runs"))
-    } else if begun.run.state == RunState::Finished && !was_cut_short(&begun.run) {
+    } else if begun.run.state == RunState::Ended(RunEnd::Finished) {
         Some(("has ended; there is nothing to go on with", "leave out --resume to begin anew"))
     } else {
         None
@@ -278,12 +275,6 @@ async fn begun(args: &Args, desk: &Desk) -> Result<Option<Begun>, Exit> {
         return Err(Exit::Usage);
     }
     Ok(Some(begun))
-}
-
-/// Whether a budget ended it.
-fn was_cut_short(run: &Run) -> bool {
-    let report = run.summary.as_ref().and_then(|summary| summary.redteam.as_ref());
-    report.is_some_and(|report| report.cut_short.is_some())
 }
 
 pub(in crate::cli) fn failed(error: &RunError, target: Option<&McpTarget>, desk: &Desk) -> Exit {

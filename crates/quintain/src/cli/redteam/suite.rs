@@ -7,13 +7,12 @@ use quintain_engine::jobs::config;
 use quintain_engine::jobs::quoted;
 use quintain_engine::jobs::target_label;
 use quintain_engine::redteam::ENV_CANARY;
-use quintain_engine::store::StoreError;
+use quintain_engine::store::{RunKind, StoreError};
 use quintain_evidence::finding::{Finding, Severity};
 use quintain_redteam::orders::{Regression, RegressionGround, regression};
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
 
-use super::PREFIX;
 use super::writing::{self, comment, needs};
 use crate::cli::target::TargetArgs;
 use crate::cli::{Desk, runs, store};
@@ -168,13 +167,14 @@ async fn known(args: &Args, desk: &Desk) -> Result<Known, Exit> {
     }
     let found = async {
         let store = store::open(desk).await?;
-        let run = store.find_of(&args.run, PREFIX).await?;
+        let run = store.find_of(&args.run, Some(RunKind::Redteam)).await?;
         let info = store.info(&run).await?;
-        Ok::<_, StoreError>((run, info))
+        let summary = store.summary(&run).await?;
+        Ok::<_, StoreError>((run, info, summary))
     };
-    let (run, info) = found.await.map_err(|error| runs::failed(&error, desk))?;
-    let Some(report) = run.summary.and_then(|summary| summary.redteam) else {
-        runs::no_attacks(&run.id, desk);
+    let (run, info, summary) = found.await.map_err(|error| runs::failed(&error, desk))?;
+    let Some(report) = summary.and_then(|summary| summary.redteam) else {
+        runs::no_attacks(&run, desk);
         return Err(Exit::Nothing);
     };
     Ok(Known {

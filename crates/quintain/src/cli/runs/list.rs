@@ -1,6 +1,6 @@
 //! `quintain runs list`
 
-use quintain_engine::store::{RunFilter, Store, StoreError};
+use quintain_engine::store::{RunFilter, RunKind, Store, StoreError};
 
 use super::{as_json, line};
 use crate::cli::Desk;
@@ -21,9 +21,22 @@ pub(super) struct Args {
     /// Runs with this tag
     #[arg(long, value_name = "NAME[=VALUE]")]
     tag: Option<String>,
+    /// Runs of this kind: eval, redteam, replay, rejudge
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: Option<RunKind>,
+    /// Runs of this owner; those of the command line belong to `local`
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+fn kind(word: &str) -> Result<RunKind, String> {
+    RunKind::find(word).ok_or_else(|| {
+        let known: Vec<&str> = RunKind::ALL.iter().map(|kind| kind.word()).collect();
+        format!("expected one of {}", known.join(", "))
+    })
 }
 
 pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit, StoreError> {
@@ -31,15 +44,28 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
         Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
         None => (tag.to_owned(), None),
     });
-    let description = args.description.clone();
-    let runs =
-        store.runs(&RunFilter { limit: Some(args.limit), description, tag, before: None }).await?;
+    let (description, owner, kind) = (args.description.clone(), args.owner.clone(), args.kind);
+    let runs = store
+        .runs(&RunFilter {
+            limit: Some(args.limit),
+            description,
+            tag,
+            owner,
+            kind,
+            ..RunFilter::default()
+        })
+        .await?;
     if args.json {
-        desk.console.json(&runs.iter().map(as_json).collect());
+        let mut list = Vec::new();
+        for run in &runs {
+            list.push(as_json(run, store.summary(run).await?.as_ref()));
+        }
+        desk.console.json(&list.into());
         return Ok(Exit::Passed);
     }
     if runs.is_empty() {
         let asked = args.tag.is_some() || args.description.is_some();
+        let asked = asked || args.kind.is_some() || args.owner.is_some();
         desk.console.note(if asked {
             "no run is like this"
         } else {

@@ -6,7 +6,8 @@ mod list;
 mod show;
 
 use clap::Subcommand;
-use quintain_engine::store::{Run, RunState, StoreError};
+use quintain_engine::store::{Counts, Run, RunKind, StoreError};
+use quintain_evidence::tally::Summary;
 use quintain_source::visible;
 use serde_json::{Value, json};
 
@@ -57,8 +58,9 @@ pub(super) fn failed(error: &StoreError, desk: &Desk) -> Exit {
 }
 
 /// Says why a run has no findings to show.
-pub(super) fn no_attacks(id: &str, desk: &Desk) {
-    if id.starts_with("redteam-") {
+pub(super) fn no_attacks(run: &Run, desk: &Desk) {
+    let id = &run.id;
+    if run.kind == RunKind::Redteam {
         let help = "`quintain redteam run --resume` continues it";
         desk.console.error(&format!("{id} did not finish, so it has no findings yet"), Some(help));
     } else {
@@ -72,38 +74,33 @@ pub(super) fn help(error: &StoreError) -> Option<&'static str> {
     is_name.then_some("`quintain runs list` shows the runs there are")
 }
 
-fn state_word(state: RunState) -> &'static str {
-    match state {
-        RunState::Open => "unfinished",
-        RunState::Finished => "finished",
-        RunState::Interrupted => "interrupted",
-    }
-}
-
-fn as_json(run: &Run) -> Value {
+fn as_json(run: &Run, summary: Option<&Summary>) -> Value {
     json!({
         "id": run.id,
+        "kind": run.kind.word(),
+        "owner": run.owner,
         "created": run.created,
         "description": run.description,
-        "state": state_word(run.state),
-        "summary": run.summary,
+        "state": run.state.word(),
+        "summary": summary,
     })
 }
 
 /// A run in one line, with its id as it is to be shown.
 fn line(run: &Run, id: &str) -> String {
     let described = run.description.as_deref().unwrap_or_default();
+    let (kind, state) = (run.kind.word(), run.state.word());
+    let owner = visible(&run.owner);
     let line =
-        format!("{id}  {:11}  {}  {}", state_word(run.state), counts(run), visible(described));
+        format!("{id}  {kind:7}  {state:13}  {owner}  {}  {}", counts(run), visible(described));
     line.trim_end().to_owned()
 }
 
 /// Numbers of a run in one line.
 fn counts(run: &Run) -> String {
-    match &run.summary {
-        Some(summary) => {
-            let errors = if summary.errored == 1 { "error" } else { "errors" };
-            let (passed, failed, errored) = (summary.passed, summary.failed, summary.errored);
+    match run.counts {
+        Some(Counts { passed, failed, errored }) => {
+            let errors = if errored == 1 { "error" } else { "errors" };
             format!("{passed} passed, {failed} failed, {errored} {errors}")
         }
         None => "no totals".to_owned(),

@@ -3,10 +3,13 @@
 use quintain_engine::store::{Store, StoreError};
 use quintain_evidence::event::Event;
 use quintain_evidence::result::CaseStatus;
+use quintain_report::{Options, StoredRun};
 use serde_json::Value;
 
+use super::line;
 use crate::cli::Desk;
 use crate::cli::reports::{Feed, options};
+use crate::console::Tone;
 use crate::exit::Exit;
 
 /// Show an earlier run as it was reported
@@ -43,7 +46,16 @@ pub(super) async fn run(args: &Args, store: &Store, desk: &Desk) -> Result<Exit,
     let format = if args.json { "json" } else { "console" };
     let Some(reporter) = quintain_report::find(format) else { return Ok(Exit::Nothing) };
     let mut feed = Feed::new(desk);
-    feed.stdout(reporter, &options(desk));
+    let stored = StoredRun {
+        kind: run.kind.word().to_owned(),
+        owner: run.owner.clone(),
+        state: run.state.word().to_owned(),
+    };
+    feed.stdout(reporter, &Options { stored: Some(stored), ..options(desk) });
+    if !args.json {
+        desk.console.out(&line(&run, &desk.console.paint(Tone::Bold, &run.id)));
+        desk.console.out("");
+    }
     let wanted = |event: &Event| match event {
         Event::Case(case) => !args.failures || case.status != CaseStatus::Passed,
         _ => true,

@@ -20,7 +20,7 @@ def count(what):
         return path.read_text().count("\n")
     try:
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as store:
-            return store.execute("SELECT count(*) FROM case_result").fetchone()[0]
+            return store.execute("SELECT count(*) FROM cases").fetchone()[0]
     except sqlite3.Error:
         return 0
 

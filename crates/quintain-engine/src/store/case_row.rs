@@ -6,16 +6,15 @@ use std::collections::BTreeMap;
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Grade, Place, PromptText, TargetName};
-use quintain_evidence::run_diff;
-use quintain_evidence::run_diff::vars_hash;
+use quintain_evidence::run_diff::{self, vars_hash};
 use quintain_wire::redact::Masked;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sqlx::Row as _;
-use sqlx::sqlite::SqliteRow;
 
 use super::pack::{self, Packed, Packer};
-use super::{Finished, StoreError};
+use super::sqlite::Row;
+use super::{Finished, StoreError, index, number};
 
 pub(super) struct CaseRow {
     pub(super) ordinal: i64,
@@ -168,7 +167,7 @@ fn without_raw(response: &Response) -> Response {
     }
 }
 
-pub(super) fn case(row: &SqliteRow) -> Result<CaseResult, StoreError> {
+pub(super) fn case(row: &Row) -> Result<CaseResult, StoreError> {
     let columns = || -> sqlx::Result<_> {
         Ok((
             (row.try_get::<i64, _>("ordinal")?, row.try_get::<i64, _>("test_idx")?),
@@ -214,7 +213,7 @@ pub(super) fn case(row: &SqliteRow) -> Result<CaseResult, StoreError> {
     })
 }
 
-pub(super) fn finished(row: &SqliteRow) -> Result<Finished, StoreError> {
+pub(super) fn finished(row: &Row) -> Result<Finished, StoreError> {
     let read = || -> sqlx::Result<_> {
         Ok(Finished {
             test_idx: index(row.try_get("test_idx")?),
@@ -228,7 +227,7 @@ pub(super) fn finished(row: &SqliteRow) -> Result<Finished, StoreError> {
     Ok(Finished { status: status(row)?, ..finished })
 }
 
-pub(super) fn slim(row: &SqliteRow) -> Result<run_diff::Row, StoreError> {
+pub(super) fn slim(row: &Row) -> Result<run_diff::Row, StoreError> {
     let read = || -> sqlx::Result<_> {
         Ok(run_diff::Row {
             key: run_diff::Key {
@@ -248,7 +247,7 @@ pub(super) fn slim(row: &SqliteRow) -> Result<run_diff::Row, StoreError> {
     Ok(run_diff::Row { status: status(row)?, ..slim })
 }
 
-fn status(row: &SqliteRow) -> Result<CaseStatus, StoreError> {
+fn status(row: &Row) -> Result<CaseStatus, StoreError> {
     let word: &str =
         row.try_get("status").map_err(|error| StoreError::unreadable("case", error))?;
     of_word(word)
@@ -269,12 +268,4 @@ fn of_word(word: &str) -> Result<CaseStatus, StoreError> {
         "errored" => Ok(CaseStatus::Errored),
         other => Err(StoreError::unreadable("status", format!("`{other}` is unknown"))),
     }
-}
-
-pub(super) fn number(index: usize) -> i64 {
-    i64::try_from(index).unwrap_or(i64::MAX)
-}
-
-pub(super) fn index(number: i64) -> usize {
-    usize::try_from(number).unwrap_or_default()
 }

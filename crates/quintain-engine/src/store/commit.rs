@@ -1,0 +1,321 @@
+//! Writes what a run queued: one task takes jobs from the queue, and all that wait there become one transaction.
+//! A disk that fails costs the stored copy, never the run.
+
+use quintain_evidence::event::RunInfo;
+use quintain_evidence::trial_record::TrialKey;
+use sqlx::Connection as _;
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::case_row::CaseRow;
+use super::findings::FindingRow;
+use super::heartbeat;
+use super::pack::Packed;
+use super::sqlite::{BEGIN, Connection};
+use super::{RunEnd, RunKind, RunState, Store, StoreError, number, sql};
+
+/// Jobs that may wait for the disk before the run does.
+pub(super) const QUEUE: usize = 1_024;
+/// Transactions that fail in a row before the disk is left alone.
+const STRIKES: u32 = 3;
+
+pub(super) enum Job {
+    Start(Box<Start>),
+    /// Takes a stored run over, if its writer is still who it was.
+    Resume {
+        earlier: Option<String>,
+    },
+    Begin,
+    Surface {
+        target: String,
+        surfaces: Packed,
+    },
+    Case(Box<CaseRow>),
+    Knowledge(Packed),
+    Trial(TrialKey, Packed),
+    Answer {
+        key: String,
+        model: Option<String>,
+        cost: Option<f64>,
+        duration_ms: f64,
+        content: Packed,
+    },
+    Trace {
+        ordinal: i64,
+        name: String,
+        content: Packed,
+    },
+    Score {
+        ordinal: i64,
+        metric: String,
+        score: Option<f64>,
+        passed: Option<bool>,
+        content: Packed,
+    },
+    Event {
+        sequence: i64,
+        content: Packed,
+    },
+    Finish(Box<Finish>),
+}
+
+/// What a run is before anything happens.
+pub(super) struct Start {
+    pub(super) kind: RunKind,
+    pub(super) state: RunState,
+    pub(super) owner: String,
+    pub(super) info: RunInfo,
+    pub(super) packed: Packed,
+    /// Name, folder and text of each file.
+    pub(super) suite: Vec<(String, String, Packed)>,
+}
+
+/// What a run came to.
+pub(super) struct Finish {
+    pub(super) end: RunEnd,
+    /// Passed, failed, errored.
+    pub(super) counts: [i64; 3],
+    pub(super) summary: Packed,
+    pub(super) findings: Vec<FindingRow>,
+}
+
+/// What did not reach the disk.
+#[derive(Default)]
+pub(super) struct Damage {
+    pub(super) missing: usize,
+    pub(super) first: Option<StoreError>,
+}
+
+impl Damage {
+    fn add(&mut self, error: StoreError) {
+        tracing::debug!(%error, "results are not stored");
+        self.first.get_or_insert(error);
+    }
+}
+
+/// Why a transaction was given up.
+enum GivenUp {
+    Failed(sqlx::Error),
+    /// The run was resumed by another process.
+    TakenOver,
+    /// The run was deleted meanwhile, which is no failure.
+    Deleted,
+    /// An earlier transaction failed, which has been reported.
+    NoRun,
+}
+
+impl From<sqlx::Error> for GivenUp {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The run that is written.
+struct Target {
+    number: Option<i64>,
+    /// The name of this writer.
+    token: String,
+}
+
+pub(super) async fn work(
+    store: Store,
+    run: Option<i64>,
+    mut waiting: mpsc::Receiver<Job>,
+) -> Damage {
+    let mut damage = Damage::default();
+    let mut connection = match store.pool.acquire().await {
+        Ok(connection) => Some(connection),
+        Err(error) => {
+            damage.add(store.failed(error));
+            None
+        }
+    };
+    let mut target = Target { number: run, token: heartbeat::token() };
+    let mut group = Vec::new();
+    let mut beats = interval(heartbeat::INTERVAL);
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    beats.reset();
+    let (mut strikes, mut ended) = (0, false);
+    loop {
+        // An empty group is a heartbeat.
+        tokio::select! {
+            taken = waiting.recv_many(&mut group, QUEUE) => if taken == 0 { break },
+            _ = beats.tick() => {}
+        }
+        ended |= group.iter().any(|job| matches!(job, Job::Finish(_)));
+        let written = match &mut connection {
+            Some(connection) if strikes < STRIKES => commit(connection, &mut target, &group).await,
+            // The run goes on, so the queue has to be emptied.
+            _ => Err(GivenUp::NoRun),
+        };
+        match written {
+            Ok(()) => strikes = 0,
+            Err(GivenUp::Deleted) => {}
+            // A heartbeat that comes late is none that is missed.
+            Err(_) if group.is_empty() => {}
+            Err(why) => {
+                strikes += 1;
+                damage.missing += group.iter().filter(|job| matches!(job, Job::Case(_))).count();
+                match why {
+                    GivenUp::Failed(error) => damage.add(store.failed(error)),
+                    GivenUp::TakenOver => damage.add(StoreError::TakenOver),
+                    GivenUp::Deleted | GivenUp::NoRun => {}
+                }
+            }
+        }
+        group.clear();
+    }
+    if let (false, Some(connection), Some(number)) = (ended, &mut connection, target.number) {
+        // Whoever wrote it gave up without a word, while the process goes on.
+        let failed = sqlx::query(sql::ABANDON).bind(RunState::Ended(RunEnd::Failed).word());
+        let failed = failed.bind(number).bind(&target.token).execute(&mut **connection).await;
+        if let Err(error) = failed {
+            damage.add(store.failed(error));
+        }
+    }
+    damage
+}
+
+async fn commit(
+    connection: &mut Connection,
+    target: &mut Target,
+    group: &[Job],
+) -> Result<(), GivenUp> {
+    let mut transaction = connection.begin_with(BEGIN).await?;
+    let mut jobs = group.iter().peekable();
+    let mut number = target.number;
+    match jobs.next_if(|job| matches!(job, Job::Start(_) | Job::Resume { .. })) {
+        Some(Job::Start(new)) => number = Some(start(&mut transaction, new, &target.token).await?),
+        Some(Job::Resume { earlier }) => {
+            let query = sqlx::query(sql::TAKE_OVER).bind(RunState::Running.word());
+            let query = query.bind(&target.token).bind(heartbeat::now()).bind(number);
+            let done = query.bind(earlier).execute(&mut *transaction).await?;
+            owned(&mut transaction, number.ok_or(GivenUp::NoRun)?, done.rows_affected()).await?;
+        }
+        _ => {
+            let query = sqlx::query(sql::BEAT).bind(heartbeat::now());
+            let run = number.ok_or(GivenUp::NoRun)?;
+            let done = query.bind(run).bind(&target.token).execute(&mut *transaction).await?;
+            owned(&mut transaction, run, done.rows_affected()).await?;
+        }
+    }
+    let run = number.ok_or(GivenUp::NoRun)?;
+    for job in jobs {
+        write(&mut transaction, run, job).await?;
+    }
+    transaction.commit().await?;
+    target.number = number;
+    Ok(())
+}
+
+/// Whether the run still belongs to this writer, which changed so many rows of it.
+async fn owned(connection: &mut Connection, run: i64, changed: u64) -> Result<(), GivenUp> {
+    if changed > 0 {
+        return Ok(());
+    }
+    let query = sqlx::query_scalar::<_, Option<String>>(sql::WRITER).bind(run);
+    let found = query.fetch_optional(connection).await?;
+    Err(if found.is_some() { GivenUp::TakenOver } else { GivenUp::Deleted })
+}
+
+async fn write(connection: &mut Connection, run: i64, job: &Job) -> sqlx::Result<()> {
+    let query = match job {
+        // These begin a queue, and `commit` has done them.
+        Job::Start(_) | Job::Resume { .. } => return Ok(()),
+        Job::Finish(finish) => return end(connection, run, finish).await,
+        Job::Begin => sqlx::query(sql::SET_STATE).bind(RunState::Running.word()).bind(run),
+        Job::Case(row) => sqlx::query(sql::PUT_CASE)
+            .bind(run)
+            .bind(row.ordinal)
+            .bind(row.test_idx)
+            .bind(row.prompt_idx)
+            .bind(row.repeat)
+            .bind(&row.target)
+            .bind(row.status)
+            .bind(row.score)
+            .bind(row.latency_ms)
+            .bind(&row.description)
+            .bind(&row.prompt)
+            .bind(row.vars_hash)
+            .bind(row.result.bytes())
+            .bind(row.evidence.bytes()),
+        Job::Surface { target, surfaces } => {
+            sqlx::query(sql::PUT_SURFACES).bind(run).bind(target).bind(surfaces.bytes())
+        }
+        Job::Knowledge(content) => sqlx::query(sql::PUT_KNOWLEDGE).bind(run).bind(content.bytes()),
+        Job::Trial(key, content) => sqlx::query(sql::PUT_TRIAL)
+            .bind(run)
+            .bind(&key.attack)
+            .bind(&key.place)
+            .bind(number(key.nth))
+            .bind(content.bytes()),
+        Job::Answer { key, model, cost, duration_ms, content } => sqlx::query(sql::PUT_ANSWER)
+            .bind(run)
+            .bind(key)
+            .bind(model)
+            .bind(cost)
+            .bind(duration_ms)
+            .bind(content.bytes()),
+        Job::Trace { ordinal, name, content } => {
+            sqlx::query(sql::PUT_TRACE).bind(run).bind(ordinal).bind(name).bind(content.bytes())
+        }
+        Job::Score { ordinal, metric, score, passed, content } => sqlx::query(sql::PUT_SCORE)
+            .bind(run)
+            .bind(ordinal)
+            .bind(metric)
+            .bind(score)
+            .bind(passed)
+            .bind(content.bytes()),
+        Job::Event { sequence, content } => {
+            sqlx::query(sql::PUT_EVENT).bind(run).bind(sequence).bind(content.bytes())
+        }
+    };
+    query.execute(connection).await?;
+    Ok(())
+}
+
+async fn start(connection: &mut Connection, new: &Start, token: &str) -> sqlx::Result<i64> {
+    let Start { kind, state, owner, info, packed, suite } = new;
+    let run: i64 = sqlx::query_scalar(sql::NEXT_RUN).fetch_one(&mut *connection).await?;
+    sqlx::query(sql::INSERT_RUN)
+        .bind(run)
+        .bind(&info.id)
+        .bind(&info.created)
+        .bind(&info.description)
+        .bind(kind.word())
+        .bind(owner)
+        .bind(state.word())
+        .bind(token)
+        .bind(heartbeat::now())
+        .execute(&mut *connection)
+        .await?;
+    let query = sqlx::query(sql::INSERT_DETAILS).bind(run).bind(packed.bytes());
+    query.execute(&mut *connection).await?;
+    for (name, value) in &info.tags {
+        let query = sqlx::query(sql::INSERT_TAG).bind(run).bind(name).bind(value);
+        query.execute(&mut *connection).await?;
+    }
+    for (place, (name, base_dir, content)) in suite.iter().enumerate() {
+        let query = sqlx::query(sql::INSERT_SUITE_TEXT).bind(run).bind(number(place)).bind(name);
+        query.bind(base_dir).bind(content.bytes()).execute(&mut *connection).await?;
+    }
+    Ok(run)
+}
+
+async fn end(connection: &mut Connection, run: i64, finish: &Finish) -> sqlx::Result<()> {
+    let Finish { end, counts: [passed, failed, errored], summary, findings } = finish;
+    let query = sqlx::query(sql::SET_STATE).bind(RunState::Ended(*end).word()).bind(run);
+    query.execute(&mut *connection).await?;
+    let query = sqlx::query(sql::SET_COUNTS).bind(passed).bind(failed).bind(errored).bind(run);
+    query.execute(&mut *connection).await?;
+    let query = sqlx::query(sql::SET_SUMMARY).bind(summary.bytes()).bind(run);
+    query.execute(&mut *connection).await?;
+    // A run that was resumed has findings of its first sitting.
+    for statement in [sql::DELETE_FINGERPRINTS, sql::DELETE_FINDINGS] {
+        sqlx::query(statement).bind(run).execute(&mut *connection).await?;
+    }
+    for finding in findings {
+        finding.insert(connection, run).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! How files of earlier versions become current ones. Nothing is lost: rows move, and what was packed into the
+//! summaries of runs gets columns.
+
+use serde_json::Value;
+
+use super::findings::FindingRow;
+use super::pack::{self, Packer};
+use super::schema::{THIRD, run};
+use super::sqlite::Connection;
+use super::{RunEnd, RunState, sql};
+
+/// From version 1 to 2: what a red-team run needs to be resumed.
+const SECOND: &[&str] = &[
+    "CREATE TABLE lesson (
+        run BIGINT PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+        content BYTEA NOT NULL
+    )",
+    "CREATE TABLE bout (
+        run BIGINT NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+        attack TEXT NOT NULL,
+        place TEXT NOT NULL,
+        nth BIGINT NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (run, attack, place, nth)
+    )",
+];
+
+/// From version 2 to 3: tables get their present names, and the large columns of runs a table of their own.
+/// Runs that did not end get no writer, so they count as died.
+pub(super) const RENAME: &[&str] = &[
+    "ALTER TABLE run RENAME TO runs",
+    "ALTER TABLE run_tag RENAME TO run_tags",
+    "ALTER TABLE suite_text RENAME TO suite_texts",
+    "ALTER TABLE suite_surface RENAME TO surfaces",
+    "ALTER TABLE case_result RENAME TO cases",
+    "ALTER TABLE lesson RENAME TO knowledge",
+    "ALTER TABLE bout RENAME TO trials",
+    "DROP INDEX run_by_age",
+    "CREATE TABLE run_details (
+        run BIGINT PRIMARY KEY REFERENCES runs (number) ON DELETE CASCADE,
+        info BYTEA NOT NULL,
+        summary BYTEA
+    )",
+    "INSERT INTO run_details (run, info, summary) SELECT number, info, summary FROM runs",
+    "ALTER TABLE runs DROP COLUMN info",
+    "ALTER TABLE runs DROP COLUMN summary",
+    "ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'eval'",
+    "ALTER TABLE runs ADD COLUMN owner TEXT NOT NULL DEFAULT 'local'",
+    "ALTER TABLE runs ADD COLUMN writer TEXT",
+    "ALTER TABLE runs ADD COLUMN heartbeat BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN passed BIGINT",
+    "ALTER TABLE runs ADD COLUMN failed BIGINT",
+    "ALTER TABLE runs ADD COLUMN errored BIGINT",
+    "UPDATE runs SET kind = 'redteam' WHERE id LIKE 'redteam-%'",
+    "UPDATE runs SET kind = 'rejudge' WHERE id LIKE 'rejudge-%'",
+    "UPDATE runs SET state = 'running' WHERE state = 'open'",
+];
+
+pub(super) async fn migrate(connection: &mut Connection, version: i64) -> sqlx::Result<()> {
+    if version < 2 {
+        run(connection, &[SECOND]).await?;
+    }
+    run(connection, &[RENAME, THIRD]).await?;
+    take_summaries_apart(connection).await
+}
+
+/// Counts and findings of each run move from its summary into columns and rows of their own. One run at a time
+/// is in memory. A summary that cannot be read stays as it is: reading it again says why.
+async fn take_summaries_apart(connection: &mut Connection) -> sqlx::Result<()> {
+    let mut packer = Packer::new();
+    let mut last = i64::MIN;
+    loop {
+        let next = sqlx::query_as(sql::NEXT_SUMMARY).bind(last);
+        let Some((number, packed)): Option<(i64, Vec<u8>)> =
+            next.fetch_optional(&mut *connection).await?
+        else {
+            return Ok(());
+        };
+        last = number;
+        let Ok(mut summary) = pack::json::<Value>("summary", &packed) else { continue };
+        let count = |name: &str| summary[name].as_i64();
+        sqlx::query(sql::SET_COUNTS)
+            .bind(count("passed"))
+            .bind(count("failed"))
+            .bind(count("errored"))
+            .bind(number)
+            .execute(&mut *connection)
+            .await?;
+        let interrupted = summary["interrupted"] == true;
+        let Some(report) = summary.get_mut("redteam").and_then(Value::as_object_mut) else {
+            continue;
+        };
+        if report.contains_key("cut_short") && !interrupted {
+            let query =
+                sqlx::query(sql::SET_STATE).bind(RunState::Ended(RunEnd::LimitReached).word());
+            query.bind(number).execute(&mut *connection).await?;
+        }
+        let mut position = 0;
+        for (name, suppressed) in [("findings", false), ("suppressed", true)] {
+            let Some(list) = report.get_mut(name).and_then(Value::as_array_mut) else { continue };
+            for finding in list.drain(..) {
+                let row = FindingRow::of_stored(position, suppressed, &finding, &mut packer);
+                row.insert(connection, number).await?;
+                position += 1;
+            }
+        }
+        let packed = packer.stored(&summary);
+        let query = sqlx::query(sql::SET_SUMMARY).bind(packed.bytes()).bind(number);
+        query.execute(&mut *connection).await?;
+    }
+}

@@ -1,0 +1,156 @@
+//! Every statement of the store, in words that SQLite and PostgreSQL both understand. What only one of them
+//! understands is in `sqlite.rs`; tests prepare each statement on both.
+
+/// Declares the statements and, for tests, the list of them all.
+macro_rules! statements {
+    ($($(#[$doc:meta])* $name:ident = $sql:expr;)*) => {
+        $($(#[$doc])* pub(super) const $name: &str = $sql;)*
+
+        #[cfg(test)]
+        pub(super) const ALL: &[(&str, &str)] = &[$((stringify!($name), $name)),*];
+    };
+}
+
+macro_rules! select_run {
+    ($($rest:literal)*) => {
+        concat!(
+            "SELECT number, id, created, description, kind, owner, state, writer, heartbeat, passed, failed, \
+                errored FROM runs ",
+            $($rest),*
+        )
+    };
+}
+
+macro_rules! list_runs {
+    ($condition:literal) => {
+        select_run!(
+            "WHERE " $condition
+            " AND (CAST($2 AS TEXT) IS NULL OR lower(description) LIKE '%' || lower($2) || '%' ESCAPE '\\')
+            AND (CAST($3 AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM run_tags
+                WHERE run = number AND name = $3 AND (CAST($4 AS TEXT) IS NULL OR value = $4)))
+            AND (CAST($5 AS TEXT) IS NULL OR created < $5)
+            AND (CAST($6 AS TEXT) IS NULL OR kind = $6)
+            ORDER BY created DESC, number DESC LIMIT $7"
+        )
+    };
+}
+
+macro_rules! select_case {
+    ($($rest:literal)*) => {
+        concat!(
+            "SELECT ordinal, test_idx, prompt_idx, repeat, status, score, latency_ms, description, result, \
+                evidence FROM cases ",
+            $($rest),*
+        )
+    };
+}
+
+statements! {
+    // The file.
+    VERSION = "SELECT version FROM program";
+    SET_VERSION = "UPDATE program SET version = $1";
+
+    // Runs.
+    NEXT_RUN = "UPDATE program SET last_run = last_run + 1 RETURNING last_run";
+    INSERT_RUN = "INSERT INTO runs (number, id, created, description, kind, owner, state, writer, heartbeat)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    INSERT_DETAILS = "INSERT INTO run_details (run, info) VALUES ($1, $2)";
+    INSERT_TAG = "INSERT INTO run_tags (run, name, value) VALUES ($1, $2, $3)";
+    INSERT_SUITE_TEXT = "INSERT INTO suite_texts (run, place, name, base_dir, content)
+        VALUES ($1, $2, $3, $4, $5)";
+    /// The first statement of every transaction of a writer: it finds the run gone, or taken over.
+    BEAT = "UPDATE runs SET heartbeat = $1 WHERE number = $2 AND writer = $3";
+    WRITER = "SELECT writer FROM runs WHERE number = $1";
+    /// Nobody else may have taken the run over since it was looked up.
+    TAKE_OVER = "UPDATE runs SET state = $1, writer = $2, heartbeat = $3
+        WHERE number = $4 AND (writer = $5 OR (writer IS NULL AND CAST($5 AS TEXT) IS NULL))";
+    /// For a writer that is gone while its process is not.
+    ABANDON = "UPDATE runs SET state = $1 WHERE number = $2 AND writer = $3";
+    SET_STATE = "UPDATE runs SET state = $1 WHERE number = $2";
+    SET_COUNTS = "UPDATE runs SET passed = $1, failed = $2, errored = $3 WHERE number = $4";
+    SET_SUMMARY = "UPDATE run_details SET summary = $1 WHERE run = $2";
+    DELETE_RUN = "DELETE FROM runs WHERE number = $1";
+    COUNT_RUNS = "SELECT count(*) FROM runs";
+    LIST_RUNS = list_runs!("CAST($1 AS TEXT) IS NULL");
+    LIST_RUNS_OF_OWNER = list_runs!("owner = $1");
+    RUN = select_run!("WHERE number = $1");
+    RUN_OF_ID = select_run!("WHERE id = $1");
+    /// The second parameter is the first one with the last of all characters behind it.
+    RUNS_OF_PREFIX = select_run!(
+        "WHERE id >= $1 AND id < $2 ORDER BY created DESC, number DESC LIMIT $3"
+    );
+    LATEST_RUN = select_run!("ORDER BY created DESC, number DESC LIMIT 1 OFFSET $1");
+    LATEST_RUN_OF_KIND = select_run!(
+        "WHERE kind = $2 ORDER BY created DESC, number DESC LIMIT 1 OFFSET $1"
+    );
+    INFO = "SELECT info FROM run_details WHERE run = $1";
+    SUMMARY = "SELECT summary FROM run_details WHERE run = $1";
+    NEXT_SUMMARY = "SELECT run, summary FROM run_details WHERE run > $1 AND summary IS NOT NULL
+        ORDER BY run LIMIT 1";
+    SUITE_TEXTS = "SELECT name, base_dir, content FROM suite_texts WHERE run = $1 ORDER BY place";
+    PUT_SURFACES = "INSERT INTO surfaces (run, target, surfaces) VALUES ($1, $2, $3)
+        ON CONFLICT (run, target) DO UPDATE SET surfaces = excluded.surfaces";
+    SURFACES = "SELECT target, surfaces FROM surfaces WHERE run = $1 ORDER BY target";
+
+    // Cases.
+    PUT_CASE = "INSERT INTO cases (run, ordinal, test_idx, prompt_idx, repeat, target, status, score,
+            latency_ms, description, prompt, vars_hash, result, evidence)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        ON CONFLICT (run, test_idx, prompt_idx, target, repeat) DO UPDATE SET
+            ordinal = excluded.ordinal, status = excluded.status, score = excluded.score,
+            latency_ms = excluded.latency_ms, description = excluded.description,
+            prompt = excluded.prompt, vars_hash = excluded.vars_hash, result = excluded.result,
+            evidence = excluded.evidence";
+    CASES = select_case!("WHERE run = $1 ORDER BY ordinal");
+    CASE = select_case!("WHERE run = $1 AND ordinal = $2 LIMIT 1");
+    FINISHED_CASES = "SELECT test_idx, prompt_idx, repeat, target, status
+        FROM cases WHERE run = $1 ORDER BY ordinal";
+    COMPARED_CASES = "SELECT description, vars_hash, prompt, target, test_idx, repeat, status, score,
+            latency_ms
+        FROM cases WHERE run = $1 ORDER BY ordinal";
+
+    // Red-team runs.
+    PUT_KNOWLEDGE = "INSERT INTO knowledge (run, content) VALUES ($1, $2)
+        ON CONFLICT (run) DO UPDATE SET content = excluded.content";
+    KNOWLEDGE = "SELECT content FROM knowledge WHERE run = $1";
+    PUT_TRIAL = "INSERT INTO trials (run, attack, place, nth, content) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (run, attack, place, nth) DO UPDATE SET content = excluded.content";
+    TRIALS = "SELECT content FROM trials WHERE run = $1 ORDER BY attack, place, nth";
+    INSERT_FINGERPRINT = "INSERT INTO fingerprints (run, position, fingerprint) VALUES ($1, $2, $3)
+        ON CONFLICT (run, position, fingerprint) DO NOTHING";
+    DELETE_FINGERPRINTS = "DELETE FROM fingerprints WHERE run = $1";
+    DELETE_FINDINGS = "DELETE FROM findings WHERE run = $1";
+    INSERT_FINDING = "INSERT INTO findings (run, position, suppressed, fingerprint, rule, severity,
+            confidence, title, content)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    FINDINGS = "SELECT suppressed, content FROM findings WHERE run = $1 ORDER BY position";
+    LIST_FINDINGS = "SELECT suppressed, fingerprint, rule, severity, confidence, title
+        FROM findings WHERE run = $1 ORDER BY position";
+    /// Steps from one fingerprint to the next, however many runs have each.
+    NEXT_FINGERPRINT = "SELECT fingerprint FROM fingerprints WHERE fingerprint >= $1 AND fingerprint < $2
+        ORDER BY fingerprint LIMIT 1";
+    LATEST_RUN_WITH = "SELECT run FROM fingerprints WHERE fingerprint = $1 ORDER BY run DESC LIMIT 1";
+    FINDING = "SELECT content FROM findings WHERE run = $1 AND position = (SELECT min(position)
+        FROM fingerprints WHERE run = $1 AND fingerprint >= $2 AND fingerprint < $3)";
+
+    // What checks asked, conversations, their scores, and what a run reported.
+    PUT_ANSWER = "INSERT INTO answers (run, key, model, cost, duration_ms, content)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (run, key) DO UPDATE SET model = excluded.model, cost = excluded.cost,
+            duration_ms = excluded.duration_ms, content = excluded.content";
+    ANSWERS = "SELECT key, model, cost, duration_ms, content FROM answers WHERE run = $1 ORDER BY key";
+    ANSWER = "SELECT key, model, cost, duration_ms, content FROM answers WHERE run = $1 AND key = $2";
+    PUT_TRACE = "INSERT INTO traces (run, ordinal, name, content) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (run, ordinal) DO UPDATE SET name = excluded.name, content = excluded.content";
+    TRACES = "SELECT ordinal, name, content FROM traces WHERE run = $1 ORDER BY ordinal";
+    PUT_SCORE = "INSERT INTO scores (run, ordinal, metric, score, passed, content)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (run, ordinal, metric) DO UPDATE SET score = excluded.score,
+            passed = excluded.passed, content = excluded.content";
+    SCORES = "SELECT ordinal, metric, score, passed, content FROM scores
+        WHERE run = $1 ORDER BY ordinal, metric";
+    PUT_EVENT = "INSERT INTO events (run, sequence, content) VALUES ($1, $2, $3)
+        ON CONFLICT (run, sequence) DO UPDATE SET content = excluded.content";
+    EVENTS = "SELECT sequence, content FROM events WHERE run = $1 AND sequence > $2
+        ORDER BY sequence LIMIT $3";
+}

@@ -1,0 +1,105 @@
+//! Everything that only SQLite understands: its types, its options, its result codes and its upkeep. The rest of
+//! the store speaks SQL that PostgreSQL understands too.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, SqliteConnection, SqlitePool};
+
+pub(super) type Pool = SqlitePool;
+pub(super) type Connection = SqliteConnection;
+pub(super) type Options = SqliteConnectOptions;
+pub(super) type Row = sqlx::sqlite::SqliteRow;
+
+/// Takes the lock for writing at once: SQLite does not wait for a lock that is asked for later.
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
+/// How long another process may keep the lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Pages of the log of writes before they move into the file. Every move waits for the disk several times, so
+/// moving four times as much at once is cheaper.
+const PAGES_PER_CHECKPOINT: &str = "4000";
+
+pub(super) fn options(path: &Path) -> Options {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .synchronous(SqliteSynchronous::Normal)
+        .foreign_keys(true)
+        .busy_timeout(PATIENCE)
+        .pragma("wal_autocheckpoint", PAGES_PER_CHECKPOINT)
+        .disable_statement_logging()
+}
+
+pub(super) async fn connect(options: &Options) -> sqlx::Result<Connection> {
+    options.connect().await
+}
+
+pub(super) fn pool(options: Options) -> Pool {
+    SqlitePoolOptions::new().max_connections(4).connect_lazy_with(options)
+}
+
+/// Prepares a new file: space of deleted runs can be given back, and readers and a writer do not disturb each
+/// other. The file remembers both. SQLite does not wait for the lock that this needs, so we do.
+pub(super) async fn prepare(connection: &mut Connection) -> sqlx::Result<()> {
+    sqlx::query("PRAGMA auto_vacuum = INCREMENTAL").execute(&mut *connection).await?;
+    let mut left = PATIENCE.as_millis() / 10;
+    loop {
+        let mode = sqlx::query_scalar::<_, String>("PRAGMA journal_mode = WAL");
+        match mode.fetch_one(&mut *connection).await {
+            Err(error) if is_busy(&error) && left > 0 => left -= 1,
+            Err(error) => return Err(error),
+            // A file system without shared memory stays as it is, which is slower but sound.
+            Ok(_) => return Ok(()),
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Gives free pages back to the file system. Where that fails, later runs use them.
+pub(super) async fn give_back_space(pool: &Pool) {
+    for sql in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+        // Each row that comes back is one step, so all of them have to be taken.
+        if let Err(error) = sqlx::query(sql).fetch_all(pool).await {
+            tracing::debug!(%error, sql, "space was not given back");
+        }
+    }
+}
+
+/// What the database complains about, as far as the store tells it apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Complaint {
+    Locked,
+    NotWritable,
+    Damaged,
+    CannotOpen,
+    Other,
+}
+
+pub(super) fn complaint(error: &sqlx::Error) -> Complaint {
+    match code(error) {
+        // SQLITE_BUSY, SQLITE_LOCKED
+        Some(5 | 6) => Complaint::Locked,
+        // SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL
+        Some(8 | 10 | 13) => Complaint::NotWritable,
+        // SQLITE_CORRUPT, SQLITE_NOTADB
+        Some(11 | 26) => Complaint::Damaged,
+        // SQLITE_PERM, SQLITE_CANTOPEN
+        Some(3 | 14) => Complaint::CannotOpen,
+        _ => Complaint::Other,
+    }
+}
+
+/// Whether a statement failed because its table does not exist.
+pub(super) fn is_missing_table(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.message().contains("no such table"))
+}
+
+fn is_busy(error: &sqlx::Error) -> bool {
+    complaint(error) == Complaint::Locked
+}
+
+/// The primary result code; the higher bytes only refine it.
+fn code(error: &sqlx::Error) -> Option<i64> {
+    let extended: i64 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(extended & 0xff)
+}
