@@ -1,9 +1,10 @@
 //! Measures Quintain beside its peers on one machine, in one run.
 //!
-//! There are two parts: `wire` measures the client, `eval` whole runs of suites. Whoever is measured takes
-//! turns with the others, so that noise hits all of them, and is reported by the best and the median
-//! run. Each part keeps its results in a section of `RESULTS.md`.
+//! There are three parts: `wire` measures the client, `eval` whole runs of suites, `build` how long a newcomer waits for the
+//! first build and how large the published binary is. Whoever is measured beside others takes turns with them, so that noise hits all
+//! of them, and is reported by the best and the median run. Each part keeps its results in a section of `RESULTS.md`.
 
+mod build;
 mod eval;
 mod fresh;
 mod results;
@@ -17,28 +18,35 @@ use std::process::ExitCode;
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 const USAGE: &str = "\
-Usage: quintain-bench                 both parts, written to RESULTS.md
+Usage: quintain-bench                 all parts, written to RESULTS.md
        quintain-bench wire [--repeats N] [--calls N] [--only stdio|http|cold]
        quintain-bench wire --profile stdio|http IN_FLIGHT
        quintain-bench eval [--repeats N] [--tests N] [--only start|suites|cost|scale]
+       quintain-bench build [--only release|dist]
 
 wire: the client beside the official SDK's. --profile makes calls with our client alone for some seconds,
 to be watched by a profiler.
 eval: suites beside promptfoo. --tests is the size of the largest suite; the others shrink with it.
+build: a cold build of what is committed, and the size of the binary.
 What --only asks for, and suites of another size, are printed and not written.
 
 Environment of eval, set by `cargo xtask bench`: PROMPTFOO, its program; QUINTAIN_PEER_NODE, a node of
 version 22; QUINTAIN_PEER_NPM, the folder whose node_modules has mcp-server-everything.";
 
 fn main() -> ExitCode {
+    if let Some(record) = std::env::var_os(build::RECORD) {
+        return build::run_unit(&record).unwrap_or_else(fail);
+    }
     let words: Vec<String> = std::env::args().skip(1).collect();
     match dispatch(&words.iter().map(String::as_str).collect::<Vec<_>>()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => fail(error),
     }
+}
+
+fn fail(error: Failure) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
 }
 
 fn dispatch(words: &[&str]) -> Result<(), Failure> {
@@ -47,11 +55,13 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         [eval::FLOOR, arguments @ ..] => eval::floor(arguments),
         [] => {
             wire::run(&wire::Settings::default())?;
-            eval::run(&eval::Settings::default())
+            eval::run(&eval::Settings::default())?;
+            build::run(&build::Settings::default())
         }
         ["wire", "--profile", transport, in_flight] => wire::profile(transport, in_flight),
         ["wire", words @ ..] => wire::run(&wire::Settings::read(words).ok_or(USAGE)?),
         ["eval", words @ ..] => eval::run(&eval::Settings::read(words).ok_or(USAGE)?),
+        ["build", words @ ..] => build::run(&build::Settings::read(words).ok_or(USAGE)?),
         _ => Err(USAGE.into()),
     }
 }

@@ -10,20 +10,22 @@ use crate::Failure;
 pub enum Section {
     Wire,
     Eval,
+    Build,
 }
 
 impl Section {
-    const ALL: [Self; 2] = [Self::Wire, Self::Eval];
+    const ALL: [Self; 3] = [Self::Wire, Self::Eval, Self::Build];
 
     fn heading(self) -> &'static str {
         match self {
             Self::Wire => "## The client",
             Self::Eval => "## Suites",
+            Self::Build => "## The build",
         }
     }
 }
 
-/// Writes one section and leaves the other as it is.
+/// Writes one section and leaves the others as they are.
 pub fn keep(section: Section, text: &str) -> Result<(), Failure> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("RESULTS.md");
     let old = std::fs::read_to_string(&file).unwrap_or_default();

@@ -35,8 +35,9 @@ Usage: cargo xtask COMMAND
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
                         the official conformance suites against our client
-  bench [wire|eval] [OPTION...]
-                        measure the client and whole suites beside their peers; writes bench/RESULTS.md
+  bench [wire|eval|build] [OPTION...]
+                        measure the client and whole suites beside their peers, and a cold build; writes
+                        bench/RESULTS.md
   fuzz [SECONDS]        run every fuzz target for that long, a minute if unsaid
   help                  this text
 

@@ -11,7 +11,7 @@ const CARGO_FUZZ: &str = "0.13.2";
 /// suites beside programs that have to be installed.
 pub(crate) fn bench(workspace: &Workspace, options: &[&str]) -> Result<Note> {
     let mut variables = Vec::new();
-    if options.first() != Some(&"wire") {
+    if !matches!(options.first(), Some(&("wire" | "build"))) {
         variables = peers::install(workspace)?.variables();
         let program = promptfoo::install(workspace)?;
         variables.push((promptfoo::VARIABLE.into(), program.to_string_lossy().into_owned()));
