@@ -22,7 +22,7 @@ use crate::exit::Exit;
 /// Practise: start the built-in payments server, run a suite over it, attack it
 ///
 /// Needs no argument, no key and no network. The target comes as two twins: all weaknesses that are planted in the vulnerable one must
-/// be found, and nothing in the patched one. Reports and suites are written to quintain-demo/. With `--stdio` or `--http` the target
+/// be found, and nothing in the patched one. Reports and suites are left in quintain-demo/. With `--stdio` or `--http` the target
 /// is served instead, for other clients and for your own suites.
 ///
 /// Examples:
