@@ -1,9 +1,10 @@
 //! Measures Quintain and its peers on one machine, in one run.
 //!
-//! There are three parts: `wire` measures the client, `eval` whole runs of suites, `store` commands over stored runs.
-//! The measured programs take turns, so that noise affects all of them; reports contain the best and the median
-//! run. Each part writes its results to a section of `RESULTS.md`.
+//! There are four parts: `wire` measures the client, `eval` whole runs of suites, `store` commands over stored runs,
+//! `build` a cold build and the size of the published binary. The measured programs take turns, so that noise affects
+//! all of them; reports contain the best and the median run. Each part writes its results to a section of `RESULTS.md`.
 
+mod build;
 mod eval;
 mod fresh;
 mod results;
@@ -23,25 +24,32 @@ Usage: quintain-bench                 all parts, written to RESULTS.md
        quintain-bench wire --profile stdio|http IN_FLIGHT
        quintain-bench eval [--repeats N] [--tests N] [--only start|suites|cost|scale]
        quintain-bench store
+       quintain-bench build [--only release|dist]
 
 wire: compare the client with the official SDK's. --profile makes calls with our client alone for some
 seconds, for a profiler.
 eval: compare suites with promptfoo. --tests is the size of the largest suite; the others scale with it.
 store: commands over stores of 10 and of 10,000 runs.
+build: a cold build of what is committed, and the size of the binary.
 Results with --only or --tests are printed and not written.
 
 Environment of eval, set by `cargo xtask bench`: PROMPTFOO, its program; QUINTAIN_PEER_NODE, a node of
 version 22; QUINTAIN_PEER_NPM, the folder whose node_modules has mcp-server-everything.";
 
 fn main() -> ExitCode {
+    if let Some(record) = std::env::var_os(build::RECORD) {
+        return build::run_unit(&record).unwrap_or_else(fail);
+    }
     let words: Vec<String> = std::env::args().skip(1).collect();
     match dispatch(&words.iter().map(String::as_str).collect::<Vec<_>>()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => fail(error),
     }
+}
+
+fn fail(error: Failure) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
 }
 
 fn dispatch(words: &[&str]) -> Result<(), Failure> {
@@ -51,12 +59,14 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         [] => {
             wire::run(&wire::Settings::default())?;
             eval::run(&eval::Settings::default())?;
-            store::run()
+            store::run()?;
+            build::run(&build::Settings::default())
         }
         ["wire", "--profile", transport, in_flight] => wire::profile(transport, in_flight),
         ["wire", words @ ..] => wire::run(&wire::Settings::read(words).ok_or(USAGE)?),
         ["eval", words @ ..] => eval::run(&eval::Settings::read(words).ok_or(USAGE)?),
         ["store"] => store::run(),
+        ["build", words @ ..] => build::run(&build::Settings::read(words).ok_or(USAGE)?),
         _ => Err(USAGE.into()),
     }
 }

@@ -11,16 +11,18 @@ pub enum Section {
     Wire,
     Eval,
     Store,
+    Build,
 }
 
 impl Section {
-    const ALL: [Self; 3] = [Self::Wire, Self::Eval, Self::Store];
+    const ALL: [Self; 4] = [Self::Wire, Self::Eval, Self::Store, Self::Build];
 
     fn heading(self) -> &'static str {
         match self {
             Self::Wire => "## The client",
             Self::Eval => "## Suites",
             Self::Store => "## Stored runs",
+            Self::Build => "## The build",
         }
     }
 }

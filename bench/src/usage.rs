@@ -61,7 +61,8 @@ pub fn run(command: &mut Command, log: &Path) -> Result<Ran, Failure> {
     Ok(Ran { usage: Usage { wall, cpu, own, memory }, code, said })
 }
 
-fn of_children() -> Result<Duration, Failure> {
+/// User and system time of all children that were waited for.
+pub fn of_children() -> Result<Duration, Failure> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     Ok(duration(usage.user_time()) + duration(usage.system_time()))
 }

@@ -37,8 +37,8 @@ Usage: cargo xtask COMMAND
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
                         the official conformance suites against our client
-  bench [wire|eval|store] [OPTION...]
-                        measure the client, whole suites and stored runs, compared with peers; writes bench/RESULTS.md
+  bench [wire|eval|store|build] [OPTION...]
+                        measure the client, whole suites, stored runs and a cold build; writes bench/RESULTS.md
   fuzz [SECONDS]        run every fuzz target for SECONDS (default 60)
   help                  print this text
 

@@ -11,7 +11,7 @@ const CARGO_FUZZ: &str = "0.13.2";
 /// suites with programs that must be installed first.
 pub(crate) fn bench(workspace: &Workspace, options: &[&str]) -> Result<Note> {
     let mut variables = Vec::new();
-    if !matches!(options.first(), Some(&("wire" | "store"))) {
+    if !matches!(options.first(), Some(&("wire" | "store" | "build"))) {
         variables = peers::install(workspace)?.variables();
         let program = promptfoo::install(workspace)?;
         variables.push((promptfoo::VARIABLE.into(), program.to_string_lossy().into_owned()));

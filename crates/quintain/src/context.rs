@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use quintain_engine::store::Moment;
+
+/// The name under which this program is installed.
+const NAME: &str = "quintain";
 
 /// What the process found when it was started.
 #[derive(Debug, Clone)]
@@ -36,7 +39,7 @@ impl Context {
             |terminal: bool| !set("NO_COLOR") && (terminal || set("CLICOLOR_FORCE")) && !dumb(&env);
         Self {
             cwd: std::env::current_dir().unwrap_or_default(),
-            program: std::env::current_exe().unwrap_or_else(|_| "quintain".into()),
+            program: std::env::current_exe().unwrap_or_else(|_| NAME.into()),
             colour_stdout: colour(std::io::stdout().is_terminal()),
             colour_stderr: colour(std::io::stderr().is_terminal()),
             watched: std::io::stderr().is_terminal() && !dumb(&env),
@@ -75,6 +78,34 @@ impl Context {
             Some(columns.0.into())
         };
         named.or_else(seen).unwrap_or(80).clamp(40, 200)
+    }
+
+    /// How files and other programs start this program: by its name if `PATH` leads to it, else by its path.
+    pub(crate) fn program_for_files(&self) -> PathBuf {
+        if self.is_on_path() { NAME.into() } else { self.program.clone() }
+    }
+
+    /// The same for a shell in the working directory, where the path can be shorter.
+    pub(crate) fn program_for_shell(&self) -> PathBuf {
+        if self.is_on_path() {
+            return NAME.into();
+        }
+        match self.program.strip_prefix(&self.cwd) {
+            // Without a folder before it, a shell looks for a program in `PATH` only.
+            Ok(below) if below.components().count() == 1 => Path::new(".").join(below),
+            Ok(below) => below.to_owned(),
+            Err(_) => self.program.clone(),
+        }
+    }
+
+    /// Whether the first program of this name in `PATH` is this one.
+    fn is_on_path(&self) -> bool {
+        let file = format!("{NAME}{}", std::env::consts::EXE_SUFFIX);
+        let path = self.env.get("PATH").map_or("", String::as_str);
+        let mut found = std::env::split_paths(path).map(|folder| folder.join(&file));
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let first = found.find(|path| path.is_file()).and_then(|path| real(&path));
+        first.is_some() && first == real(&self.program)
     }
 
     /// The clock.

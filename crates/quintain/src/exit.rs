@@ -51,7 +51,7 @@ impl From<Exit> for ExitCode {
 const WITHHELD: &str = "(message withheld)";
 
 /// A panic is our bug: say so, remove what was planted, and end with the code that means it. Its
-/// message may quote anything.
+/// message may quote anything. It never returns, which is why release builds have no code for unwinding.
 #[expect(clippy::print_stderr, clippy::exit, reason = "a panicking process has no better way")]
 pub(crate) fn install_panic_hook(state_dir: Option<PathBuf>, redactor: Redactor) {
     std::panic::set_hook(Box::new(move |panic| {

@@ -17,20 +17,13 @@ pub(super) fn surface_in_short(server: &str, surface: &Surface, console: &Consol
     let title = console.paint(Tone::Bold, &format!("{} {}", visible(name), visible(version)));
     let counted =
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let mut out = format!(
-        "{title}: {}, {}, {}, {}\n",
+    format!(
+        "{title}: {}, {}, {}, {}",
         counted(surface.tools.len(), "tool"),
         counted(surface.resources.len(), "resource"),
         counted(surface.templates.len(), "template"),
         counted(surface.prompts.len(), "prompt")
-    );
-    let names = surface.tools.iter().filter_map(Tool::name).map(|name| visible(name).into_owned());
-    let names: Vec<String> = names.collect();
-    for line in names.chunks(4) {
-        let cells: Vec<String> = line.iter().map(|name| format!("{name:<20}")).collect();
-        let _ = write!(out, "\n  {}", cells.join("").trim_end());
-    }
-    out
+    )
 }
 
 /// A whole surface.

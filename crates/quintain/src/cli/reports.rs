@@ -176,12 +176,21 @@ impl Feed {
         }
     }
 
-    /// What was written, and what could not be.
+    /// Prints which files were written and which could not be.
     pub(in crate::cli) fn finish(self, console: &Console) -> bool {
+        self.close(console, |path| console.note(&format!("wrote {}", path.display())))
+    }
+
+    /// Prints only which files could not be written.
+    pub(in crate::cli) fn finish_quietly(self, console: &Console) -> bool {
+        self.close(console, |_| {})
+    }
+
+    fn close(self, console: &Console, written: impl Fn(&Path)) -> bool {
         let mut complete = true;
         for Named { path, failed, .. } in self.reports {
             match (path, failed) {
-                (Some(path), None) => console.note(&format!("wrote {}", path.display())),
+                (Some(path), None) => written(&path),
                 (Some(path), Some(error)) => {
                     complete = false;
                     console.error(&format!("cannot write `{}`: {error}", path.display()), None);

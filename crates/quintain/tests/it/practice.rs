@@ -1,34 +1,104 @@
-//! `quintain demo` as a newcomer runs it: everything planted is found, and nothing in the patched twin.
+//! `quintain demo` as a newcomer runs it: everything planted is found, and nothing in the patched twin. What it prints fits on a
+//! screen, the worst comes first, and the commands that it proposes work.
 
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
 use libtest_mimic::{Failed, Trial};
+use tempfile::TempDir;
 
 use crate::again::always;
 
+/// Lines of both streams together.
+const MOST_LINES: usize = 60;
+const SEVERITIES: [&str; 5] = ["CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO"];
+
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![Trial::test("twins::practice_target", || always(deviations))]
+    vec![
+        Trial::test("twins::practice_target", || always(deviations)),
+        Trial::test("practice::next_commands", next_commands),
+    ]
 }
 
-/// What the command itself complains of, a line each.
+/// What the command itself complains of, a line each, and what is wrong with what it prints.
 fn deviations() -> Result<Vec<String>, Failed> {
-    let folder = tempfile::Builder::new().prefix("quintain-it-").tempdir()?;
-    let output = Command::new(env!("CARGO_BIN_EXE_quintain"))
-        .arg("demo")
-        .current_dir(folder.path())
-        .env("NO_COLOR", "1")
-        .stdin(Stdio::null())
-        .output()?;
-    let complained = String::from_utf8_lossy(&output.stderr);
+    let folder = folder()?;
+    let output = demo(&[], folder.path())?;
+    let (told, complained) = (text(&output.stdout), text(&output.stderr));
     let is_complaint = |line: &&str| line.starts_with("missed: ") || line.starts_with("wrong: ");
     // What a finding holds differs from run to run; its place does not.
     let gist = |line: &str| line.split(" (").next().unwrap_or(line).to_owned();
     let lines: Vec<&str> = complained.lines().map(str::trim).filter(is_complaint).collect();
-    if lines.is_empty() && !output.status.success() {
-        return Err(format!("{}: {complained}", output.status).into());
-    }
-    if !folder.path().join("quintain-demo/vulnerable-server.html").is_file() {
-        return Err("no report was written".into());
+    if lines.is_empty() {
+        if !output.status.success() {
+            return Err(format!("{}: {complained}", output.status).into());
+        }
+        reads_well(&told, &complained, folder.path())?;
     }
     Ok(lines.into_iter().map(gist).collect())
+}
+
+fn reads_well(told: &str, noted: &str, folder: &Path) -> Result<(), Failed> {
+    let lines = told.lines().count() + noted.lines().count();
+    if lines > MOST_LINES {
+        return Err(format!("{lines} lines, more than {MOST_LINES}:\n{told}\n{noted}").into());
+    }
+    let severity = |line: &str| {
+        let word = line.split(' ').next()?;
+        SEVERITIES.iter().position(|severity| *severity == word)
+    };
+    let severities: Vec<usize> = told.lines().filter_map(severity).collect();
+    if !severities.is_sorted() || severities.first() != Some(&0) || severities.len() < 20 {
+        return Err(format!("not all findings, or not most severe first:\n{told}").into());
+    }
+    let report = noted.lines().find_map(|line| line.strip_prefix("report: "));
+    let report = report.and_then(|line| line.split(' ').next()).unwrap_or_default();
+    if !report.ends_with(".html") || !folder.join(report).is_file() {
+        return Err(format!("no report at `{report}`:\n{noted}").into());
+    }
+    Ok(())
+}
+
+/// Pastes what is proposed into a shell, in which the program is not installed.
+fn next_commands() -> Result<(), Failed> {
+    let folder = folder()?;
+    let noted = text(&demo(&["--no-attack"], folder.path())?.stderr);
+    let commands: Vec<&str> = noted.lines().skip_while(|line| *line != "next:").skip(1).collect();
+    let [eval, attack, init] = commands[..] else {
+        return Err(format!("expected three commands:\n{noted}").into());
+    };
+    // Findings end an attack with the code of a failed test.
+    for (line, code, proof) in [
+        (eval, 0, "9 passed, 0 failed"),
+        (attack, 100, "check_gateway.host"),
+        (init, 0, "my-suite/quintain.yaml"),
+    ] {
+        let output = ready(Command::new("sh").args(["-c", line]), folder.path()).output()?;
+        let (told, noted) = (text(&output.stdout), text(&output.stderr));
+        if output.status.code() != Some(code) || !(told.contains(proof) || noted.contains(proof)) {
+            return Err(format!("`{line}`: {}\n{told}\n{noted}", output.status).into());
+        }
+    }
+    Ok(())
+}
+
+fn folder() -> std::io::Result<TempDir> {
+    tempfile::Builder::new().prefix("quintain-it-").tempdir()
+}
+
+fn demo(arguments: &[&str], folder: &Path) -> std::io::Result<Output> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
+    ready(command.arg("demo").args(arguments), folder).output()
+}
+
+fn ready<'c>(command: &'c mut Command, folder: &Path) -> &'c mut Command {
+    command
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .env("QUINTAIN_HOME", folder.join("home"))
+        .stdin(Stdio::null())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,17 +1,15 @@
 //! Attacks both twins, and tells what was found of what is planted.
 
-use std::path::Path;
-
 use futures_util::future::join;
 use quintain_demo::Twin;
-use quintain_evidence::finding::{Finding, Severity};
-use quintain_source::visible;
+use quintain_evidence::finding::Finding;
 use serde_json::{Value, json};
 
-use super::raids::{FOLDER, RAIDS, Raid, Raided, word};
+use super::findings::{self, proof};
+use super::raids::{RAIDS, Raid, Raided};
 use super::verdict::Verdict;
-use crate::cli::{Desk, own_file};
-use crate::console::Tone;
+use crate::cli::Desk;
+use crate::console::Busy;
 use crate::exit::Exit;
 
 /// Attacks, prints, and says how it went. With a name, only that raid is made.
@@ -24,7 +22,7 @@ pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit 
         if *desk.stop.borrow() {
             break;
         }
-        write_suite(raid, desk);
+        let _busy = busy(raid, desk);
         let (weak, fixed) = (one(raid, Twin::Vulnerable, desk), one(raid, Twin::Patched, desk));
         if raid.measures {
             // The noise of one attack must not look like a weakness to the other.
@@ -49,7 +47,7 @@ pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit 
     if as_json {
         console.json(&document(&verdict, &raids));
     } else {
-        show(&verdict, desk);
+        findings::show(&verdict, desk);
     }
     if verdict.is_complete() {
         return Exit::Passed;
@@ -58,77 +56,19 @@ pub(super) async fn run(only: Option<&str>, as_json: bool, desk: &Desk) -> Exit 
     Exit::Broken
 }
 
+/// Says what is attacked, since it takes its time.
+fn busy(raid: &Raid, desk: &Desk) -> Busy {
+    let what = format!("attacking both twins: {}", raid.what);
+    desk.console.note(&what);
+    desk.console.busy(&what)
+}
+
 async fn one(raid: &Raid, twin: Twin, desk: &Desk) -> Result<Raided, String> {
     if *desk.stop.borrow() {
         let findings = Vec::new();
         return Ok(Raided { raid: raid.name, twin, findings, interrupted: true });
     }
-    desk.console.note(&format!("attacking the {} twin: {}", word(twin), raid.what));
-    let _busy = desk.console.busy("attacking");
     raid.run(twin, desk).await
-}
-
-/// Leaves the suite beside its reports, so that it can be run again and changed.
-fn write_suite(raid: &Raid, desk: &Desk) {
-    let name = Path::new(FOLDER).join(format!("{}.yaml", raid.name));
-    desk.files.wrote(&desk.context.cwd.join(&name));
-    if let Err(what) = own_file::write(&desk.context.cwd, &name, raid.suite) {
-        desk.console.warn(&what);
-    }
-}
-
-/// One line of what proves it.
-fn proof(finding: &Finding) -> String {
-    let what = finding.proofs.first().map_or("", |proof| proof.what.as_str());
-    visible(what.lines().next().unwrap_or_default()).into_owned()
-}
-
-fn show(verdict: &Verdict<'_>, desk: &Desk) {
-    let console = &desk.console;
-    let width = desk.context.width();
-    console
-        .out(&format!("\n{}\n", console.paint(Tone::Bold, "What was planted, and what was found")));
-    for (weakness, found) in &verdict.planted {
-        let (word, tone) = match found {
-            Some((_, finding)) => (finding.severity.word(), tone(finding.severity)),
-            None => ("missed", Tone::Red),
-        };
-        let head = console.paint(tone, &format!("{:<8}", word.to_uppercase()));
-        let place = weakness.place.to_string();
-        console.out(&format!("{head}  {:<18}  {place}", weakness.rule));
-        let told = found.map_or_else(
-            || weakness.what.to_owned(),
-            |(_, finding)| format!("{}: {}", finding.confidence.word(), proof(finding)),
-        );
-        let told = clip(&told, width.saturating_sub(10).max(40));
-        console.out(&console.paint(Tone::Dim, &format!("          {told}")));
-    }
-    console.out(&format!(
-        "\n{} of {} planted weaknesses found, {} in the patched twin",
-        verdict.found(),
-        verdict.planted.len(),
-        counted(verdict.wrong.len(), "finding"),
-    ));
-}
-
-fn tone(severity: Severity) -> Tone {
-    match severity {
-        Severity::Critical | Severity::High => Tone::Red,
-        Severity::Medium => Tone::Yellow,
-        Severity::Low | Severity::Info => Tone::Dim,
-    }
-}
-
-fn clip(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-    format!("{kept}…")
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What should not be: this program, and not the target, is at fault.

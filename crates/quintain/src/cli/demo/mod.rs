@@ -1,6 +1,8 @@
 //! `quintain demo`: the practice target, shown at work and attacked, or served for others to practise on.
 
 mod attack;
+mod findings;
+mod folder;
 mod practise;
 mod raids;
 mod verdict;
@@ -12,9 +14,9 @@ use std::time::Duration;
 use quintain_demo::{ApiKeyPlacement, Auth, DemoConfig, Twin, serve_http, serve_stdio, weaknesses};
 use serde_json::{Value, json};
 
+use self::raids::RAIDS;
 use super::target::{self, TargetArgs};
 use super::{Desk, render};
-use crate::console::Tone;
 use crate::exit::Exit;
 
 /// Practise: start the built-in payments server, run a suite over it, attack it
@@ -162,7 +164,7 @@ async fn show(args: &Args, desk: &Desk) -> Exit {
         if let Err(exit) = present(twin, desk).await {
             return exit;
         }
-        console.out(&format!("\n{}\n", console.paint(Tone::Bold, "A suite over it")));
+        console.out("");
         let outcome = match practise::run(twin, desk).await {
             Ok(outcome) => outcome,
             Err(wrong) => {
@@ -177,27 +179,39 @@ async fn show(args: &Args, desk: &Desk) -> Exit {
             return Exit::Unreachable;
         }
     }
+    RAIDS.iter().for_each(|raid| raid.write(desk));
     let exit = if args.no_attack {
         Exit::Passed
     } else {
         Box::pin(attack::run(args.only.as_deref(), args.json, desk)).await
     };
     if exit == Exit::Passed && !args.json {
-        console.note(NEXT);
-        if !args.no_attack {
-            console.note(
-                "\nevery proof, with what was sent and what came back, is in quintain-demo/*.html",
-            );
-        }
+        console.note(&outlook(!args.no_attack, desk));
     }
     exit
 }
 
-const NEXT: &str = "
-next: quintain redteam run -- quintain demo --stdio --vulnerable    attack it yourself
-      quintain redteam run -- COMMAND                               attack your own server
-      quintain init                                                 begin a suite for it
-      quintain scan                                                 see which servers this machine has";
+/// Where the proofs are, and three commands to go on with. They work as they stand, with this program under the name or path that the
+/// user's shell knows.
+fn outlook(attacked: bool, desk: &Desk) -> String {
+    let report = if attacked {
+        let report = RAIDS[0].report(Twin::Vulnerable);
+        format!("report: {} (the others are in the same folder)", report.display())
+    } else {
+        format!("report: {}", folder::path(practise::REPORT).display())
+    };
+    let program = target::quoted(&desk.context.program_for_shell().display().to_string());
+    let suite = folder::path(practise::FILE);
+    let attack = RAIDS[0].file();
+    format!(
+        "\n{report}\nnext:\n  \
+         {program} eval -c {}  # run the suite again\n  \
+         {program} redteam run -c {}  # attack again\n  \
+         {program} init my-suite  # start a suite for your own server",
+        suite.display(),
+        attack.display(),
+    )
+}
 
 /// Starts the target as a process of its own and tells what it offers, as of any other.
 async fn present(twin: &str, desk: &Desk) -> Result<(), Exit> {

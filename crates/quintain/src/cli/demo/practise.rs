@@ -1,6 +1,5 @@
 //! A suite over the practice target, as `quintain eval` would run it.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use quintain_engine::World;
@@ -10,22 +9,23 @@ use quintain_suite::plan::{Selection, plan};
 use quintain_suite::suite::{Consent, Purpose, SuiteFile};
 use serde_json::Map;
 
+use super::folder;
 use crate::cli::Desk;
 use crate::cli::reports::{Feed, options};
 use crate::cli::suite::{self, Wrong};
 
 const SUITE: &str = include_str!("suite.yaml");
-/// Where the report goes, beside the user.
-const REPORT: &str = "quintain-demo/suite.html";
+/// The suite as it is written beside its report.
+pub(super) const FILE: &str = "suite.yaml";
+pub(super) const REPORT: &str = "suite.html";
 
 /// Runs the suite over a twin; the table goes to standard output, the whole to a file.
 pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
-    let mut env = desk.context.env.clone();
-    let program = desk.context.program.display().to_string();
-    env.insert("QUINTAIN_DEMO_PROGRAM".to_owned(), program);
-    env.insert("QUINTAIN_DEMO_TWIN".to_owned(), twin.to_owned());
-    let base_dir = desk.context.cwd.clone();
-    let file = SuiteFile { name: "demo".to_owned(), text: SUITE.into(), base_dir };
+    let env = desk.context.env.clone();
+    let text = folder::suite(SUITE, desk).replace("--patched", twin);
+    folder::write(FILE, &text, desk);
+    let name = folder::path(FILE).display().to_string();
+    let file = SuiteFile { name, text: text.into(), base_dir: desk.context.cwd.clone() };
     // The suite is our own.
     let consent = Consent::of_the_user();
     let opened = suite::understand(vec![file], &env, Purpose::Run(consent), desk)?;
@@ -43,7 +43,7 @@ pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let mut feed = Feed::new(desk);
-    if let Err(why) = feed.file(Path::new(REPORT), desk) {
+    if let Err(why) = feed.own_file(&folder::path(REPORT), desk) {
         // A folder that cannot be written to must not keep anybody from the demonstration.
         desk.console.warn(&why);
     }
@@ -63,6 +63,6 @@ pub(super) async fn run(twin: &str, desk: &Desk) -> Result<Outcome, Wrong> {
         recording: None,
     };
     let outcome = execute(&job, desk.stop.clone(), None, &mut |event| feed.event(&event)).await;
-    feed.finish(&desk.console);
+    feed.finish_quietly(&desk.console);
     Ok(outcome)
 }

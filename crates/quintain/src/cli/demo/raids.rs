@@ -13,12 +13,10 @@ use quintain_evidence::connection::{Launch, McpTarget};
 use quintain_evidence::finding::Finding;
 use quintain_redteam::orders::Destructive;
 
+use super::folder;
 use crate::cli::Desk;
 use crate::cli::job;
 use crate::cli::reports::Feed;
-
-/// Where everything is written, beside the user.
-pub(super) const FOLDER: &str = "quintain-demo";
 
 /// One suite that attacks.
 pub(super) struct Raid {
@@ -92,9 +90,18 @@ impl Raid {
         self.name == raid
     }
 
+    /// Writes the suite beside its reports.
+    pub(super) fn write(&self, desk: &Desk) {
+        folder::write(&format!("{}.yaml", self.name), &folder::suite(self.suite, desk), desk);
+    }
+
+    pub(super) fn file(&self) -> PathBuf {
+        folder::path(&format!("{}.yaml", self.name))
+    }
+
     /// The report of a raid.
     pub(super) fn report(&self, twin: Twin) -> PathBuf {
-        PathBuf::from(FOLDER).join(format!("{}-{}.html", word(twin), self.name))
+        folder::path(&format!("{}-{}.html", word(twin), self.name))
     }
 
     /// Attacks one twin. What it starts ends with it.
@@ -113,7 +120,7 @@ impl Raid {
             running.shutdown().await.map_err(|error| error.to_string())?;
         }
         let summary = outcome.map_err(|error| error.to_string())?.summary;
-        feed.finish(&desk.console);
+        feed.finish_quietly(&desk.console);
         let report = summary.redteam.ok_or("the attack has no report")?;
         Ok(Raided {
             raid: self.name,
@@ -125,7 +132,7 @@ impl Raid {
 
     async fn prepare(&self, desk: &Desk) -> Result<Prepared, String> {
         let text = SuiteText {
-            name: format!("{FOLDER}/{}.yaml", self.name),
+            name: self.file().display().to_string(),
             base_dir: desk.context.cwd.clone(),
             text: self.suite.to_owned(),
         };
