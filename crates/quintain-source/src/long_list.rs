@@ -1,25 +1,10 @@
-//! Nodes of long lists in a tenth of the room: a suite may have more tests than trees fit into
-//! memory.
+//! Long lists while they are read: a suite may have more tests than trees fit into memory, so the nodes
+//! of such a list are packed.
 
-use crate::node::{Node, NodeKind};
+use crate::node::{Node, NodeKind, Packed};
 
 /// From so many items on, a list that may be long keeps them packed.
 pub(crate) const LONG: usize = 2048;
-
-/// A node that has to be unpacked before it can be looked at.
-#[derive(Debug, Clone)]
-pub struct Packed(Box<[u8]>);
-
-impl Packed {
-    pub fn new(node: &Node) -> Self {
-        // Writing plain data into memory cannot fail; an empty text unpacks to nothing.
-        Self(postcard::to_allocvec(node).unwrap_or_default().into())
-    }
-
-    pub fn unpack(&self) -> Node {
-        postcard::from_bytes(&self.0).unwrap_or_default()
-    }
-}
 
 /// Which list of a document may be too long to be kept as a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
