@@ -8,6 +8,7 @@ mod checks;
 mod conformance;
 mod docs;
 mod expectations;
+mod module_graph;
 mod outside;
 mod peers;
 mod process;
@@ -29,8 +30,8 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   test [--no-peers]     everything CI runs; --no-peers leaves out what needs installed peers
-  check                 house rules (dependency direction, file sizes, licences, leftovers) and the
-                        documentation (generated parts, links)
+  check                 house rules (dependency direction, module cycles, file sizes, licences, leftovers)
+                        and the documentation (generated parts, links)
   docs                  write the generated parts of the documentation anew
   peers                 install the pinned peers into target/peers
   conformance [--driver FILE] [--suite NAME] [--scenario NAME]
