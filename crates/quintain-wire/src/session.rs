@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use crate::era::{Agreement, Era, mirror, modern};
-use crate::rpc::Headers;
 use crate::rpc::{CallError, Connection, Deadline, Fault, Reply, Request};
+use crate::transport::Headers;
 
 /// Rounds in which a server may ask for more input before it answers.
 const INPUT_ROUNDS: usize = 16;

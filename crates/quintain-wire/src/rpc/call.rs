@@ -3,15 +3,12 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::StatusCode;
 use serde_json::{Map, Value};
 
-use super::message::RpcError;
 use super::notices::Notice;
-use crate::transport::TransportError;
-
-/// Headers that go with a message over HTTP.
-pub type Headers = Vec<(HeaderName, HeaderValue)>;
+use crate::message::RpcError;
+use crate::transport::{Headers, TransportError};
 
 /// How long a caller waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

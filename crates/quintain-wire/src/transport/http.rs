@@ -17,11 +17,11 @@ use tokio::time::{sleep, timeout};
 
 use super::courier::{self, Courier, HttpConfig, shown};
 use super::events::Events;
-use super::{Outgoing, RawAnswer, RawHttp, Sink, Transport, TransportError};
+use super::{Headers, Outgoing, RawAnswer, RawHttp, Sink, Transport, TransportError};
 use crate::frame::Recording;
 use crate::limits::Limits;
+use crate::message::{Id, TooLong};
 use crate::net::{bounded_body, chain};
-use crate::rpc::{Headers, Id};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -306,7 +306,8 @@ impl Inner {
                     }
                     Ok(Some(_)) => {}
                     Ok(None) => break,
-                    Err(_) => {
+                    Err(TooLong::Skipped(message)) => self.sink.oversized(message),
+                    Err(TooLong::Endless) => {
                         let limit = self.limits.message_bytes;
                         return Err(TransportError::TooLarge { limit });
                     }
