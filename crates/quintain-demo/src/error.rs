@@ -1,5 +1,5 @@
 //! What can keep the practice target from starting or running. Failures of a tool call are not here:
-//! they are answers, see `tools::error`.
+//! they are answers, see `tool_error`.
 
 use std::path::PathBuf;
 

@@ -25,7 +25,7 @@ use tempfile::TempDir;
 use crate::{
     error::DemoError,
     identity::{Caller, Role},
-    tools::ToolError,
+    tool_error::ToolError,
 };
 
 /// SQLite asks this often, counted in steps of its machine, whether to go on; a second's worth is allowed.
