@@ -219,11 +219,6 @@ impl Connection {
         self.shared.notices.take()
     }
 
-    /// The next notice, waiting for it if there is none yet.
-    pub async fn next_notice(&self) -> Notice {
-        self.shared.notices.next().await
-    }
-
     /// Why the conversation is over, if it is.
     pub fn ended(&self) -> Option<&TransportError> {
         self.shared.ended.get()
