@@ -113,7 +113,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Note> {
     let modules = module_graph::check(&workspace.root, &files)?;
     complaints.extend(modules.complaints);
     for remark in &modules.remarks {
-        println!("allowed: {remark}");
+        println!("allowed: {}", remark.lines().next().unwrap_or_default());
     }
     if complaints.is_empty() {
         let note = format!("{} crates, {} source files", graph.packages.len(), files.len());
