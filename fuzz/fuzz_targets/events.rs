@@ -4,7 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use quintain_fuzz::{Input, chunks};
-use quintain_wire::transport::events::{Event, EventTooLong, Events};
+use quintain_wire::message::TooLong;
+use quintain_wire::transport::events::{Event, Events};
 
 const LIMIT: usize = 64;
 
@@ -22,7 +23,7 @@ fuzz_target!(|input: Input<'_>| {
     assert!(events.iter().all(|event| !event.data.is_empty() && event.data.len() <= LIMIT));
 });
 
-fn parse(events: &mut Events, chunks: &[&[u8]]) -> (Vec<Event>, Result<(), EventTooLong>) {
+fn parse(events: &mut Events, chunks: &[&[u8]]) -> (Vec<Event>, Result<(), TooLong>) {
     let mut out = Vec::new();
     for chunk in chunks {
         events.push(chunk);

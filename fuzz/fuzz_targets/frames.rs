@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
 use quintain_fuzz::{Input, chunks, lines};
-use quintain_wire::rpc::message::{self, Id, Message};
+use quintain_wire::message::{self, Id, Message};
 use serde_json::Value;
 
 fuzz_target!(|input: Input<'_>| {

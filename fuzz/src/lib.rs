@@ -1,7 +1,8 @@
 //! Code that the fuzz targets share: a stream and the places where it is cut into chunks.
 
 use bytes::Bytes;
-use quintain_wire::transport::lines::{LineTooLong, Lines};
+use quintain_wire::message::TooLong;
+use quintain_wire::transport::lines::Lines;
 
 /// The fuzzer's input: lengths of chunks, then the stream.
 pub type Input<'a> = (Vec<u8>, &'a [u8]);
@@ -19,7 +20,7 @@ pub fn chunks<'a>(lengths: &[u8], mut stream: &'a [u8]) -> Vec<&'a [u8]> {
 }
 
 /// The lines of a stream that comes in chunks, and whether it ended in one that is too long.
-pub fn lines(chunks: &[&[u8]], limit: usize) -> (Vec<Bytes>, Result<(), LineTooLong>) {
+pub fn lines(chunks: &[&[u8]], limit: usize) -> (Vec<Bytes>, Result<(), TooLong>) {
     let mut lines = Lines::new(limit);
     let mut out = Vec::new();
     for chunk in chunks {

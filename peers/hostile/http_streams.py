@@ -1,9 +1,10 @@
 """Modes about event streams: answers that need a resume, and the older HTTP+SSE transport."""
 
 import queue
+import threading
 
 from http_base import Handler, mode
-from protocol import answer, called
+from protocol import GiantsAmongOthers, answer, called
 
 
 @mode("stream-closes-early")
@@ -74,6 +75,20 @@ class OldTransport(Handler):
 @mode("sse-healthy")
 class SseHealthy(OldTransport):
     """Speaks the older HTTP+SSE transport and behaves well."""
+
+
+@mode("sse-giants-among-others")
+class SseGiantsAmongOthers(OldTransport):
+    """HTTP+SSE that answers five calls at once, two of them with 40 MB."""
+
+    together = GiantsAmongOthers()
+    lock = threading.Lock()
+
+    def on_call(self, request):
+        with self.lock:
+            for reply in self.together.answers(request):
+                self.server.state["messages"].put(reply)
+        self.send_body(202, b"Accepted")
 
 
 @mode("sse-foreign-endpoint")

@@ -39,6 +39,37 @@ def called(request):
     return text(request, str(arguments.get("text", "")))
 
 
+def giant(request, id_last=False):
+    """An answer of 40 MB, with its id before or after the large part."""
+    message = text(request, "a" * 40_000_000)
+    return {"result": message.pop("result"), **message} if id_last else message
+
+
+class GiantsAmongOthers:
+    """Collects FIVE calls and answers them at once; two of the answers are giants, and they come first."""
+
+    FIVE = 5
+
+    def __init__(self):
+        self.calls = []
+
+    def answers(self, request):
+        """The answers to all calls so far, once there are enough."""
+        self.calls.append(request)
+        if len(self.calls) < self.FIVE:
+            return
+        for call in sorted(self.calls, key=lambda call: not self.wants(call).startswith("giant")):
+            if self.wants(call).startswith("giant"):
+                yield giant(call, id_last=self.wants(call) == "giant, id last")
+            else:
+                yield called(call)
+
+    @staticmethod
+    def wants(call):
+        """The text that a call asks for."""
+        return call["params"]["arguments"]["text"]
+
+
 def answer(request, tools=(TOOL,)):
     """The honest answer to any request, or None for notifications and answers."""
     method = request.get("method")

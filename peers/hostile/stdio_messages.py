@@ -3,7 +3,7 @@
 import json
 import time
 
-from protocol import TOOL, called, encode, error, notification, text
+from protocol import TOOL, GiantsAmongOthers, called, encode, error, giant, notification, text
 from stdio_base import mode, requests, send, serve, write
 
 # Honest, to compare with.
@@ -56,6 +56,27 @@ def endless_line():
 def giant_line():
     """Answers with one line of 100 MB."""
     serve(tools_call=lambda request: send(text(request, "a" * 100_000_000)))
+
+
+@mode
+def giants_among_others():
+    """Answers five calls at once, two of them with 40 MB, a notification and a request as large between them."""
+    together = GiantsAmongOthers()
+
+    def call(request):
+        for number, reply in enumerate(together.answers(request)):
+            if number == 0:
+                send(notification("notifications/message", level="info", data="a" * 40_000_000))
+                send({"jsonrpc": "2.0", "id": "ask", "method": "roots/list", "params": {"pad": "a" * 40_000_000}})
+            send(reply)
+
+    serve(tools_call=call)
+
+
+@mode
+def giant_without_an_id():
+    """Answers with 40 MB that name no request."""
+    serve(tools_call=lambda request: send({"jsonrpc": "2.0", "result": giant(request)["result"]}))
 
 
 @mode

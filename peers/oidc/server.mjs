@@ -1,8 +1,9 @@
 // A real authorization server (oidc-provider) and a protected resource for the auth tests.
-// It listens on a loopback port from the system and prints one line of JSON: {"issuer", "realm", "port"}.
+// It listens on a loopback port from the system and prints one line of JSON: {"issuer", "realm", "port", "key"}.
 // Two issuers are served, one at the root and one under /realms/x as Keycloak does. Logins need no user.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { generateKeyPairSync } from 'node:crypto';
 import { Provider } from 'oidc-provider';
 
 const SCOPE = 'mcp:read mcp:write';
@@ -21,11 +22,19 @@ await once(server, 'listening');
 const { port } = server.address();
 const origin = `http://127.0.0.1:${port}`;
 
-// The two clients registered by hand; all others register themselves.
+// Signs the assertions of a client that has a key instead of a secret.
+const key = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const jwks = { keys: [{ ...key.publicKey.export({ format: 'jwk' }), kid: 'key-1', use: 'sig', alg: 'ES256' }] };
+
+// The clients registered by hand; all others register themselves.
 const machine = { client_id: 'machine', client_secret: 'machine-secret', redirect_uris: [], response_types: [] };
 const clients = [
   { ...machine, grant_types: ['client_credentials'], token_endpoint_auth_method: 'client_secret_post' },
   { ...machine, client_id: 'machine-basic', grant_types: ['client_credentials'] },
+  {
+    client_id: 'machine-key', redirect_uris: [], response_types: [], jwks,
+    grant_types: ['client_credentials'], token_endpoint_auth_method: 'private_key_jwt',
+  },
   { ...machine, client_id: 'app', grant_types: ['password', 'refresh_token'], token_endpoint_auth_method: 'client_secret_post' },
 ];
 
@@ -138,6 +147,7 @@ async function route(req, res) {
 }
 
 const callbacks = { '': provide(''), '/realms/x': provide('/realms/x') };
-console.log(JSON.stringify({ issuer: origin, realm: `${origin}/realms/x`, port }));
+const pem = key.privateKey.export({ format: 'pem', type: 'pkcs8' });
+console.log(JSON.stringify({ issuer: origin, realm: `${origin}/realms/x`, port, key: pem }));
 // The test that started this peer holds the other end of stdin; when it is gone, so are we.
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{Result, stage::Note, workspace::Workspace};
+use crate::{Result, module_graph, stage::Note, workspace::Workspace};
 
 const PURE: &[&str] =
     &["quintain-source", "quintain-script", "quintain-content", "quintain-evidence"];
@@ -109,6 +109,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Note> {
         let text = fs::read_to_string(workspace.root.join(file))
             .map_err(|error| format!("{}: {error}", file.display()))?;
         complaints.extend(source(file, &text));
+    }
+    let modules = module_graph::check(&workspace.root, &files)?;
+    complaints.extend(modules.complaints);
+    for remark in &modules.remarks {
+        println!("allowed: {}", remark.lines().next().unwrap_or_default());
     }
     if complaints.is_empty() {
         let note = format!("{} crates, {} source files", graph.packages.len(), files.len());

@@ -8,6 +8,7 @@ mod checks;
 mod conformance;
 mod docs;
 mod expectations;
+mod module_graph;
 mod outside;
 mod peers;
 mod phrases;
@@ -30,7 +31,7 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   test [--no-peers]     everything CI runs; --no-peers leaves out what needs installed peers
-  check                 house rules (dependency direction, file sizes, licences, leftovers), wording
+  check                 house rules (dependency direction, module cycles, file sizes, licences, leftovers), wording
                         and documentation (generated parts, links)
   phrases               list every phrase that the style replaces, by file
   docs                  regenerate the generated parts of the documentation

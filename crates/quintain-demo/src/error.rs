@@ -1,5 +1,5 @@
 //! Errors that prevent the practice target from starting or running. Failures of a tool call are
-//! responses, see `tools::error`.
+//! responses, see `tool_error`.
 
 use std::path::PathBuf;
 

@@ -14,7 +14,9 @@ mod logging;
 mod prompts;
 mod resources;
 mod server;
+mod session;
 mod store;
+mod tool_error;
 mod tools;
 mod weaknesses;
 
@@ -46,7 +48,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let demo = server::Demo::open(&config).await?;
+    let demo = session::Demo::open(&config, tools::router(config.twin)).await?;
     let outcome = match demo.session(demo.caller().clone()).serve(transport).await {
         Ok(running) => running.waiting().await.map(drop).map_err(DemoError::from),
         // A client that disconnects before it sends anything is not an error.

@@ -4,10 +4,12 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam};
+use rmcp::{
+    RoleServer,
+    model::{LoggingLevel, LoggingMessageNotificationParam},
+    service::RequestContext,
+};
 use serde_json::Value;
-
-use crate::tools::Call;
 
 /// The lowest log level of a session; none until the client requests one.
 #[derive(Debug, Default)]
@@ -24,15 +26,14 @@ impl LogLevel {
     }
 }
 
-/// Sends a message if the session, or this request, has requested its level.
-pub(crate) async fn info(call: &Call<'_>, data: Value) {
+/// Sends a message if the session, or this very request, asked for its level.
+pub(crate) async fn info(session: &LogLevel, request: &RequestContext<RoleServer>, data: Value) {
     let level = LoggingLevel::Info;
-    let by_request =
-        call.request.meta.log_level().is_some_and(|lowest| rank(level) >= rank(lowest));
-    if by_request || call.demo.log_level().accepts(level) {
+    let by_request = request.meta.log_level().is_some_and(|lowest| rank(level) >= rank(lowest));
+    if by_request || session.wants(level) {
         let message = LoggingMessageNotificationParam::new(level, data).with_logger("techmart");
-        // An undeliverable message must not fail a payment.
-        let _ = call.request.peer.notify_logging_message(message).await;
+        // A message that cannot be delivered is no reason to fail a payment.
+        let _ = request.peer.notify_logging_message(message).await;
     }
 }
 

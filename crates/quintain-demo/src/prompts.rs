@@ -8,7 +8,7 @@ use rmcp::{
     },
 };
 
-use crate::{identity::Caller, resources, server::Demo, tools::invoices};
+use crate::{identity::Caller, resources, session::Demo, tools::invoices};
 
 const EXPLAIN: &str = "explain_transaction";
 const SUMMARY: &str = "monthly_summary";

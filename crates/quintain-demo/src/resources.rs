@@ -6,11 +6,7 @@ use rmcp::{
 };
 use serde_json::json;
 
-use crate::{
-    identity::Caller,
-    server::Demo,
-    tools::{ToolError, invoices},
-};
+use crate::{identity::Caller, session::Demo, tool_error::ToolError, tools::invoices};
 
 const RATES: &str = "techmart://rates";
 const REFUND_POLICY: &str = "techmart://policy/refunds";

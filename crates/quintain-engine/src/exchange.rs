@@ -60,6 +60,10 @@ fn outcome(error: CallError) -> Outcome {
             TransportError::NotMcp { ref body, .. } => {
                 Outcome::Garbled { why: error.to_string(), bytes: body.to_vec() }
             }
+            // The connection outlives a message that is too large, so the target is not lost.
+            TransportError::TooLarge { .. } => {
+                Outcome::Garbled { why: error.to_string(), bytes: Vec::new() }
+            }
             error => Outcome::Closed { why: error.to_string() },
         },
     }

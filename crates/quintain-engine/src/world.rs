@@ -26,6 +26,8 @@ pub struct World {
     pub redactor: Redactor,
     /// Takes every frame, if anybody wants them.
     pub recorder: Option<Arc<dyn Recorder>>,
+    /// Accept tasks instead of results, as far as the protocol wants that declared.
+    pub tasks: bool,
     /// How much of a target's output is held.
     pub limits: Limits,
 }

@@ -6,7 +6,7 @@ mod respond;
 mod secrets;
 mod server;
 
-pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
+pub use auth::{ApiKeyPlacement, Auth, ClientAuth, Grant, IdentityProvider, OAuth, SigningKey};
 pub use mcp::{McpTarget, ProtocolChoice, Timeouts, ToolFilter};
 pub use respond::{Elicitation, ElicitationAction, ElicitationReply, Responders, Root, Sampling};
 pub use secrets::{of_auth, of_launch, of_pairs};

@@ -1,9 +1,7 @@
 //! One engine for one run: compiles, calls, waits for promises and converts the result.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
 
 use rquickjs::context::EvalOptions;
 use rquickjs::function::Args;
@@ -13,11 +11,12 @@ use rquickjs::{
     Value as Js,
 };
 
+use crate::clock::Clock;
 use crate::convert::{Argument, Refusal, Returned};
 use crate::exports;
 use crate::failure::{self, Failure};
 use crate::host::{self, Said, Tick};
-use crate::script::{Form, Source};
+use crate::source::{Form, Source};
 use crate::{Limits, ScriptError};
 
 /// Maximum stack of the engine on its thread.
@@ -50,28 +49,6 @@ pub(crate) struct Engine {
     clock: Rc<Clock>,
 }
 
-/// Knows when a run must end, and whether it was interrupted.
-#[derive(Default)]
-pub(crate) struct Clock {
-    deadline: Cell<Option<Instant>>,
-    rang: Cell<bool>,
-}
-
-impl Clock {
-    /// Whether the deadline was noticed, and therefore the script interrupted.
-    pub(crate) fn rang(&self) -> bool {
-        self.rang.get()
-    }
-
-    pub(crate) fn is_over(&self) -> bool {
-        let over = self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline);
-        if over {
-            self.rang.set(true);
-        }
-        over
-    }
-}
-
 impl Engine {
     pub(crate) fn prepare() -> Result<Self, Error> {
         let runtime = Runtime::new()?;
@@ -87,7 +64,7 @@ impl Engine {
         let Limits { time, memory } = task.limits;
         // Zero would mean no limit.
         self.runtime.set_memory_limit(memory.max(1));
-        self.clock.deadline.set(Instant::now().checked_add(time));
+        self.clock.start(time);
         let said = Said::default();
         let outcome = self.context.with(|ctx| {
             host::install(&ctx, &task.source.text, &task.env, &said)

@@ -3,8 +3,8 @@
 use rquickjs::convert::Coerced;
 use rquickjs::{CaughtError, Ctx, Error, Exception, Object, Value as Js};
 
-use crate::engine::Clock;
-use crate::script::Source;
+use crate::clock::Clock;
+use crate::source::Source;
 use crate::{Limits, ScriptError};
 
 /// Names that scripts for Node or a browser expect and that are not available.

@@ -1,6 +1,7 @@
 //! Runs the user's JavaScript in process, with limits on time and memory. The caller provides texts and values:
 //! this crate reads no file, opens no connection and knows nothing about the protocol.
 
+mod clock;
 mod convert;
 mod engine;
 mod error;
@@ -11,6 +12,7 @@ mod inline;
 mod pattern;
 mod pool;
 mod script;
+mod source;
 mod translate;
 
 use std::collections::BTreeMap;

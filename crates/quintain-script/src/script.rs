@@ -7,24 +7,13 @@ use serde_json::Value;
 
 use crate::convert::Argument;
 use crate::engine::Task;
+use crate::source::{Form, Source};
 use crate::{Host, Limits, ScriptError, inline, pool};
 
 /// JavaScript to run. Cheap to clone; can run any number of times, also in parallel.
 #[derive(Clone)]
 pub struct Script {
     source: Arc<Source>,
-}
-
-pub(crate) struct Source {
-    pub(crate) text: String,
-    pub(crate) form: Form,
-    /// Which of the possible readings is valid JavaScript, once known.
-    pub(crate) reading: OnceLock<usize>,
-}
-
-pub(crate) enum Form {
-    Inline(Vec<inline::Reading>),
-    File { name: String, function: Option<String> },
 }
 
 impl Script {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::file::Span;
+use crate::long_list::{Items, Long};
 use crate::node::{Key, Node, NodeKind};
-use crate::packed::{Items, Long};
 
 /// Deeper documents would overflow the stack of later readers.
 pub(crate) const MAX_DEPTH: usize = 100;

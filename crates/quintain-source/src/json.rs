@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use crate::builder::{Fatal, MAX_DEPTH, duplicate, too_deep};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::file::{FileId, Span};
+use crate::long_list::{Items, Long};
 use crate::node::{Key, Node, NodeKind, Origin, Scalar, ScalarValue, Style};
-use crate::packed::{Items, Long};
 use crate::scalar::resolve;
 
 pub(crate) fn read(text: &str, id: FileId, long: Long, dx: &mut Diagnostics) -> Option<Node> {

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map as JsonMap, Number, Value};
 
 use crate::file::Span;
-use crate::packed::Packed;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Node {
@@ -71,6 +70,21 @@ pub(crate) enum Origin {
     Lines(Vec<(usize, usize)>),
     /// Escapes or folding prevent a mapping.
     Rewritten,
+}
+
+/// A node in a tenth of the room, which has to be unpacked before it can be looked at.
+#[derive(Debug, Clone)]
+pub struct Packed(Box<[u8]>);
+
+impl Packed {
+    pub fn new(node: &Node) -> Self {
+        // Writing plain data into memory cannot fail; an empty text unpacks to nothing.
+        Self(postcard::to_allocvec(node).unwrap_or_default().into())
+    }
+
+    pub fn unpack(&self) -> Node {
+        postcard::from_bytes(&self.0).unwrap_or_default()
+    }
 }
 
 impl Scalar {

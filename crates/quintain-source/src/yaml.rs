@@ -5,8 +5,8 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as RawSpan, Tag}
 use crate::builder::{Builder, Fatal, too_deep};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::file::{FileId, SourceFile, Sources, Span};
+use crate::long_list::Long;
 use crate::node::{Node, NodeKind, Origin, Scalar, ScalarValue, Style};
-use crate::packed::Long;
 use crate::scalar::resolve;
 
 /// Maximum size of a file: enough for several hundred thousand tests.

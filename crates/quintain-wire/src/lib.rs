@@ -8,6 +8,7 @@ pub mod connect;
 pub mod era;
 pub mod frame;
 pub mod limits;
+pub mod message;
 pub mod net;
 pub mod redact;
 pub mod rpc;

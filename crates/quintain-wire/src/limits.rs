@@ -7,6 +7,8 @@
 pub struct Limits {
     /// Longest line on stdout, longest event on a stream, longest HTTP body.
     pub message_bytes: usize,
+    /// How long a line or an event may be in all, to be skipped instead of ending the connection.
+    pub skipped_bytes: usize,
     /// Objects, arrays and members of one result that is held as a value.
     pub parts: usize,
     /// How much of a target's stderr is kept; older bytes are dropped.
@@ -23,6 +25,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             message_bytes: 32 << 20,
+            skipped_bytes: 256 << 20,
             parts: 500_000,
             stderr_bytes: 64 << 10,
             queue_bytes: 32 << 20,

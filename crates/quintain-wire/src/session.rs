@@ -7,13 +7,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use crate::era::{Agreement, Era, mirror, modern};
-use crate::rpc::Headers;
 use crate::rpc::{CallError, Connection, Deadline, Fault, Reply, Request};
+use crate::transport::Headers;
 
 /// Rounds in which a server may ask for more input before it answers.
 const INPUT_ROUNDS: usize = 16;
-/// A subscription is meant to last; this only keeps it from outliving everybody.
-const SUBSCRIPTION: Duration = Duration::from_hours(24);
 /// Between two looks at a task whose server names no interval.
 const TASK_POLL: Duration = Duration::from_millis(500);
 /// The shortest interval a server can make us poll at.
@@ -30,8 +28,6 @@ pub enum Listable {
     Templates,
     /// `prompts/list`
     Prompts,
-    /// `tasks/list`, legacy only
-    Tasks,
     /// `skills/list`, where the server has that extension
     Skills,
 }
@@ -44,7 +40,6 @@ impl Listable {
             Self::Resources => ("resources/list", "resources"),
             Self::Templates => ("resources/templates/list", "resourceTemplates"),
             Self::Prompts => ("prompts/list", "prompts"),
-            Self::Tasks => ("tasks/list", "tasks"),
             Self::Skills => ("skills/list", "skills"),
         }
     }
@@ -117,19 +112,7 @@ impl Session {
         method: &str,
         params: Map<String, Value>,
     ) -> Result<Reply, CallError> {
-        self.request_within(method, params, self.deadline).await
-    }
-
-    /// [`Self::request`] with a deadline of its own.
-    ///
-    /// # Errors
-    /// When there is no result: see [`CallError`].
-    pub async fn request_within(
-        &self,
-        method: &str,
-        params: Map<String, Value>,
-        deadline: Deadline,
-    ) -> Result<Reply, CallError> {
+        let deadline = self.deadline;
         if self.agreement.era() == Era::Legacy {
             return self.connection.request(Request::new(method, params, deadline)).await;
         }
@@ -297,59 +280,12 @@ impl Session {
         self.request("resources/read", object(json!({"uri": uri}))).await
     }
 
-    /// Asks to be told when a resource changes; the notices tell.
-    ///
-    /// A legacy server answers at once. In the modern era the answer is the end of the subscription,
-    /// which lasts as long as the future is awaited; dropping it takes the subscription back.
-    ///
-    /// # Errors
-    /// When there is no result: see [`CallError`].
-    pub async fn subscribe(&self, uri: &str) -> Result<Reply, CallError> {
-        match self.agreement.era() {
-            Era::Legacy => self.request("resources/subscribe", object(json!({"uri": uri}))).await,
-            Era::Modern => {
-                let filter = json!({"notifications": {"resourceSubscriptions": [uri]}});
-                let deadline = Deadline::after(SUBSCRIPTION);
-                self.request_within("subscriptions/listen", object(filter), deadline).await
-            }
-        }
-    }
-
-    /// Takes a legacy subscription back.
-    ///
-    /// # Errors
-    /// When there is no result: see [`CallError`].
-    pub async fn unsubscribe(&self, uri: &str) -> Result<Reply, CallError> {
-        self.request("resources/unsubscribe", object(json!({"uri": uri}))).await
-    }
-
     /// Gets a prompt.
     ///
     /// # Errors
     /// When there is no result: see [`CallError`].
     pub async fn get_prompt(&self, name: &str, arguments: Value) -> Result<Reply, CallError> {
         self.request("prompts/get", object(json!({"name": name, "arguments": arguments}))).await
-    }
-
-    /// Asks for completions of an argument; `reference` names a prompt or a resource template.
-    ///
-    /// # Errors
-    /// When there is no result: see [`CallError`].
-    pub async fn complete(
-        &self,
-        reference: Value,
-        argument: &str,
-        value: &str,
-        context: Option<Value>,
-    ) -> Result<Reply, CallError> {
-        let mut params = object(json!({
-            "ref": reference,
-            "argument": {"name": argument, "value": value},
-        }));
-        if let Some(arguments) = context {
-            params.insert("context".into(), json!({"arguments": arguments}));
-        }
-        self.request("completion/complete", params).await
     }
 
     /// Sets the level of log messages: at once in the legacy era, with each further request in the
@@ -382,42 +318,37 @@ impl Session {
         self.request(method, Map::new()).await
     }
 
-    /// Looks at a task.
+    /// Calls a tool as a task and waits for the result. A server may answer at once instead.
     ///
     /// # Errors
-    /// When there is no result: see [`CallError`].
-    pub async fn task(&self, id: &str) -> Result<Reply, CallError> {
-        self.request("tasks/get", object(json!({"taskId": id}))).await
+    /// When there is no result by the session's deadline, which also cancels the task.
+    pub async fn call_as_task(&self, mut params: Map<String, Value>) -> Result<Reply, CallError> {
+        if self.agreement.era() == Era::Legacy {
+            params.insert("task".into(), json!({}));
+        }
+        let reply = self.request("tools/call", params).await?;
+        match task_id(&reply.value()?) {
+            Some(id) => self.await_task(&id).await,
+            None => Ok(reply),
+        }
     }
 
-    /// Ends a task early.
-    ///
-    /// # Errors
-    /// When there is no result: see [`CallError`].
-    pub async fn cancel_task(&self, id: &str) -> Result<Reply, CallError> {
-        self.request("tasks/cancel", object(json!({"taskId": id}))).await
-    }
-
-    /// Waits for a task to end and returns its last state; in the legacy era, its result.
-    ///
-    /// # Errors
-    /// When the task is not done by the session's deadline, or a look at it fails.
-    pub async fn await_task(&self, id: &str) -> Result<Reply, CallError> {
+    async fn await_task(&self, id: &str) -> Result<Reply, CallError> {
+        let named = || object(json!({"taskId": id}));
         let started = Instant::now();
         loop {
-            let reply = self.task(id).await?;
+            let reply = self.request("tasks/get", named()).await?;
             let state = reply.value()?;
-            match state.get("status").and_then(Value::as_str) {
-                Some("completed" | "failed" | "cancelled") => {
-                    return match self.agreement.era() {
-                        Era::Legacy => {
-                            self.request("tasks/result", object(json!({"taskId": id}))).await
-                        }
-                        Era::Modern => Ok(reply),
-                    };
+            match (state.get("status").and_then(Value::as_str), self.agreement.era()) {
+                // A server that needs input asks for it while it is asked for the result.
+                (Some("completed" | "failed" | "cancelled" | "input_required"), Era::Legacy) => {
+                    return self.request("tasks/result", named()).await;
                 }
-                Some("input_required") if self.agreement.era() == Era::Modern => {
-                    let mut params = object(json!({"taskId": id}));
+                (Some("completed" | "failed" | "cancelled"), Era::Modern) => {
+                    return reply.of_task();
+                }
+                (Some("input_required"), Era::Modern) => {
+                    let mut params = named();
                     self.answer(&state, &mut params).await?;
                     self.request("tasks/update", params).await?;
                 }
@@ -425,14 +356,24 @@ impl Session {
             }
             let total = self.deadline.max_total.unwrap_or(self.deadline.request);
             if started.elapsed() > total {
+                // Whether or not the server can cancel it, nobody waits any more.
+                let _ = self.request("tasks/cancel", named()).await;
                 return Err(CallError::TimedOut { after: started.elapsed() });
             }
             let interval = state.get("pollIntervalMs").or_else(|| state.get("pollInterval"));
             let interval =
                 interval.and_then(Value::as_u64).map_or(TASK_POLL, Duration::from_millis);
-            tokio::time::sleep(interval.clamp(TASK_POLL_FLOOR, total)).await;
+            tokio::time::sleep(interval.clamp(TASK_POLL_FLOOR, total.max(TASK_POLL_FLOOR))).await;
         }
     }
+}
+
+/// The task that stands for a result, if one does.
+fn task_id(result: &Value) -> Option<String> {
+    let is_task = result.get("resultType").and_then(Value::as_str) == Some("task");
+    let modern = result.get("taskId").filter(|_| is_task);
+    let id = modern.or_else(|| result.pointer("/task/taskId"))?;
+    id.as_str().map(str::to_owned)
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -25,7 +25,8 @@ use crate::{
     auth::{self, Gate, oauth},
     config::{Auth, DemoConfig},
     error::DemoError,
-    server::Demo,
+    session::Demo,
+    tools,
 };
 
 /// How long open connections may take to close when the server stops.
@@ -88,7 +89,7 @@ pub async fn serve_http(config: DemoConfig) -> Result<Running, DemoError> {
     let cannot_bind = |source| DemoError::Bind { address: config.bind, source };
     let listener = TcpListener::bind(config.bind).await.map_err(cannot_bind)?;
     let addr = listener.local_addr().map_err(cannot_bind)?;
-    let demo = Demo::open(&config).await?;
+    let demo = Demo::open(&config, tools::router(config.twin)).await?;
     let gate = Arc::new(Gate::new(&config, base_url(addr)));
     let (stop, stopping) = watch::channel(false);
 

@@ -36,7 +36,7 @@ use super::until;
 use crate::{
     auth::{Gate, oauth::random_text},
     identity::Caller,
-    server::Demo,
+    session::Demo,
 };
 
 const PIPE_SIZE: usize = 64 * 1024;

@@ -25,7 +25,7 @@ use tempfile::TempDir;
 use crate::{
     error::DemoError,
     identity::{Caller, Role},
-    tools::ToolError,
+    tool_error::ToolError,
 };
 
 /// SQLite calls the progress handler after this number of steps. `MAX_CHECKS` calls take about a second.

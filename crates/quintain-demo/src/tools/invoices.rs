@@ -11,7 +11,7 @@ use super::{Call, DemoTool, Effect, NoArgs, ToolError, json, paths, text};
 use crate::{
     config::Twin,
     identity::{Caller, Role},
-    server::Demo,
+    session::Demo,
     store::Store,
 };
 

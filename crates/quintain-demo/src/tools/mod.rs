@@ -6,7 +6,6 @@
 mod accounts;
 mod administration;
 mod customers;
-mod error;
 mod exchange_rate;
 mod gateway;
 pub(crate) mod invoices;
@@ -39,12 +38,12 @@ use rmcp::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-pub(crate) use self::error::ToolError;
 use crate::{
     config::Twin,
     identity::{Caller, Role},
-    server::Demo,
+    session::Demo,
     store::Store,
+    tool_error::ToolError,
 };
 
 /// One tool: its listing and its implementation.
@@ -201,7 +200,7 @@ fn run<T: DemoTool>(
             Ok(_) => Err(ToolError::Forbidden),
             Err(error) => Err(error),
         };
-        outcome.or_else(|error| error.answer(T::NAME, demo))
+        outcome.or_else(|error| error.answer(T::NAME, demo.twin(), demo.store().root()))
     })
 }
 

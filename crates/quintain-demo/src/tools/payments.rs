@@ -55,7 +55,7 @@ impl DemoTool for ProcessPayment {
             .await?;
         let id = format!("txn_{number}");
         store.audit(&call.caller, "process_payment", &id).await?;
-        logging::info(&call, json!({ "paid": id })).await;
+        logging::info(call.demo.log_level(), &call.request, json!({ "paid": id })).await;
         json(&json!({
             "status": "success",
             "transaction_id": id,

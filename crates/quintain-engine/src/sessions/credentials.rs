@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quintain_evidence::connection::{ApiKeyPlacement, Auth, ClientAuth, Grant, OAuth};
-use quintain_wire::auth::oauth::client::ClientAuthMethod;
+use quintain_wire::auth::oauth::client::{ClientAuthMethod, SigningKey};
 use quintain_wire::auth::{
-    AuthConfig, AuthContext, AuthError, Authorizer, GrantConfig, OAuthConfig, Placement,
-    authorizer as build,
+    AuthConfig, AuthContext, AuthError, Authorizer, GrantConfig, IdentityProvider, OAuthConfig,
+    Placement, authorizer as build,
 };
 use url::Url;
 
@@ -54,20 +54,25 @@ pub(super) fn authorizer(
 
 fn config(oauth: &OAuth) -> Result<OAuthConfig, AuthError> {
     let mut config = OAuthConfig::new(match &oauth.grant {
-        Grant::ClientCredentials => GrantConfig::ClientCredentials { key: None },
+        Grant::ClientCredentials { key } => GrantConfig::ClientCredentials {
+            key: key.as_ref().map(|key| SigningKey {
+                pem: key.pem.clone(),
+                algorithm: key.algorithm.to_owned(),
+                key_id: key.key_id.clone(),
+            }),
+        },
         Grant::Password { username, password } => {
             GrantConfig::Password { username: username.clone(), password: password.clone() }
         }
+        Grant::JwtBearer { assertion } => GrantConfig::JwtBearer { assertion: assertion.clone() },
+        Grant::IdentityAssertion(provider) => GrantConfig::IdentityAssertion(IdentityProvider {
+            token_url: parsed("idpTokenUrl", &provider.token_url)?,
+            client_id: provider.client_id.clone(),
+            client_secret: provider.client_secret.clone(),
+            id_token: provider.id_token.clone(),
+        }),
     });
-    config.token_url = oauth
-        .token_url
-        .as_deref()
-        .map(|url| {
-            Url::parse(url).map_err(|error| {
-                AuthError::Failed(format!("`tokenUrl` `{url}` is no URL: {error}"))
-            })
-        })
-        .transpose()?;
+    config.token_url = oauth.token_url.as_deref().map(|url| parsed("tokenUrl", url)).transpose()?;
     config.client_id.clone_from(&oauth.client_id);
     config.client_secret.clone_from(&oauth.client_secret);
     config.client_auth = match oauth.client_auth {
@@ -79,4 +84,10 @@ fn config(oauth: &OAuth) -> Result<OAuthConfig, AuthError> {
     config.audience.clone_from(&oauth.audience);
     config.resource.clone_from(&oauth.resource);
     Ok(config)
+}
+
+fn parsed(key: &str, url: &str) -> Result<Url, AuthError> {
+    let invalid =
+        |error| AuthError::Failed(format!("`{key}`: `{url}` is not a valid URL: {error}"));
+    Url::parse(url).map_err(invalid)
 }

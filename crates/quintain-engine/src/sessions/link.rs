@@ -194,6 +194,18 @@ impl Link {
         (reply, waited)
     }
 
+    pub(super) async fn task(&self, params: Map<String, Value>) -> Result<Reply, CallError> {
+        self.session().await.map_err(into_call_error)?.call_as_task(params).await
+    }
+
+    /// Asks the server for log messages from this level on.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn set_log_level(&self, level: &str) -> Result<(), CallError> {
+        self.session().await.map_err(into_call_error)?.set_log_level(level).await
+    }
+
     /// Drops the session, unless somebody replaced it already.
     fn forget(&self, lost: &Arc<Session>) {
         let mut session = self.session.write().unwrap_or_else(PoisonError::into_inner);

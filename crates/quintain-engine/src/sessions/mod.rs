@@ -8,7 +8,7 @@ mod route;
 mod survey;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use quintain_evidence::connection::{McpTarget, ProtocolChoice, Server, ToolFilter};
@@ -31,6 +31,7 @@ use crate::world::World;
 /// What the protocol's own SDKs wait for an answer.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
+const TOOLS_CALL: &str = "tools/call";
 /// Characters of a message that a log line shows.
 const EXCERPT: usize = 1_000;
 
@@ -143,11 +144,20 @@ impl Sessions {
     /// When no server, or more than one, can be meant. What the server answers, however bad, is no
     /// error but evidence.
     pub async fn call(&self, call: &ToolCall) -> Result<Exchange, RouteError> {
-        let link = self.route(call)?;
-        let mut params = Map::new();
-        params.insert("name".into(), call.tool.clone().into());
-        params.insert("arguments".into(), self.arguments(call).into());
-        Ok(link.exchange("tools/call", params).await)
+        Ok(self.route(call)?.exchange(TOOLS_CALL, self.params(call)).await)
+    }
+
+    /// Like [`Self::call`], but asks for a task and waits for its end.
+    ///
+    /// # Errors
+    /// As [`Self::call`].
+    pub async fn call_as_task(&self, call: &ToolCall) -> Result<Exchange, RouteError> {
+        Ok(self.route(call)?.exchange_as_task(self.params(call)).await)
+    }
+
+    fn params(&self, call: &ToolCall) -> Map<String, Value> {
+        let name = ("name".to_owned(), call.tool.clone().into());
+        Map::from_iter([name, ("arguments".to_owned(), self.arguments(call).into())])
     }
 
     /// The server that has the tool.
@@ -203,7 +213,7 @@ fn options(target: &McpTarget, world: &World) -> Options {
             reset_on_progress: target.timeouts.reset_on_progress,
             max_total: target.timeouts.max_total,
         },
-        responder: Arc::new(responder::script(&target.respond)),
+        responder: Arc::new(responder::script(&target.respond, world.tasks)),
         recording: world.recording(),
         limits: world.limits,
     }
@@ -252,14 +262,27 @@ impl Link {
     /// Sends any request and keeps what came of it.
     pub async fn exchange(&self, method: &str, params: Map<String, Value>) -> Exchange {
         let (reply, waited) = self.timed(method, params.clone()).await;
-        let mut exchange = exchange(self.name(), method, params, reply, waited);
+        self.kept(exchange(self.name(), method, params, reply, waited))
+    }
+
+    async fn exchange_as_task(&self, params: Map<String, Value>) -> Exchange {
+        let started = Instant::now();
+        let reply = self.task(params.clone()).await;
+        let mut exchange = exchange(self.name(), TOOLS_CALL, params, reply, started.elapsed());
+        // Until the end of the task, not only of the last look at it.
+        exchange.took = started.elapsed();
+        self.kept(exchange)
+    }
+
+    /// An exchange with what explains it.
+    fn kept(&self, mut exchange: Exchange) -> Exchange {
         if !exchange.outcome.is_answer() {
             // What came instead of an answer may explain why none did.
             exchange.notices.extend(self.take_notices().iter().map(notice));
         }
         tracing::debug!(
             server = self.name(),
-            method,
+            method = exchange.method.as_str(),
             took_ms = exchange.took.as_secs_f64() * 1e3,
             answered = exchange.outcome.is_answer(),
             sent = %self.excerpt(&exchange.sent.to_string()),

@@ -5,8 +5,14 @@ use quintain_wire::rpc::Script;
 use quintain_wire::rpc::responder::Elicited;
 use serde_json::{Value, json};
 
-pub(super) fn script(respond: &Responders) -> Script {
+/// The extension by which a client says that it understands tasks.
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+pub(super) fn script(respond: &Responders, tasks: bool) -> Script {
     let mut script = Script::default();
+    if tasks {
+        script = script.with_capability("extensions", json!({TASKS: {}}));
+    }
     if let Some(roots) = &respond.roots {
         let roots = roots.iter().map(|root| match &root.name {
             Some(name) => json!({"uri": root.uri, "name": name}),

@@ -40,11 +40,10 @@ pub fn of_auth(auth: &Auth) -> Vec<Secret> {
         Auth::ApiKey { value, .. } => vec![value],
         Auth::OAuth(oauth) => {
             urls.extend(oauth.token_url.iter().flat_map(|url| of_url(url)));
-            let password = match &oauth.grant {
-                Grant::ClientCredentials => None,
-                Grant::Password { password, .. } => Some(password),
-            };
-            oauth.client_secret.iter().chain(password).collect()
+            if let Grant::IdentityAssertion(provider) = &oauth.grant {
+                urls.extend(of_url(&provider.token_url));
+            }
+            oauth.client_secret.iter().chain(oauth.grant.secrets()).collect()
         }
     };
     let values = values.into_iter().map(ExposeSecret::expose_secret);

@@ -169,10 +169,33 @@ fn written_auth(auth: &Auth) -> Option<Value> {
         }
         Auth::OAuth(oauth) => {
             let mut written = json!({"type": "oauth"});
-            if let Grant::Password { username, .. } = &oauth.grant {
-                written["grantType"] = "password".into();
-                written["username"] = username.as_str().into();
-                written["password"] = from("MCP_PASSWORD").into();
+            match &oauth.grant {
+                Grant::ClientCredentials { key: None } => {}
+                Grant::ClientCredentials { key: Some(key) } => {
+                    written["privateKey"] = from("MCP_PRIVATE_KEY").into();
+                    written["signingAlgorithm"] = key.algorithm.into();
+                    if let Some(id) = &key.key_id {
+                        written["keyId"] = id.as_str().into();
+                    }
+                }
+                Grant::Password { username, .. } => {
+                    written["grantType"] = "password".into();
+                    written["username"] = username.as_str().into();
+                    written["password"] = from("MCP_PASSWORD").into();
+                }
+                Grant::JwtBearer { .. } => {
+                    written["grantType"] = "jwt_bearer".into();
+                    written["assertion"] = from("MCP_ASSERTION").into();
+                }
+                Grant::IdentityAssertion(provider) => {
+                    written["grantType"] = "identity_assertion".into();
+                    written["idToken"] = from("MCP_ID_TOKEN").into();
+                    written["idpTokenUrl"] = provider.token_url.as_str().into();
+                    written["idpClientId"] = provider.client_id.as_str().into();
+                    if provider.client_secret.is_some() {
+                        written["idpClientSecret"] = from("MCP_IDP_CLIENT_SECRET").into();
+                    }
+                }
             }
             let told = [
                 ("tokenUrl", &oauth.token_url),

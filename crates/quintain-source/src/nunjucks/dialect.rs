@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::expression::{identical, rewritten};
+use super::expression::{identical, quoted, rewritten};
 use crate::template::expression_end;
 
 /// The template in the dialect of the engine.
@@ -239,20 +239,6 @@ fn code(text: &str, out: &mut String) {
         };
         rest = &rest[taken..];
     }
-}
-
-/// The length of a quoted text at the start; the whole text if the quote never ends.
-pub(super) fn quoted(text: &str) -> usize {
-    let mut chars = text.char_indices();
-    let open = chars.next().map(|(_, c)| c);
-    while let Some((at, c)) = chars.next() {
-        if c == '\\' {
-            chars.next();
-        } else if Some(c) == open {
-            return at + c.len_utf8();
-        }
-    }
-    text.len()
 }
 
 /// `.length` as a property, not as part of a longer name or a method.

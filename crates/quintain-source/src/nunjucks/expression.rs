@@ -322,7 +322,7 @@ impl<'t> Reader<'t> {
 
     fn quoted(&mut self) -> Option<&'t str> {
         let rest = self.rest.trim_start();
-        let len = super::dialect::quoted(rest);
+        let len = quoted(rest);
         let (text, after) = rest.split_at(len);
         self.rest = after;
         // The engine reports a quote that never ends.
@@ -435,6 +435,20 @@ impl<'t> Reader<'t> {
         }
         Some(items)
     }
+}
+
+/// The length of a text in quotes at the start; the rest if it never ends.
+pub(super) fn quoted(text: &str) -> usize {
+    let mut chars = text.char_indices();
+    let open = chars.next().map(|(_, c)| c);
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' {
+            chars.next();
+        } else if Some(c) == open {
+            return at + c.len_utf8();
+        }
+    }
+    text.len()
 }
 
 #[cfg(test)]

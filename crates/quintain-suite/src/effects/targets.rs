@@ -80,6 +80,11 @@ impl One<'_> {
                 .as_deref()
                 .map_or_else(|| format!("the authorization server that {} names", bare(url)), bare);
             let what = format!("{what}: tokens");
+            if let Grant::IdentityAssertion(provider) = &oauth.grant {
+                let receives = self.grant(&oauth.grant);
+                let url = bare(&provider.token_url);
+                found.contact(Contact { what: what.clone(), url, receives });
+            }
             found.contact(Contact { what, url, receives: self.oauth(oauth) });
         }
         if matches!(auth, Auth::Stored) {
@@ -107,12 +112,18 @@ impl One<'_> {
         } = oauth;
         let plain = [token_url, client_id, audience, resource].into_iter().flatten();
         let plain = plain.chain(scopes).map(String::as_str);
-        let login: Vec<&str> = match grant {
-            Grant::ClientCredentials => Vec::new(),
-            Grant::Password { username, password } => vec![username, password.expose_secret()],
-        };
         let secret = client_secret.iter().map(ExposeSecret::expose_secret);
-        self.defined.variables(plain.chain(login).chain(secret), Scope::Bare)
+        let own = self.defined.variables(plain.chain(secret), Scope::Bare);
+        match grant {
+            // The identity provider gets them, and this server what that one hands out.
+            Grant::IdentityAssertion(_) => own,
+            grant => own.with(&self.grant(grant)),
+        }
+    }
+
+    fn grant(&self, grant: &Grant) -> Variables {
+        let secrets = grant.secrets().into_iter().map(ExposeSecret::expose_secret);
+        self.defined.variables(grant.texts().into_iter().chain(secrets), Scope::Bare)
     }
 
     fn http(&self, http: &HttpTarget, found: &mut Collector<'_>) {

@@ -1,10 +1,8 @@
 //! How a server wants to be authenticated to. Credentials are secrets: `Debug` does not show them.
 
-use quintain_evidence::connection::ApiKeyPlacement;
-use quintain_evidence::connection::Auth;
-use quintain_evidence::connection::ClientAuth;
-use quintain_evidence::connection::Grant;
-use quintain_evidence::connection::OAuth;
+use quintain_evidence::connection::{
+    ApiKeyPlacement, Auth, ClientAuth, Grant, IdentityProvider, OAuth, SigningKey,
+};
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Scope, Severity, wrong_type};
 use secrecy::SecretString;
 
@@ -24,12 +22,37 @@ pub(super) const TYPES: [(&str, Type); 9] = [
 ];
 pub(super) const PLACEMENTS: [(&str, ApiKeyPlacement); 2] =
     [("header", ApiKeyPlacement::Header), ("query", ApiKeyPlacement::Query)];
-pub(super) const GRANTS: [(&str, bool); 2] = [("client_credentials", false), ("password", true)];
+pub(super) const GRANTS: [(&str, GrantType); 4] = [
+    ("client_credentials", GrantType::ClientCredentials),
+    ("password", GrantType::Password),
+    ("jwt_bearer", GrantType::JwtBearer),
+    ("identity_assertion", GrantType::IdentityAssertion),
+];
+/// The first is the default.
+pub(super) const ALGORITHMS: [(&str, &str); 9] = [
+    ("ES256", "ES256"),
+    ("ES384", "ES384"),
+    ("RS256", "RS256"),
+    ("RS384", "RS384"),
+    ("RS512", "RS512"),
+    ("PS256", "PS256"),
+    ("PS384", "PS384"),
+    ("PS512", "PS512"),
+    ("EdDSA", "EdDSA"),
+];
 pub(super) const CLIENT_AUTHS: [(&str, ClientAuth); 3] = [
     ("auto", ClientAuth::Auto),
     ("client_secret_post", ClientAuth::Body),
     ("client_secret_basic", ClientAuth::Basic),
 ];
+
+#[derive(Clone, Copy)]
+pub(super) enum GrantType {
+    ClientCredentials,
+    Password,
+    JwtBearer,
+    IdentityAssertion,
+}
 
 #[derive(Clone, Copy)]
 pub(super) enum Type {
@@ -73,44 +96,107 @@ fn api_key(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -
 }
 
 fn oauth(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<OAuth> {
-    let by_password = match fields.get("grantType") {
-        None => Some(false),
+    let grant_type = match fields.get("grantType") {
+        None => Some(GrantType::ClientCredentials),
         Some(_) => fields.choice("grantType", &GRANTS, dx),
     };
     let token_url = optional(fields, "tokenUrl", reader, dx);
-    let known = token_url.as_deref().filter(|url| !reader.is_unfilled(url));
-    if let Some((node, url)) = fields.get("tokenUrl").zip(known) {
-        check_url("tokenUrl", url, node, dx);
-    }
+    check_known_url(fields, "tokenUrl", token_url.as_deref(), reader, dx);
     let client_auth =
         fields.one_of(&["clientAuthMethod", "tokenEndpointAuthMethod"], Severity::Warning, dx);
     let client_auth = client_auth.and_then(|(name, _)| fields.choice(name, &CLIENT_AUTHS, dx));
-    let mut oauth = OAuth {
-        grant: Grant::ClientCredentials,
-        token_url,
-        client_id: None,
-        client_secret: None,
-        client_auth: client_auth.unwrap_or_default(),
-        scopes: scopes(fields, reader, dx),
-        audience: optional(fields, "audience", reader, dx),
-        resource: optional(fields, "resource", reader, dx),
+    let scopes = scopes(fields, reader, dx);
+    let audience = optional(fields, "audience", reader, dx);
+    let resource = optional(fields, "resource", reader, dx);
+    let (client_id, client_secret, grant) = match grant_type {
+        // With a mistake in the type of the grant, the keys that most grants have are still checked.
+        Some(GrantType::ClientCredentials) | None => client_credentials(fields, reader, dx),
+        Some(other) => {
+            let client_id = optional(fields, "clientId", reader, dx);
+            let client_secret = optional_secret(fields, "clientSecret", reader, dx);
+            let grant = match other {
+                GrantType::ClientCredentials | GrantType::Password => {
+                    let username = required(fields, "username", reader, dx);
+                    let password = secret(fields, "password", reader, dx);
+                    username
+                        .zip(password)
+                        .map(|(username, password)| Grant::Password { username, password })
+                }
+                GrantType::JwtBearer => secret(fields, "assertion", reader, dx)
+                    .map(|assertion| Grant::JwtBearer { assertion }),
+                GrantType::IdentityAssertion => {
+                    identity_provider(fields, reader, dx).map(Grant::IdentityAssertion)
+                }
+            };
+            (client_id, client_secret, grant)
+        }
     };
-    if by_password == Some(true) {
-        let username = required(fields, "username", reader, dx);
-        let password = secret(fields, "password", reader, dx);
-        oauth.client_id = optional(fields, "clientId", reader, dx);
-        oauth.client_secret = optional(fields, "clientSecret", reader, dx).map(SecretString::from);
-        let (username, password) = username.zip(password)?;
-        oauth.grant = Grant::Password { username, password };
-    } else {
-        oauth.client_id = required(fields, "clientId", reader, dx);
-        oauth.client_secret = secret(fields, "clientSecret", reader, dx);
-        // They may stand there by habit; this grant has no use for them.
-        fields.get("username");
-        fields.get("password");
-        oauth.client_id.as_ref().zip(oauth.client_secret.as_ref())?;
+    let (grant, client_auth) = (grant?, client_auth.unwrap_or_default());
+    grant_type?;
+    Some(OAuth {
+        grant,
+        token_url,
+        client_id,
+        client_secret,
+        client_auth,
+        scopes,
+        audience,
+        resource,
+    })
+}
+
+/// The client acts for itself: its id, and the secret or the key that proves it.
+fn client_credentials(
+    fields: &mut Fields<'_>,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> (Option<String>, Option<SecretString>, Option<Grant>) {
+    let id = required(fields, "clientId", reader, dx);
+    // They may be there by habit; this grant has no use for them.
+    fields.get("username");
+    fields.get("password");
+    if fields.get("privateKey").is_none() {
+        let secret = secret(fields, "clientSecret", reader, dx);
+        let is_complete = id.is_some() && secret.is_some();
+        return (id, secret, is_complete.then_some(Grant::ClientCredentials { key: None }));
     }
-    by_password.map(|_| oauth)
+    let pem = secret(fields, "privateKey", reader, dx);
+    let algorithm = match fields.get("signingAlgorithm") {
+        None => Some(ALGORITHMS[0].1),
+        Some(_) => fields.choice("signingAlgorithm", &ALGORITHMS, dx),
+    };
+    let key_id = optional(fields, "keyId", reader, dx);
+    let key = pem.zip(algorithm).map(|(pem, algorithm)| SigningKey { pem, algorithm, key_id });
+    let grant = key.filter(|_| id.is_some()).map(|key| Grant::ClientCredentials { key: Some(key) });
+    (id, None, grant)
+}
+
+fn identity_provider(
+    fields: &mut Fields<'_>,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<IdentityProvider> {
+    let id_token = secret(fields, "idToken", reader, dx);
+    let token_url = required(fields, "idpTokenUrl", reader, dx);
+    check_known_url(fields, "idpTokenUrl", token_url.as_deref(), reader, dx);
+    let client_id = required(fields, "idpClientId", reader, dx);
+    let client_secret = optional_secret(fields, "idpClientSecret", reader, dx);
+    let (id_token, token_url, client_id) = (id_token?, token_url?, client_id?);
+    Some(IdentityProvider { token_url, client_id, client_secret, id_token })
+}
+
+/// Complains about a URL that is invalid, once all variables in it are known.
+fn check_known_url(
+    fields: &mut Fields<'_>,
+    name: &'static str,
+    url: Option<&str>,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) {
+    let known = url.filter(|url| !reader.is_unfilled(url));
+    if let Some((node, url)) = fields.get(name).zip(known) {
+        check_url(name, url, node, dx);
+    }
 }
 
 /// A list, or one text in which commas or blanks separate.
@@ -151,6 +237,15 @@ fn required(
         return None;
     }
     Some(text)
+}
+
+fn optional_secret(
+    fields: &mut Fields<'_>,
+    name: &'static str,
+    reader: &Reader<'_>,
+    dx: &mut Diagnostics,
+) -> Option<SecretString> {
+    optional(fields, name, reader, dx).map(SecretString::from)
 }
 
 fn secret(

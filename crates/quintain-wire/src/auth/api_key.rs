@@ -3,13 +3,22 @@
 use http::HeaderName;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::config::Placement;
 use super::fixed::{Fixed, header_safe};
 use super::{AuthError, Credentials};
 use crate::redact::Redactor;
 
 /// Where the key goes if the suite does not say.
 pub(crate) const DEFAULT_NAME: &str = "X-API-Key";
+
+/// Where an API key goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// A request header.
+    #[default]
+    Header,
+    /// A parameter of the URL.
+    Query,
+}
 
 pub(crate) fn api_key(
     value: &SecretString,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 use url::Url;
 
+use super::api_key::Placement;
 use super::fixed::Fixed;
 use super::oauth::client::{ClientAuthMethod, SigningKey};
 use super::oauth::client_credentials::ClientCredentials;
@@ -58,16 +59,6 @@ pub enum AuthConfig {
     },
     /// Only what an earlier login stored; never asks a user.
     Stored,
-}
-
-/// Where an API key goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Placement {
-    /// A request header.
-    #[default]
-    Header,
-    /// A parameter of the URL.
-    Query,
 }
 
 /// An OAuth grant without a user.

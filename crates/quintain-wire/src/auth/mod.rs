@@ -16,11 +16,12 @@ mod fixed;
 pub mod oauth;
 pub mod stored;
 
+pub use api_key::Placement;
 pub use challenge::Challenge;
 pub use clock::Clock;
 pub use config::{
-    AuthConfig, AuthContext, GrantConfig, IdentityProvider, LoginOptions, OAuthConfig, Placement,
-    authorizer, login,
+    AuthConfig, AuthContext, GrantConfig, IdentityProvider, LoginOptions, OAuthConfig, authorizer,
+    login,
 };
 pub use error::{Attempt, AuthError};
 pub use stored::{StoredTokens, TokenStore};

@@ -7,7 +7,7 @@ use http::HeaderName;
 use serde_json::{Map, Value};
 
 use super::modern::header_value;
-use crate::rpc::Headers;
+use crate::transport::Headers;
 
 const MARK: &str = "x-mcp-header";
 /// Numbers beyond this are not exact in every language.

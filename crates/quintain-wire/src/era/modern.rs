@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::legacy::VERSION_HEADER;
 use super::{Agreement, Choice, Era, NEWEST_MODERN, NoAgreement, Version, client_info};
-use crate::rpc::Headers;
 use crate::rpc::{CallError, Connection, Deadline, Request};
+use crate::transport::Headers;
 
 const METHOD_HEADER: HeaderName = HeaderName::from_static("mcp-method");
 const NAME_HEADER: HeaderName = HeaderName::from_static("mcp-name");

@@ -3,15 +3,13 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::StatusCode;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::message::RpcError;
 use super::notices::Notice;
-use crate::transport::TransportError;
-
-/// Headers that go with a message over HTTP.
-pub type Headers = Vec<(HeaderName, HeaderValue)>;
+use crate::message::RpcError;
+use crate::transport::{Headers, TransportError};
 
 /// How long a caller waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +93,31 @@ impl Reply {
             return Err(unreadable(format!("it has more than {} parts", self.parts_limit)));
         }
         serde_json::from_slice(&self.result).map_err(|error| unreadable(error.to_string()))
+    }
+
+    /// The result that a task ended with, out of its last state.
+    pub(crate) fn of_task(mut self) -> Result<Self, CallError> {
+        #[derive(serde::Deserialize)]
+        struct State<'a> {
+            #[serde(borrow)]
+            result: Option<&'a RawValue>,
+            #[serde(borrow)]
+            error: Option<&'a RawValue>,
+        }
+        let unreadable = |why: String| CallError::Unreadable { why, frame: self.frame.clone() };
+        let state: State<'_> =
+            serde_json::from_slice(&self.result).map_err(|error| unreadable(error.to_string()))?;
+        match (state.result, state.error) {
+            (Some(result), _) => {
+                self.result = self.result.slice_ref(result.get().as_bytes());
+                Ok(self)
+            }
+            (None, Some(error)) => {
+                let error = RpcError::from_json(error.get().as_bytes());
+                Err(CallError::Rpc { error, status: None })
+            }
+            (None, None) => Err(unreadable("the task ended without a result".to_owned())),
+        }
     }
 }
 

@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 
-use super::call::{CallError, Deadline, Headers, Reply, Request};
+use super::call::{CallError, Deadline, Reply, Request};
 use super::encode;
-use super::message::{self, Id, Message, RpcError};
 use super::notices::{Notice, Notices};
 use super::responder::Responder;
 use crate::frame::{Direction, Recording};
 use crate::limits::Limits;
-use crate::transport::{Outgoing, Sink, Transport, TransportError};
+use crate::message::{self, Id, Message, Oversized, Part, RpcError};
+use crate::transport::{self, Headers, Outgoing, Sink, Transport, TransportError};
 
 /// Answers to a target's own requests that may be in the making at once.
 const ANSWERS_AT_ONCE: usize = 64;
@@ -219,11 +219,6 @@ impl Connection {
         self.shared.notices.take()
     }
 
-    /// The next notice, waiting for it if there is none yet.
-    pub async fn next_notice(&self) -> Notice {
-        self.shared.notices.next().await
-    }
-
     /// Why the conversation is over, if it is.
     pub fn ended(&self) -> Option<&TransportError> {
         self.shared.ended.get()
@@ -387,19 +382,22 @@ impl Shared {
         self.notices.push(notice);
     }
 
-    fn asked(&self, id: Id, method: String, params: &Bytes) {
-        let Some(transport) = self.transport.get().and_then(Weak::upgrade) else { return };
-        let reply = {
-            let recording = self.recording.clone();
-            let headers = self.ambient.read().unwrap_or_else(PoisonError::into_inner).clone();
-            move |outcome: Result<Value, RpcError>| {
-                let bytes = encode::response(&id, outcome);
-                if !transport.is_http() {
-                    recording.record(Direction::Sent, &bytes, None);
-                }
-                transport.send(Outgoing { bytes, headers, ..Outgoing::default() });
+    /// What sends the answer to a request of the target, once there is one.
+    fn reply_to(&self, id: Id) -> Option<impl FnOnce(Result<Value, RpcError>) + Send + 'static> {
+        let transport = self.transport.get().and_then(Weak::upgrade)?;
+        let recording = self.recording.clone();
+        let headers = self.ambient.read().unwrap_or_else(PoisonError::into_inner).clone();
+        Some(move |outcome: Result<Value, RpcError>| {
+            let bytes = encode::response(&id, outcome);
+            if !transport.is_http() {
+                recording.record(Direction::Sent, &bytes, None);
             }
-        };
+            transport.send(Outgoing { bytes, headers, ..Outgoing::default() });
+        })
+    }
+
+    fn asked(&self, id: Id, method: String, params: &Bytes) {
+        let Some(reply) = self.reply_to(id) else { return };
         if method == "ping" {
             return reply(Ok(Value::Object(Map::new())));
         }
@@ -444,6 +442,41 @@ impl Sink for Shared {
                 self.notices.push(Notice::Garbled { why, excerpt });
             }
         });
+    }
+
+    /// Only the call that a skipped message answers fails. One that names no request can be the
+    /// answer to the only call in flight, which then fails at once; with several in flight nothing
+    /// tells whose it was, so none is failed and the one that gets no answer reaches its deadline.
+    fn oversized(&self, message: Oversized) {
+        let limit = self.limits.message_bytes;
+        let too_large = || TransportError::TooLarge { limit };
+        let mut is_unsolicited = message.parts.is_empty();
+        for part in message.parts {
+            match part {
+                Part::Response(id) => self.settle(&id, &Bytes::new(), Err(too_large().into())),
+                Part::Request(id) => {
+                    if let Some(reply) = self.reply_to(id) {
+                        reply(Err(RpcError::new(-32600, "the request is too large")));
+                    }
+                    is_unsolicited = true;
+                }
+                Part::Nameless => {
+                    let only = match &*self.waiting().keys().collect::<Vec<_>>() {
+                        [id] => Some(Id::clone(id)),
+                        _ => None,
+                    };
+                    match only {
+                        Some(id) => self.failed(&id, too_large()),
+                        None => is_unsolicited = true,
+                    }
+                }
+                Part::Notification => is_unsolicited = true,
+            }
+        }
+        if is_unsolicited {
+            let why = format!("longer than {}", transport::size(limit));
+            self.notices.push(Notice::Garbled { why, excerpt: message.head });
+        }
     }
 
     fn failed(&self, id: &Id, error: TransportError) {

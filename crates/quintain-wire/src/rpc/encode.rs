@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::{Map, Value};
 
-use super::message::{Id, RpcError};
+use crate::message::{Id, RpcError};
 
 /// Room for an ordinary call, so that most messages are written without growing.
 const ORDINARY: usize = 256;

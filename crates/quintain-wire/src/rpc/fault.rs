@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::call::{CallError, Deadline, Headers};
+use super::call::{CallError, Deadline};
 use super::connection::Connection;
-use super::message::Id;
-use crate::transport::{RawAnswer, RawHttp, TransportError};
+use crate::message::Id;
+use crate::transport::{Headers, RawAnswer, RawHttp, TransportError};
 
 /// The misbehaving client that every connection can be.
 pub struct Fault<'a> {

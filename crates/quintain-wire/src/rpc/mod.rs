@@ -4,13 +4,11 @@ pub mod call;
 pub mod connection;
 mod encode;
 pub mod fault;
-pub mod message;
 pub mod notices;
 pub mod responder;
 
-pub use call::{CallError, Deadline, Headers, Reply, Request};
+pub use call::{CallError, Deadline, Reply, Request};
 pub use connection::Connection;
 pub use fault::Fault;
-pub use message::{Id, Message, RpcError};
 pub use notices::Notice;
 pub use responder::{Elicited, Responder, Script};

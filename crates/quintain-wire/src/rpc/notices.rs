@@ -1,11 +1,10 @@
-//! What a target tells us unasked: kept in order, bounded, and waitable.
+//! What a target tells us unasked: kept in order and bounded.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use serde_json::Value;
-use tokio::sync::Notify;
 
 /// A notification, or a frame that is not JSON-RPC at all.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,13 +52,12 @@ impl Notice {
 /// A bounded queue of notices; a flood pushes out the oldest and is counted.
 pub(crate) struct Notices {
     kept: Mutex<(VecDeque<Notice>, usize)>,
-    arrived: Notify,
     limit: usize,
 }
 
 impl Notices {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { kept: Mutex::default(), arrived: Notify::new(), limit }
+        Self { kept: Mutex::default(), limit }
     }
 
     pub(crate) fn push(&self, notice: Notice) {
@@ -69,24 +67,11 @@ impl Notices {
             kept.1 += 1;
         }
         kept.0.push_back(notice);
-        drop(kept);
-        self.arrived.notify_one();
     }
 
     pub(crate) fn take(&self) -> (Vec<Notice>, usize) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let dropped = std::mem::take(&mut kept.1);
         (kept.0.drain(..).collect(), dropped)
-    }
-
-    pub(crate) async fn next(&self) -> Notice {
-        loop {
-            let arrived = self.arrived.notified();
-            let next = self.kept.lock().unwrap_or_else(PoisonError::into_inner).0.pop_front();
-            if let Some(notice) = next {
-                return notice;
-            }
-            arrived.await;
-        }
     }
 }

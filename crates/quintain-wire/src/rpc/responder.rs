@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::message::RpcError;
+use crate::message::RpcError;
 
 /// Answers a target's requests.
 pub trait Responder: Send + Sync {

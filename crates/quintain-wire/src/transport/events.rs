@@ -2,6 +2,8 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 
+use crate::message::{Skip, TooLong};
+
 /// One dispatched event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
@@ -10,10 +12,6 @@ pub struct Event {
     /// The `data` lines joined by line feeds.
     pub data: Bytes,
 }
-
-/// An event grew beyond the cap before it ended.
-#[derive(Debug, PartialEq, Eq)]
-pub struct EventTooLong;
 
 /// Collects chunks and gives back whole events; comments and unknown fields are skipped.
 #[derive(Debug)]
@@ -29,10 +27,22 @@ pub struct Events {
     at_start: bool,
     /// The last line ended in `\r`: a `\n` that follows belongs to it.
     skip_feed: bool,
+    skippable: usize,
+    /// The event that is being skipped, since it exceeded the limit.
+    skip: Option<Skip>,
+    /// What a line is whose beginning was skipped already.
+    cut_line: Option<CutLine>,
+}
+
+/// A line that is longer than the limit.
+#[derive(Debug, Clone, Copy)]
+enum CutLine {
+    Data,
+    Other,
 }
 
 impl Events {
-    /// Events of at most `limit` bytes.
+    /// Events of at most `limit` bytes; a longer one ends the stream.
     pub fn new(limit: usize) -> Self {
         Self {
             buffer: BytesMut::new(),
@@ -45,12 +55,17 @@ impl Events {
             retry_ms: None,
             at_start: true,
             skip_feed: false,
+            skippable: 0,
+            skip: None,
+            cut_line: None,
         }
     }
 
-    /// The cap on one event.
-    pub fn limit(&self) -> usize {
-        self.limit
+    /// Events above the limit are skipped up to so many bytes, and do not end the stream.
+    #[must_use]
+    pub fn skipping(mut self, bytes: usize) -> Self {
+        self.skippable = bytes;
+        self
     }
 
     /// The id of the last event that had one, to resume after.
@@ -71,24 +86,66 @@ impl Events {
     /// The next whole event, `None` if more bytes are needed.
     ///
     /// # Errors
-    /// When the event that is being collected exceeds the limit.
-    pub fn next_event(&mut self) -> Result<Option<Event>, EventTooLong> {
+    /// When an event exceeds the limit.
+    pub fn next_event(&mut self) -> Result<Option<Event>, TooLong> {
         while let Some(line) = self.next_line() {
+            if let Some(cut) = self.cut_line.take() {
+                self.skip_piece(cut, &line)?;
+                continue;
+            }
             if line.is_empty() {
-                if let Some(event) = self.dispatch() {
+                if let Some(event) = self.dispatch()? {
                     return Ok(Some(event));
                 }
                 continue;
             }
-            self.field(&line);
+            self.field(&line)?;
             if self.data.len() > self.limit {
-                return Err(EventTooLong);
+                self.skip_data()?;
             }
         }
-        if self.buffer.len() + self.data.len() > self.limit {
-            return Err(EventTooLong);
+        let too_long = self.buffer.len() + self.data.len() > self.limit;
+        if self.cut_line.is_some() || too_long {
+            self.skip_line()?;
         }
+        self.searched = self.buffer.len();
         Ok(None)
+    }
+
+    /// Skips the data that has come so far; whatever data follows is skipped too.
+    fn skip_data(&mut self) -> Result<&mut Skip, TooLong> {
+        let data = std::mem::take(&mut self.data);
+        let skip = self.skip.get_or_insert_with(|| Skip::new(self.skippable));
+        skip.feed(&data)?;
+        Ok(skip)
+    }
+
+    /// Skips what has come of a line that is longer than the limit.
+    fn skip_line(&mut self) -> Result<(), TooLong> {
+        if let Some(cut) = self.cut_line {
+            let piece = std::mem::take(&mut self.buffer);
+            return self.skip_piece(cut, &piece);
+        }
+        self.skip_data()?;
+        if b"data:".starts_with(&self.buffer) {
+            // It is too early to tell what this line is.
+            return Ok(());
+        }
+        let piece = std::mem::take(&mut self.buffer);
+        if piece.starts_with(b"data:") {
+            self.cut_line = Some(CutLine::Data);
+            return self.field(&piece);
+        }
+        self.cut_line = Some(CutLine::Other);
+        self.skip_piece(CutLine::Other, &piece)
+    }
+
+    fn skip_piece(&mut self, cut: CutLine, piece: &[u8]) -> Result<(), TooLong> {
+        let skip = self.skip_data()?;
+        match cut {
+            CutLine::Data => skip.feed(piece),
+            CutLine::Other => skip.pass(piece.len()),
+        }
     }
 
     fn next_line(&mut self) -> Option<Bytes> {
@@ -113,9 +170,9 @@ impl Events {
         Some(line.freeze())
     }
 
-    fn field(&mut self, line: &[u8]) {
+    fn field(&mut self, line: &[u8]) -> Result<(), TooLong> {
         let (name, value) = match line.iter().position(|&byte| byte == b':') {
-            Some(0) => return,
+            Some(0) => return Ok(()),
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (line, &[][..]),
         };
@@ -123,11 +180,15 @@ impl Events {
         match name {
             b"event" => self.kind = String::from_utf8_lossy(value).into_owned(),
             b"data" => {
-                if self.has_data {
-                    self.data.extend_from_slice(b"\n");
+                let between: &[u8] =
+                    if std::mem::replace(&mut self.has_data, true) { b"\n" } else { b"" };
+                if let Some(skip) = &mut self.skip {
+                    skip.feed(between)?;
+                    skip.feed(value)?;
+                } else {
+                    self.data.extend_from_slice(between);
+                    self.data.extend_from_slice(value);
                 }
-                self.data.extend_from_slice(value);
-                self.has_data = true;
             }
             b"id" if !value.contains(&0) => {
                 self.last_id = Some(String::from_utf8_lossy(value).into_owned());
@@ -139,19 +200,25 @@ impl Events {
             }
             _ => {}
         }
+        Ok(())
     }
 
-    fn dispatch(&mut self) -> Option<Event> {
+    fn dispatch(&mut self) -> Result<Option<Event>, TooLong> {
         let kind = std::mem::take(&mut self.kind);
+        let has_data = std::mem::take(&mut self.has_data);
+        if let Some(skip) = self.skip.take() {
+            return Err(TooLong::Skipped(skip.end()));
+        }
         let data = self.data.split().freeze();
         // An event without data (a priming event that only carries an id) is not dispatched.
-        (std::mem::take(&mut self.has_data) && !data.is_empty()).then_some(Event { kind, data })
+        Ok((has_data && !data.is_empty()).then_some(Event { kind, data }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::{Id, Part};
     use proptest::prelude::*;
 
     fn parse(chunks: &[&[u8]]) -> (Vec<Event>, Events) {
@@ -204,9 +271,46 @@ mod tests {
     fn a_giant_event_is_refused_at_the_limit_however_it_is_cut() {
         let mut events = Events::new(10);
         events.push(b"data: 0123456789abcdef");
-        assert_eq!(events.next_event(), Err(EventTooLong));
+        assert_eq!(events.next_event(), Err(TooLong::Endless));
         let mut events = Events::new(10);
         events.push(b"data: 01234\ndata: 56789\ndata: a\n");
-        assert_eq!(events.next_event(), Err(EventTooLong));
+        assert_eq!(events.next_event(), Err(TooLong::Endless));
+    }
+
+    #[test]
+    fn an_event_above_the_limit_is_skipped_and_the_next_one_read_however_they_are_cut() {
+        let stream = b"id: 1\ndata: {\"id\":1}\n\n\
+            id: 2\ndata: {\"result\":\"0123456789\",\r\ndata: \"id\":7}\r\n\r\n\
+            : a comment that is longer than the limit is no message\r\r\
+            event: message\ndata: {\"id\":2}\n\n\
+            data: {\"id\":8,\"result\":\"0123456789\"}\nid: 3\n\n";
+        for size in 1..=stream.len() {
+            let mut events = Events::new(16).skipping(200);
+            let (mut whole, mut skipped) = (Vec::new(), Vec::new());
+            for chunk in stream.chunks(size) {
+                events.push(chunk);
+                loop {
+                    match events.next_event() {
+                        Ok(Some(event)) => whole.push(event.data),
+                        Ok(None) => break,
+                        Err(TooLong::Skipped(message)) => skipped.extend(message.parts),
+                        Err(TooLong::Endless) => panic!("cut into {size}"),
+                    }
+                }
+            }
+            assert_eq!(whole, ["{\"id\":1}", "{\"id\":2}"], "cut into {size}");
+            let expected = [7, 8].map(|id| Part::Response(Id::Number(id)));
+            assert_eq!(skipped, expected, "cut into {size}");
+            assert_eq!(events.last_id(), Some("3"), "cut into {size}");
+        }
+    }
+
+    #[test]
+    fn an_event_above_what_is_skipped_ends_the_stream() {
+        let mut events = Events::new(10).skipping(20);
+        events.push(b"data: 0123456789abcde");
+        assert_eq!(events.next_event(), Ok(None));
+        events.push(b"0123456789");
+        assert_eq!(events.next_event(), Err(TooLong::Endless));
     }
 }

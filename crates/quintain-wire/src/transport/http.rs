@@ -17,11 +17,11 @@ use tokio::time::{sleep, timeout};
 
 use super::courier::{self, Courier, HttpConfig, shown};
 use super::events::Events;
-use super::{Outgoing, RawAnswer, RawHttp, Sink, Transport, TransportError};
+use super::{Headers, Outgoing, RawAnswer, RawHttp, Sink, Transport, TransportError};
 use crate::frame::Recording;
 use crate::limits::Limits;
+use crate::message::{Id, TooLong};
 use crate::net::{bounded_body, chain};
-use crate::rpc::{Headers, Id};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -238,7 +238,9 @@ impl Inner {
         id: &Id,
         headers: &HeaderMap,
     ) -> Result<(), TransportError> {
-        let mut events = Events::new(self.limits.message_bytes);
+        // The stream is for one call: an event that is too large fails it at once.
+        let fresh = || Events::new(self.limits.message_bytes);
+        let mut events = fresh();
         let mut broken = self.pump(response, &mut events, Some(id)).await?;
         let mut fruitless = 0;
         while self.sink.awaits(id) {
@@ -252,7 +254,7 @@ impl Inner {
             }
             sleep(retry(&events)).await;
             let response = self.resume(&last, headers).await?;
-            events = resumed(&events, &last, self.limits.message_bytes);
+            events = resumed(fresh(), &events, &last);
             broken = self.pump(response, &mut events, Some(id)).await?;
             fruitless = if events.last_id() == Some(&last) { fruitless + 1 } else { 0 };
         }
@@ -306,7 +308,8 @@ impl Inner {
                     }
                     Ok(Some(_)) => {}
                     Ok(None) => break,
-                    Err(_) => {
+                    Err(TooLong::Skipped(message)) => self.sink.oversized(message),
+                    Err(TooLong::Endless) => {
                         let limit = self.limits.message_bytes;
                         return Err(TransportError::TooLarge { limit });
                     }
@@ -319,7 +322,9 @@ impl Inner {
     async fn listen(&self, extra: Headers, opened: oneshot::Sender<()>) {
         let mut opened = Some(opened);
         let url = self.courier.url();
-        let mut events = Events::new(self.limits.message_bytes);
+        let Limits { message_bytes, skipped_bytes, .. } = self.limits;
+        let fresh = || Events::new(message_bytes).skipping(skipped_bytes);
+        let mut events = fresh();
         let mut fruitless = 0;
         while fruitless < FRUITLESS {
             let Some(session) = self.session() else { return };
@@ -338,8 +343,7 @@ impl Inner {
             if let Some(opened) = opened.take() {
                 let _ = opened.send(());
             }
-            events =
-                resumed(&events, last.as_deref().unwrap_or_default(), self.limits.message_bytes);
+            events = resumed(fresh(), &events, last.as_deref().unwrap_or_default());
             if self.pump(response, &mut events, None).await.is_err() {
                 return;
             }
@@ -351,8 +355,7 @@ impl Inner {
 }
 
 /// A parser for the continuation of a stream: what was cut off in the middle is sent again.
-fn resumed(before: &Events, last: &str, limit: usize) -> Events {
-    let mut events = Events::new(limit);
+fn resumed(mut events: Events, before: &Events, last: &str) -> Events {
     if !last.is_empty() {
         events.push(format!("id: {last}\n").as_bytes());
     }

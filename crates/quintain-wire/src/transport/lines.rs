@@ -2,9 +2,10 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 
-/// A line grew beyond the cap before it ended.
-#[derive(Debug, PartialEq, Eq)]
-pub struct LineTooLong;
+use crate::message::{Skip, TooLong};
+
+/// Room for ordinary lines.
+const ORDINARY: usize = 64 << 10;
 
 /// Collects bytes and gives back whole lines, without `\n`, `\r\n` or empty lines.
 #[derive(Debug)]
@@ -13,12 +14,23 @@ pub struct Lines {
     /// Bytes of the buffer known to hold no line end, so that no byte is looked at twice.
     searched: usize,
     limit: usize,
+    skippable: usize,
+    /// The line that is being skipped, since it exceeded the limit.
+    skip: Option<Skip>,
 }
 
 impl Lines {
-    /// Lines of at most `limit` bytes.
+    /// Lines of at most `limit` bytes; a longer one ends the stream.
     pub fn new(limit: usize) -> Self {
-        Self { buffer: BytesMut::with_capacity(64 << 10), searched: 0, limit }
+        let buffer = BytesMut::with_capacity(ORDINARY);
+        Self { buffer, searched: 0, limit, skippable: 0, skip: None }
+    }
+
+    /// Lines above the limit are skipped up to so many bytes, and do not end the stream.
+    #[must_use]
+    pub fn skipping(mut self, bytes: usize) -> Self {
+        self.skippable = bytes;
+        self
     }
 
     /// Where the next bytes are to be read into.
@@ -32,18 +44,21 @@ impl Lines {
     /// The next whole line, `None` if more bytes are needed.
     ///
     /// # Errors
-    /// When the line that is being collected exceeds the limit.
-    pub fn next_line(&mut self) -> Result<Option<Bytes>, LineTooLong> {
+    /// When a line exceeds the limit.
+    pub fn next_line(&mut self) -> Result<Option<Bytes>, TooLong> {
         loop {
             let Some(end) = memchr::memchr(b'\n', &self.buffer[self.searched..]) else {
+                if self.skip.is_some() || self.buffer.len() > self.limit {
+                    self.skip_buffer()?;
+                }
                 self.searched = self.buffer.len();
-                return if self.searched > self.limit { Err(LineTooLong) } else { Ok(None) };
+                return Ok(None);
             };
             let mut line = self.buffer.split_to(self.searched + end);
             self.buffer.advance(1);
             self.searched = 0;
-            if line.len() > self.limit {
-                return Err(LineTooLong);
+            if self.skip.is_some() || line.len() > self.limit {
+                return Err(self.skip_end(&line));
             }
             if line.last() == Some(&b'\r') {
                 line.truncate(line.len() - 1);
@@ -54,17 +69,43 @@ impl Lines {
         }
     }
 
-    /// What stands after the last line end, once the stream is over.
-    pub fn rest(&mut self) -> Option<Bytes> {
+    /// What comes after the last line end, once the stream is over.
+    ///
+    /// # Errors
+    /// When that exceeds the limit.
+    pub fn rest(&mut self) -> Result<Option<Bytes>, TooLong> {
         self.searched = 0;
         let rest = self.buffer.split().freeze();
-        (!rest.iter().all(u8::is_ascii_whitespace)).then_some(rest)
+        if self.skip.is_some() {
+            return Err(self.skip_end(&rest));
+        }
+        Ok((!rest.iter().all(u8::is_ascii_whitespace)).then_some(rest))
+    }
+
+    /// Skips everything that has come of a line, and gives its memory back.
+    fn skip_buffer(&mut self) -> Result<(), TooLong> {
+        let first = self.skip.is_none();
+        self.skip.get_or_insert_with(|| Skip::new(self.skippable)).feed(&self.buffer)?;
+        if first {
+            self.buffer = BytesMut::with_capacity(ORDINARY);
+        }
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn skip_end(&mut self, rest: &[u8]) -> TooLong {
+        let mut skip = self.skip.take().unwrap_or_else(|| Skip::new(self.skippable));
+        match skip.feed(rest) {
+            Ok(()) => TooLong::Skipped(skip.end()),
+            Err(endless) => endless,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::{Id, Part};
     use proptest::prelude::*;
 
     fn split(chunks: &[Vec<u8>]) -> Vec<Bytes> {
@@ -76,7 +117,7 @@ mod tests {
                 out.push(line);
             }
         }
-        out.extend(lines.rest());
+        out.extend(lines.rest().unwrap());
         out
     }
 
@@ -101,7 +142,52 @@ mod tests {
     fn an_endless_line_is_refused_at_the_limit() {
         let mut lines = Lines::new(10);
         lines.buffer().extend_from_slice(b"0123456789a");
-        assert_eq!(lines.next_line(), Err(LineTooLong));
+        assert_eq!(lines.next_line(), Err(TooLong::Endless));
+    }
+
+    #[test]
+    fn a_line_above_the_limit_is_skipped_and_the_next_one_read_however_they_are_cut() {
+        let text = br#"{"id":1}
+{"result":"0123456789","id":7}
+{"id":2}
+{"id":8,"result":"0123456789"}"#;
+        for size in 1..=text.len() {
+            let mut lines = Lines::new(10).skipping(100);
+            let mut out = Vec::new();
+            for chunk in text.chunks(size) {
+                lines.buffer().extend_from_slice(chunk);
+                loop {
+                    match lines.next_line() {
+                        Ok(None) => break,
+                        read => out.push(read),
+                    }
+                }
+                assert!(lines.buffer.len() <= 10 || size > 10, "{}", lines.buffer.len());
+            }
+            out.push(lines.rest());
+            let skipped = |id| {
+                move |read: &Result<Option<Bytes>, TooLong>| match read {
+                    Err(TooLong::Skipped(message)) => {
+                        message.parts == [Part::Response(Id::Number(id))]
+                    }
+                    _ => false,
+                }
+            };
+            assert_eq!(out.len(), 4, "{out:?}");
+            assert_eq!(out[0], Ok(Some("{\"id\":1}".into())));
+            assert!(skipped(7)(&out[1]), "{out:?}");
+            assert_eq!(out[2], Ok(Some("{\"id\":2}".into())));
+            assert!(skipped(8)(&out[3]), "{out:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_above_what_is_skipped_ends_the_stream() {
+        let mut lines = Lines::new(10).skipping(20);
+        lines.buffer().extend_from_slice(b"0123456789abcde");
+        assert_eq!(lines.next_line(), Ok(None));
+        lines.buffer().extend_from_slice(b"0123456789\n");
+        assert_eq!(lines.next_line(), Err(TooLong::Endless));
     }
 
     #[test]

@@ -8,13 +8,16 @@ mod outbox;
 pub mod sse;
 pub mod stdio;
 
-use ::http::{HeaderMap, StatusCode};
+use ::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use crate::auth::AuthError;
-use crate::rpc::{Headers, Id};
+use crate::message::{Id, Oversized};
+
+/// Headers that go with a message over HTTP.
+pub type Headers = Vec<(HeaderName, HeaderValue)>;
 
 /// One message on its way to the target.
 #[derive(Debug, Default)]
@@ -69,6 +72,9 @@ pub trait Transport: Send + Sync {
 pub trait Sink: Send + Sync {
     /// A whole message arrived.
     fn received(&self, frame: Bytes);
+
+    /// A message exceeded the limit and was skipped; the transport goes on.
+    fn oversized(&self, message: Oversized);
 
     /// The request `id` will not be answered on this transport.
     fn failed(&self, id: &Id, error: TransportError);
@@ -133,6 +139,12 @@ pub enum TransportError {
     #[error("the target sent a message longer than {}", size(*.limit))]
     TooLarge {
         /// The cap.
+        limit: usize,
+    },
+    /// A line or event was so long that skipping it was given up, and with it the connection.
+    #[error("the target sent a message longer than {}, which closed the connection", size(*.limit))]
+    Endless {
+        /// The cap on what is skipped.
         limit: usize,
     },
     /// The target does not read what we send.
@@ -253,7 +265,7 @@ fn why_of(why: &str) -> String {
 }
 
 /// A number of bytes as people say it.
-fn size(bytes: usize) -> String {
+pub(crate) fn size(bytes: usize) -> String {
     match bytes {
         _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
         _ => format!("{bytes} bytes"),

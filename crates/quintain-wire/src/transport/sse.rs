@@ -14,11 +14,11 @@ use url::Url;
 
 use super::courier::{self, Courier, HttpConfig, shown};
 use super::events::{Event, Events};
-use super::{Outgoing, RawAnswer, RawHttp, Sink, Transport, TransportError};
+use super::{Headers, Outgoing, RawAnswer, RawHttp, Sink, Transport, TransportError};
 use crate::frame::Recording;
 use crate::limits::Limits;
+use crate::message::{Id, TooLong};
 use crate::net::chain;
-use crate::rpc::{Headers, Id};
 
 /// Servers have been seen to never answer a POST to a forgotten session.
 const POST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -49,7 +49,8 @@ impl SseTransport {
         sink: Arc<dyn Sink>,
     ) -> Result<Self, TransportError> {
         let courier = Courier::new(config, recording)?;
-        let mut stream = Stream { events: Events::new(limits.message_bytes), response: None };
+        let events = Events::new(limits.message_bytes).skipping(limits.skipped_bytes);
+        let mut stream = Stream { events, limits, sink: sink.clone(), response: None };
         let endpoint = timeout(wait, find_endpoint(&courier, &mut stream))
             .await
             .map_err(|_| TransportError::TimedOut { after: wait })??;
@@ -99,6 +100,8 @@ async fn find_endpoint(courier: &Courier, stream: &mut Stream) -> Result<Url, Tr
 struct Stream {
     response: Option<Response>,
     events: Events,
+    limits: Limits,
+    sink: Arc<dyn Sink>,
 }
 
 impl Stream {
@@ -108,7 +111,13 @@ impl Stream {
             match self.events.next_event() {
                 Ok(Some(event)) => return Ok(event),
                 Ok(None) => {}
-                Err(_) => return Err(TransportError::TooLarge { limit: self.events.limit() }),
+                Err(TooLong::Skipped(message)) => {
+                    self.sink.oversized(message);
+                    continue;
+                }
+                Err(TooLong::Endless) => {
+                    return Err(TransportError::Endless { limit: self.limits.skipped_bytes });
+                }
             }
             match response.chunk().await {
                 Ok(Some(chunk)) => self.events.push(&chunk),

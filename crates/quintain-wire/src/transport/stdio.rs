@@ -19,9 +19,9 @@ use tokio::time::timeout;
 
 use super::lines::Lines;
 use super::outbox::{Full, Outbox};
-use super::{Outgoing, Sink, Transport, TransportError};
+use super::{Headers, Outgoing, Sink, Transport, TransportError};
 use crate::limits::Limits;
-use crate::rpc::Headers;
+use crate::message::TooLong;
 
 /// How long a target may take to leave after its stdin was closed. Many have a timer running and
 /// would stay for as long as that takes; everybody waits for them.
@@ -86,7 +86,7 @@ impl StdioTransport {
         let ring = Arc::new(Ring::new(limits.stderr_bytes));
         let (leave, left) = oneshot::channel();
         let writer = tokio::spawn(outbox.clone().keep_writing());
-        let reader = tokio::spawn(read(stdout, limits.message_bytes, sink.clone()));
+        let reader = tokio::spawn(read(stdout, limits, sink.clone()));
         let listener = tokio::spawn(listen(stderr, ring.clone()));
         let tasks = [writer.abort_handle(), reader.abort_handle(), listener.abort_handle()];
         let keeper = tokio::spawn(keep(child, reader, listener, left, sink.clone(), ring.clone()));
@@ -237,10 +237,10 @@ async fn leave(child: &mut Group) {
 
 async fn read(
     mut stdout: ChildStdout,
-    limit: usize,
+    limits: Limits,
     sink: Arc<dyn Sink>,
 ) -> Option<TransportError> {
-    let mut lines = Lines::new(limit);
+    let mut lines = Lines::new(limits.message_bytes).skipping(limits.skipped_bytes);
     loop {
         match stdout.read_buf(lines.buffer()).await {
             Ok(0) => break,
@@ -251,12 +251,17 @@ async fn read(
             match lines.next_line() {
                 Ok(Some(line)) => sink.received(line),
                 Ok(None) => break,
-                Err(_) => return Some(TransportError::TooLarge { limit }),
+                Err(TooLong::Skipped(message)) => sink.oversized(message),
+                Err(TooLong::Endless) => {
+                    return Some(TransportError::Endless { limit: limits.skipped_bytes });
+                }
             }
         }
     }
-    if let Some(rest) = lines.rest() {
-        sink.received(rest);
+    match lines.rest() {
+        Ok(Some(rest)) => sink.received(rest),
+        Err(TooLong::Skipped(message)) => sink.oversized(message),
+        Ok(None) | Err(TooLong::Endless) => {}
     }
     None
 }

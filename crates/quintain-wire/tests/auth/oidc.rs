@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
-use quintain_wire::auth::oauth::{ClientAuthMethod, HeadlessOpener};
+use quintain_wire::auth::oauth::{ClientAuthMethod, HeadlessOpener, SigningKey};
 use quintain_wire::auth::{
     AuthConfig, AuthContext, AuthError, Authorizer, Clock, GrantConfig, LoginOptions, OAuthConfig,
     Refusal, authorizer, login,
@@ -24,9 +24,14 @@ use crate::support::{context, oauth, secret, token};
 /// The child, and its stdout: node would die of a closed pipe.
 type Process = (Child, BufReader<ChildStdout>);
 
-/// The origin of the peer; the child ends when our end of its stdin is closed.
+/// The origin of the peer.
 fn peer() -> Option<&'static str> {
-    static PEER: OnceLock<Option<(String, Process)>> = OnceLock::new();
+    ready().and_then(|ready| ready["issuer"].as_str())
+}
+
+/// What the peer said when it was ready; the child ends when our end of its stdin is closed.
+fn ready() -> Option<&'static Value> {
+    static PEER: OnceLock<Option<(Value, Process)>> = OnceLock::new();
     let peer = PEER.get_or_init(|| {
         let folder = std::path::PathBuf::from(std::env::var_os("QUINTAIN_PEER_OIDC")?);
         let node = std::env::var_os("QUINTAIN_PEER_NODE").unwrap_or_else(|| "node".into());
@@ -43,14 +48,14 @@ fn peer() -> Option<&'static str> {
         stdout.read_line(&mut line).unwrap();
         let ready: Value = serde_json::from_str(&line)
             .unwrap_or_else(|_| panic!("the peer in {} did not start", folder.display()));
-        Some((ready["issuer"].as_str().unwrap().to_owned(), (child, stdout)))
+        Some((ready, (child, stdout)))
     });
     if peer.is_none() {
         assert!(std::env::var_os("CI").is_none(), "QUINTAIN_PEER_OIDC is not set, and this is CI");
         // Written around the test harness, which would swallow it.
         let _ = std::io::stderr().write_all(b"SKIPPED: no oidc-provider, set QUINTAIN_PEER_OIDC\n");
     }
-    peer.as_ref().map(|(origin, _)| origin.as_str())
+    peer.as_ref().map(|(ready, _)| ready)
 }
 
 fn url(origin: &str, path: &str) -> Url {
@@ -125,6 +130,28 @@ async fn client_credentials_open_the_resource() {
         let auth = oauth(config, &server, context());
         assert_eq!(call(&*auth, &server).await.unwrap(), StatusCode::OK);
     }
+}
+
+#[tokio::test]
+async fn a_key_that_signs_opens_the_resource_and_one_of_another_kind_is_refused() {
+    let (Some(origin), Some(ready)) = (peer(), ready()) else { return };
+    let server = url(origin, "/mcp-protected");
+    let config = |algorithm: &str| OAuthConfig {
+        client_id: Some("machine-key".to_owned()),
+        resource: Some(server.to_string()),
+        ..OAuthConfig::new(GrantConfig::ClientCredentials {
+            key: Some(SigningKey {
+                pem: secret(ready["key"].as_str().unwrap()),
+                algorithm: algorithm.to_owned(),
+                key_id: Some("key-1".to_owned()),
+            }),
+        })
+    };
+    let auth = oauth(config("ES256"), &server, context());
+    assert_eq!(call(&*auth, &server).await.unwrap(), StatusCode::OK);
+    let auth = oauth(config("RS256"), &server, context());
+    let error = call(&*auth, &server).await.unwrap_err();
+    assert!(matches!(error, AuthError::Key { .. }), "{error}");
 }
 
 #[tokio::test]

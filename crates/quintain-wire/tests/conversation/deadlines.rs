@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use quintain_wire::rpc::{CallError, Deadline, Id, Notice};
+use quintain_wire::message::Id;
+use quintain_wire::rpc::{CallError, Deadline, Notice};
 use quintain_wire::transport::{Sink, TransportError};
 use serde_json::{Map, json};
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use quintain_wire::rpc::{Deadline, Id, Notice};
+use quintain_wire::message::Id;
+use quintain_wire::rpc::{Deadline, Notice};
 use serde_json::json;
 
 use crate::script::{Target, answer, say};

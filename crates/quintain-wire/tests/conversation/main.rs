@@ -7,6 +7,7 @@
 mod deadlines;
 mod faults;
 mod listing;
+mod oversized;
 mod questions;
 mod raw_http;
 mod script;

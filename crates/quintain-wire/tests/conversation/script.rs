@@ -8,9 +8,10 @@ use futures_util::future::BoxFuture;
 use quintain_wire::era::{Agreement, Version};
 use quintain_wire::frame::Recording;
 use quintain_wire::limits::Limits;
-use quintain_wire::rpc::{Connection, Deadline, Headers, Id, Responder, Script};
+use quintain_wire::message::Id;
+use quintain_wire::rpc::{Connection, Deadline, Responder, Script};
 use quintain_wire::session::Session;
-use quintain_wire::transport::{Outgoing, Sink, Transport};
+use quintain_wire::transport::{Headers, Outgoing, Sink, Transport};
 use serde_json::{Value, json};
 
 /// A message as the target saw it.

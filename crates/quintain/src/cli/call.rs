@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use quintain_content::schema::{self, Fault};
 use quintain_engine::Sessions;
+use quintain_engine::exchange::notice;
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::tool_call::{self, ToolCall};
 use quintain_source::visible;
@@ -16,6 +17,9 @@ use super::{Desk, render};
 use crate::exit::Exit;
 
 const TAPE: usize = 64 << 20;
+/// The levels of the protocol, least severe first.
+const LOG_LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// Call a tool, read a resource, get a prompt, or send any request
 ///
@@ -44,6 +48,12 @@ pub(super) struct Args {
     /// Which server, if the target has several
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
+    /// Run the tool as a task and wait for its result
+    #[arg(long, conflicts_with_all = ["resource", "prompt", "raw"])]
+    task: bool,
+    /// Ask the server for log messages from this level on and show them on standard error
+    #[arg(long, value_name = "LEVEL", value_parser = LOG_LEVELS)]
+    log_level: Option<String>,
     /// Print the exchange as JSON
     #[arg(long)]
     json: bool,
@@ -80,6 +90,7 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
         Ok(resolved) => resolved,
         Err(exit) => return exit,
     };
+    world.tasks = args.task;
     let tape = Arc::new(Tape::new(TAPE));
     if args.frames {
         world.recorder = Some(tape.clone());
@@ -97,22 +108,37 @@ pub(super) async fn run(mut args: Args, desk: &Desk) -> Exit {
             return fail(&error.to_string(), help.as_deref(), target::exit_of(&error));
         }
     };
+    let link = match &ask {
+        Ask::Tool(call) => sessions.route(call),
+        Ask::Request(..) => sessions.link(args.server.as_deref()),
+    };
+    if let (Ok(link), Some(level)) = (&link, &args.log_level)
+        && let Err(error) = link.set_log_level(level).await
+    {
+        console.warn(&format!("the server sends no log messages: {}", visible(&error.to_string())));
+    }
     let exchange = match &ask {
         Ask::Tool(call) => {
             warn_of_arguments(&sessions, call, desk);
             let _busy = console.busy(&format!("calling {}", call.tool));
-            sessions.call(call).await
+            if args.task { sessions.call_as_task(call).await } else { sessions.call(call).await }
         }
-        Ask::Request(method, params) => match sessions.link(args.server.as_deref()) {
+        Ask::Request(method, params) => match &link {
             Ok(link) => {
                 let _busy = console.busy(&format!("sending {method}"));
                 Ok(link.exchange(method, params.clone()).await)
             }
-            Err(error) => Err(error),
+            Err(error) => Err(error.clone()),
         },
     };
     let exit = match exchange {
-        Ok(exchange) => report(&exchange, args.json, desk),
+        Ok(mut exchange) => {
+            if let (Ok(link), Some(_)) = (&link, &args.log_level) {
+                exchange.notices.extend(link.take_notices().iter().map(notice));
+                show_logs(&exchange, desk);
+            }
+            report(&exchange, args.json, desk)
+        }
         Err(error) => fail(&error.to_string(), None, Exit::Usage),
     };
     sessions.close().await;
@@ -204,6 +230,22 @@ fn warn_of_arguments(sessions: &Sessions, call: &ToolCall, desk: &Desk) {
             Fault::Schema => "the tool's schema is unusable",
         };
         desk.console.warn(&format!("{what} at {}: {}", visible(place), visible(&problem.message)));
+    }
+}
+
+/// The log messages that came with an answer, one per line.
+fn show_logs(exchange: &Exchange, desk: &Desk) {
+    let logs = exchange.notices.iter().filter(|notice| notice["method"] == "notifications/message");
+    for params in logs.map(|notice| &notice["params"]) {
+        let word = |name: &str| params[name].as_str().unwrap_or_default();
+        let data = match &params["data"] {
+            Value::String(text) => text.clone(),
+            data => data.to_string(),
+        };
+        let logger = word("logger");
+        let from = if logger.is_empty() { String::new() } else { format!(" {logger}") };
+        let line = format!("log {}{from}: {data}", word("level"));
+        desk.console.err(&visible(&line));
     }
 }
 

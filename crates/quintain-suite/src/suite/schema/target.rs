@@ -6,7 +6,7 @@ use quintain_content::schema::build::{
 };
 use serde_json::{Value, json};
 
-use crate::suite::auth::{CLIENT_AUTHS, GRANTS, PLACEMENTS, TYPES};
+use crate::suite::auth::{ALGORITHMS, CLIENT_AUTHS, GRANTS, PLACEMENTS, TYPES};
 use crate::suite::respond::ACTIONS;
 use crate::suite::server::{TRANSPORTS, WAYS};
 use crate::suite::target::VERSIONS;
@@ -161,6 +161,14 @@ pub(super) fn auth() -> Value {
         ("tokenUrl", url("Where to get tokens; discovered if absent")),
         ("clientId", scalar("The id of this client")),
         ("clientSecret", scalar("The secret of this client")),
+        ("privateKey", scalar("A private key in PEM that signs instead of a secret")),
+        ("signingAlgorithm", choice("How `privateKey` signs [default: ES256]", &ALGORITHMS)),
+        ("keyId", scalar("The `kid` of `privateKey`, where the server knows several keys")),
+        ("assertion", scalar("The JWT of `jwt_bearer`")),
+        ("idToken", scalar("The ID token of a user, for `identity_assertion`")),
+        ("idpTokenUrl", url("Where the identity provider exchanges `idToken`")),
+        ("idpClientId", scalar("The id of the client at the identity provider")),
+        ("idpClientSecret", scalar("The secret of the client at the identity provider")),
         ("scopes", scalars("What the token shall allow")),
         ("clientAuthMethod", choice("How the client proves itself", &CLIENT_AUTHS)),
         ("tokenEndpointAuthMethod", choice("The same as `clientAuthMethod`", &CLIENT_AUTHS)),
@@ -175,9 +183,9 @@ pub(super) fn auth() -> Value {
     let user = ["username", "password"];
     let of_key = key.clone().map(|(name, _)| name);
     let of_oauth: Vec<_> = oauth.iter().map(|(name, _)| *name).chain(user).collect();
-    let by_password = json!({
-        "properties": {"grantType": {"const": "password"}}, "required": ["grantType"],
-    });
+    let by = |grant: &str| json!({"properties": {"grantType": {"const": grant}}, "required": ["grantType"]});
+    let by_client = json!({"properties": {"grantType": {"const": "client_credentials"}}});
+    let proofs = json!([{"required": ["clientSecret"]}, {"required": ["privateKey"]}]);
     let rules = json!([
         {"if": kind("bearer"), "then": {"required": ["token"], "propertyNames": only(&["token"])}},
         {"if": kind("basic"), "then": {"required": user, "propertyNames": only(&user)}},
@@ -192,9 +200,15 @@ pub(super) fn auth() -> Value {
             "if": kind("oauth"),
             "then": {
                 "propertyNames": only(&of_oauth),
-                "if": by_password,
-                "then": {"required": user},
-                "else": {"required": ["clientId", "clientSecret"]},
+                "allOf": [
+                    {"if": by("password"), "then": {"required": user}},
+                    {"if": by("jwt_bearer"), "then": {"required": ["assertion"]}},
+                    {
+                        "if": by("identity_assertion"),
+                        "then": {"required": ["idToken", "idpTokenUrl", "idpClientId"]},
+                    },
+                    {"if": by_client, "then": {"required": ["clientId"], "anyOf": proofs}},
+                ],
             },
         },
     ]);

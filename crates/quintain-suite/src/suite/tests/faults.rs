@@ -76,6 +76,9 @@ fn missing_parts_of_auth_are_each_reported() {
     assert_eq!(auth("{type: api_key}"), ["config::missing-key"]);
     assert_eq!(auth("{type: oauth}"), ["config::missing-key"; 2]);
     assert_eq!(auth("{type: oauth, grantType: password}"), ["config::missing-key"; 2]);
+    assert_eq!(auth("{type: oauth, grantType: jwt_bearer}"), ["config::missing-key"]);
+    assert_eq!(auth("{type: oauth, grantType: identity_assertion}"), ["config::missing-key"; 3]);
+    assert_eq!(auth("{type: oauth, privateKey: x}"), ["config::missing-key"]);
     assert_eq!(
         auth("{type: oauth, grantType: code, clientId: a, clientSecret: b}"),
         ["config::unknown-value"]

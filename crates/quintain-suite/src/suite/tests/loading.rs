@@ -93,7 +93,7 @@ fn both_oauth_grants_load() {
     )) else {
         panic!()
     };
-    assert!(matches!(oauth.grant, Grant::ClientCredentials));
+    assert!(matches!(oauth.grant, Grant::ClientCredentials { key: None }));
     assert_eq!(oauth.token_url.as_deref(), Some("https://auth.example.org/token"));
     assert_eq!(oauth.scopes, ["read", "write"]);
     assert_eq!(oauth.client_auth, ClientAuth::Basic);
@@ -108,6 +108,35 @@ fn both_oauth_grants_load() {
     };
     assert!(matches!(oauth.grant, Grant::Password { .. }));
     assert!(oauth.client_id.is_none());
+}
+
+#[test]
+fn grants_that_need_no_client_secret_load() {
+    let oauth = |text: &str| match auth(&format!("type: oauth\n{text}")) {
+        Auth::OAuth(oauth) => oauth,
+        _ => panic!("{text}"),
+    };
+    let signed =
+        oauth("clientId: me\nprivateKey: '{{env.MCP_KEY}}'\nsigningAlgorithm: RS256\nkeyId: k1");
+    let Grant::ClientCredentials { key: Some(key) } = &signed.grant else { panic!("{signed:?}") };
+    assert_eq!((key.pem.expose_secret(), key.algorithm), ("<MCP_KEY>", "RS256"));
+    assert_eq!((key.key_id.as_deref(), signed.client_secret.is_none()), (Some("k1"), true));
+    let signed = oauth("clientId: me\nprivateKey: pem");
+    assert!(
+        matches!(&signed.grant, Grant::ClientCredentials { key: Some(key) } if key.algorithm == "ES256")
+    );
+    let workload = oauth("grantType: jwt_bearer\nassertion: '{{env.MCP_JWT}}'");
+    let Grant::JwtBearer { assertion } = &workload.grant else { panic!("{workload:?}") };
+    assert_eq!(assertion.expose_secret(), "<MCP_JWT>");
+    let employee = oauth(
+        "grantType: identity_assertion\nidToken: '{{env.MCP_ID}}'\nidpTokenUrl: https://idp.example.org/token\nidpClientId: app\nclientId: me\nclientSecret: s",
+    );
+    let Grant::IdentityAssertion(provider) = &employee.grant else { panic!("{employee:?}") };
+    assert_eq!(
+        (provider.id_token.expose_secret(), provider.client_id.as_str()),
+        ("<MCP_ID>", "app")
+    );
+    assert_eq!(employee.client_id.as_deref(), Some("me"));
 }
 
 #[test]

@@ -17,8 +17,9 @@ import time
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-LIE = sys.argv[1]
 LOCK = threading.Lock()
+SERVER, OPENID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
+RESOURCE = "/.well-known/oauth-protected-resource"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -108,8 +109,8 @@ class Handler(BaseHTTPRequestHandler):
         return self.send(200, answer)
 
 
-def start():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+def start(handler=Handler):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     server.request_queue_size = 128
     server.origin = f"http://127.0.0.1:{server.server_address[1]}"
@@ -128,24 +129,32 @@ def metadata(issuer, login, token):
     return {"issuer": issuer, **document} if issuer else document
 
 
-honest, target = start(), start()
-SERVER, OPENID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
-RESOURCE = "/.well-known/oauth-protected-resource"
-honest.documents = {SERVER: metadata(honest.origin, honest.origin, honest.origin)}
-lie = metadata(honest.origin, honest.origin, target.origin)
-resource = {"resource": f"{target.origin}/mcp", "authorization_servers": [honest.origin]}
-target.documents = {
-    "none": {SERVER: metadata(target.origin, target.origin, target.origin)},
-    "issuer": {SERVER: lie},
-    "openid": {OPENID: lie},
-    "no-issuer": {SERVER: metadata(None, honest.origin, target.origin)},
-    "own": {SERVER: metadata(target.origin, honest.origin, target.origin)},
-    "resource": {f"{RESOURCE}/mcp": resource, SERVER: lie},
-    "elsewhere": {SERVER: lie},
-}[LIE]
-if LIE == "elsewhere":
-    target.challenge = f'Bearer resource_metadata="{honest.origin}/internal/secrets"'
-for server in (honest, target):
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-print(json.dumps({"url": f"{target.origin}/mcp", "honest": honest.origin}), flush=True)
-threading.Event().wait()
+def serve(url, **further):
+    """Runs the servers and prints where the MCP server is."""
+    print(json.dumps({"url": url, **further}), flush=True)
+    threading.Event().wait()
+
+
+def main(lie):
+    honest, target = start(), start()
+    honest.documents = {SERVER: metadata(honest.origin, honest.origin, honest.origin)}
+    false = metadata(honest.origin, honest.origin, target.origin)
+    resource = {"resource": f"{target.origin}/mcp", "authorization_servers": [honest.origin]}
+    target.documents = {
+        "none": {SERVER: metadata(target.origin, target.origin, target.origin)},
+        "issuer": {SERVER: false},
+        "openid": {OPENID: false},
+        "no-issuer": {SERVER: metadata(None, honest.origin, target.origin)},
+        "own": {SERVER: metadata(target.origin, honest.origin, target.origin)},
+        "resource": {f"{RESOURCE}/mcp": resource, SERVER: false},
+        "elsewhere": {SERVER: false},
+    }[lie]
+    if lie == "elsewhere":
+        target.challenge = f'Bearer resource_metadata="{honest.origin}/internal/secrets"'
+    for server in (honest, target):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    serve(f"{target.origin}/mcp", honest=honest.origin)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

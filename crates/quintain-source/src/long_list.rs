@@ -1,25 +1,10 @@
-//! Stores the nodes of long lists in a tenth of the memory: a suite may have more tests than fit into
-//! memory as trees.
+//! Long lists while they are read: a suite may have more tests than fit into memory as trees, so the nodes
+//! of such a list are packed.
 
-use crate::node::{Node, NodeKind};
+use crate::node::{Node, NodeKind, Packed};
 
 /// From this number of items on, a list that may be long stores them packed.
 pub(crate) const LONG: usize = 2048;
-
-/// A node that must be unpacked before use.
-#[derive(Debug, Clone)]
-pub struct Packed(Box<[u8]>);
-
-impl Packed {
-    pub fn new(node: &Node) -> Self {
-        // Serialising plain data into memory cannot fail; an empty text unpacks to nothing.
-        Self(postcard::to_allocvec(node).unwrap_or_default().into())
-    }
-
-    pub fn unpack(&self) -> Node {
-        postcard::from_bytes(&self.0).unwrap_or_default()
-    }
-}
 
 /// Which list of a document may be too long for a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

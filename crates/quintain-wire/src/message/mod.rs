@@ -1,11 +1,16 @@
 //! JSON-RPC messages as slices of the bytes they came in: nothing is dropped, little is copied.
 
+mod oversized;
+
 use std::borrow::Cow;
 
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+pub(crate) use oversized::Skip;
+pub use oversized::{Oversized, Part, TooLong};
 
 /// A request id. Targets may send anything; ours are numbers unless a fault is wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

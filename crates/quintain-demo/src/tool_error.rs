@@ -1,12 +1,14 @@
 //! Why a tool call failed, and how much of it each twin shows.
 
+use std::path::Path;
+
 use rmcp::{
     ErrorData,
     model::{CallToolResponse, CallToolResult, ContentBlock},
 };
 use serde_json::{Value, json};
 
-use crate::server::Demo;
+use crate::config::Twin;
 
 /// A failed tool call.
 #[derive(Debug, thiserror::Error)]
@@ -43,18 +45,23 @@ impl ToolError {
         Self::Invalid(vec![json!({ "argument": argument, "problem": problem })])
     }
 
-    /// Turns the failure into the response for the client.
-    pub(super) fn answer(self, tool: &str, demo: &Demo) -> Result<CallToolResponse, ErrorData> {
+    /// Turns the failure into what the client gets to see; `data` is the folder of the store.
+    pub(crate) fn answer(
+        self,
+        tool: &str,
+        twin: Twin,
+        data: &Path,
+    ) -> Result<CallToolResponse, ErrorData> {
         let text = match self {
             Self::Invalid(problems) => {
                 let data = json!({ "validation_errors": problems });
                 return Err(ErrorData::invalid_params("invalid arguments", Some(data)));
             }
-            // PLANTED (error-leak): the caller gets statement, path and a stack trace.
-            error if demo.twin().is_vulnerable() => format!(
+            // PLANTED (error-leak): statement, path and a trace go to whoever provoked the error.
+            error if twin.is_vulnerable() => format!(
                 "Error: {error}\n    at techmart::tools::{tool}::call (src/tools/{tool}.rs:87)\n    \
                  at techmart::store::Store::run (src/store/mod.rs:131)\n    database: {}",
-                demo.store().root().join("techmart.db").display()
+                data.join("techmart.db").display()
             ),
             error @ (Self::Forbidden | Self::NotFound(_) | Self::Refused(_)) => error.to_string(),
             error => {
