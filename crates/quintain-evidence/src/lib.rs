@@ -20,6 +20,7 @@ pub mod redteam_report;
 pub mod response;
 pub mod result;
 pub mod run_diff;
+pub mod run_info;
 pub mod static_finding;
 pub mod surface;
 pub mod tally;
