@@ -4,7 +4,6 @@
 //! An attack is pure. It names its aims, writes attempts, and reads what came of them; the engine sends
 //! them, watches what happens outside the wire, and repeats what hit.
 
-mod aim;
 mod any;
 mod attempt;
 mod bout;
@@ -15,7 +14,7 @@ mod marks;
 mod needs;
 mod token;
 
-pub use aim::{Aim, Kind};
+pub use crate::knowledge::{Aim, Kind};
 pub use any::AnyAttack;
 pub use attempt::{Action, Attempt, HttpRequest};
 pub use bout::{Bout, Hit, Tried};

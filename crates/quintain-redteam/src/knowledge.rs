@@ -1,5 +1,6 @@
 //! What a survey learned about a target: calls that work, values it gave away, roots it declares.
 
+mod aim;
 mod classify;
 mod complaints;
 mod harm;
@@ -14,6 +15,7 @@ mod programs;
 mod synthesis;
 mod verbs;
 
+pub use aim::{Aim, Kind};
 pub use classify::{classify, words};
 pub use complaints::{Complaint, Want, amend, complaints};
 pub use harm::{Harm, destroys, harm_of, harm_of_call};
@@ -34,8 +36,6 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::redteam_report::Silent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use crate::attack::Aim;
 
 /// A call that works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

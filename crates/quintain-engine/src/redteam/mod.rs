@@ -30,8 +30,8 @@ mod shrink;
 mod siege;
 mod witness;
 
-use quintain_redteam::orders::insight;
-use quintain_redteam::orders::summed_up;
+use quintain_redteam::summary::insight;
+use quintain_redteam::summary::summed_up;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -47,8 +47,10 @@ use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::{Summary, Tally};
 use quintain_evidence::trial_record::TrialKey;
 use quintain_redteam::attack::{Field, Powers};
+use quintain_redteam::baseline::{part_suppressed, unused};
 use quintain_redteam::knowledge::Knowledge;
-use quintain_redteam::orders::{Orders, merge_places, part_suppressed, unused};
+use quintain_redteam::orders::Orders;
+use quintain_redteam::summary::merge_places;
 
 use crate::run::{Stop, mask};
 use crate::sessions::OpenError;

@@ -9,7 +9,8 @@ use quintain_evidence::redteam_report::NotRun;
 use quintain_redteam::attack::lasting;
 use quintain_redteam::attack::missing;
 use quintain_redteam::attack::{Action, Attempt, Field, MarkKey, PLANTED};
-use quintain_redteam::orders::{PluginOrder, TestDraft};
+use quintain_redteam::orders::PluginOrder;
+use quintain_redteam::regression::TestDraft;
 use serde_json::Map;
 
 use super::clock::Clock;

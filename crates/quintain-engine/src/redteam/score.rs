@@ -8,8 +8,8 @@ use quintain_evidence::surface::Surface;
 use quintain_evidence::trial_record::TrialRecord;
 use quintain_redteam::attack::Field;
 use quintain_redteam::knowledge::Knowledge;
-use quintain_redteam::orders::described;
-use quintain_redteam::orders::{Orders, interval};
+use quintain_redteam::orders::Orders;
+use quintain_redteam::summary::{described, interval};
 
 use super::findings::Findings;
 use super::plan::is_able;

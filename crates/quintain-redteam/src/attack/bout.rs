@@ -4,9 +4,9 @@ use quintain_evidence::evidence::{Evidence, Exchange};
 use quintain_evidence::finding::{Confidence, Place, Severity};
 use quintain_evidence::indicator::Indicator;
 
-use super::aim::Aim;
 use super::attempt::Attempt;
 use super::field::Field;
+use crate::knowledge::Aim;
 
 /// An attempt and what came of it.
 #[derive(Debug, Clone)]

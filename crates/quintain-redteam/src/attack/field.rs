@@ -5,9 +5,8 @@ use quintain_evidence::surface::{Surface, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::aim::{Aim, Kind};
 use super::token::Given;
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Aim, Kind, Knowledge};
 
 /// Everything known of a target.
 pub struct Field<'a> {

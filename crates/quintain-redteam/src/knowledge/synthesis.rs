@@ -3,10 +3,10 @@
 use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value, json};
 
+use super::Kind;
 use super::pattern::matching;
 use super::verbs::only_looks;
 use super::{Hints, Learned, classify, words, writes};
-use crate::attack::Kind;
 
 /// So many values are tried for one argument.
 const MAX_VALUES: usize = 10;

@@ -3,8 +3,8 @@
 use quintain_evidence::surface::Tool;
 use serde_json::Value;
 
+use super::Kind;
 use super::{classify, words};
-use crate::attack::Kind;
 
 /// Verbs of tools that change files or records.
 const WRITES: [&str; 25] = [

@@ -14,7 +14,7 @@ use quintain_evidence::redteam_report::{Coverage, Covered, State};
 use quintain_evidence::result::{CaseResult, Place as Written};
 use quintain_evidence::tally::Summary;
 use quintain_evidence::verdict::Verdict;
-use quintain_redteam::orders::{interval, risk};
+use quintain_redteam::summary::{interval, risk};
 use serde_json::{Map, Value, json};
 
 use super::fixture::{self, Case, HOSTILE};

@@ -9,7 +9,7 @@ use quintain_evidence::connection::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 
-use super::identities::IdentityOrder;
+use crate::orders::IdentityOrder;
 use quintain_content::secret::names_a_secret;
 
 /// Tells whether a text holds a secret.

@@ -29,7 +29,7 @@ impl Suppression {
 }
 
 /// Reads a list of accepted findings. What is wrong is reported, all of it.
-pub fn read(node: &Node, dx: &mut Diagnostics) -> Vec<Suppression> {
+pub fn read_suppressions(node: &Node, dx: &mut Diagnostics) -> Vec<Suppression> {
     let list = node.get("suppressions").unwrap_or(node);
     if list.is_null() {
         return Vec::new();
@@ -73,7 +73,7 @@ fn is_date(text: &str) -> bool {
 
 /// Parts findings into those that count and those that are accepted on this day. A fingerprint may be
 /// written as far as it is unique, or as the id of the finding.
-pub fn part(
+pub fn part_suppressed(
     findings: Vec<Finding>,
     suppressions: &[Suppression],
     today: &str,
@@ -122,7 +122,7 @@ mod tests {
         let mut dx = Diagnostics::new();
         let id = sources.add(SourceFile::new("x.yaml", text));
         let node = quintain_source::read(&sources, id, &mut dx).unwrap();
-        let found = read(&node, &mut dx);
+        let found = read_suppressions(&node, &mut dx);
         (found, dx.iter().map(|found| found.code).collect())
     }
 

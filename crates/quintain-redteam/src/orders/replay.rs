@@ -8,8 +8,8 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::tool_call::ToolCall;
 use serde_json::Value;
 
+use super::Orders;
 use super::intent::{PURPOSE, proposed};
-use super::orders::Orders;
 use crate::attack::AnyAttack;
 use crate::strategies;
 

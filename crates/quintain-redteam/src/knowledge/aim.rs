@@ -3,7 +3,7 @@
 use quintain_evidence::finding::Place;
 use serde_json::{Map, Value};
 
-use crate::knowledge::Baseline;
+use super::Baseline;
 
 /// One place to attack, with the call that reaches it.
 #[derive(Debug, Clone)]

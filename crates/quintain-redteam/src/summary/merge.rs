@@ -65,7 +65,7 @@ fn as_one(places: Vec<Finding>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::orders::{Suppression, part_suppressed, unused};
+    use crate::baseline::{Suppression, part_suppressed, unused};
     use quintain_evidence::finding::{Confidence, Severity, fingerprint};
 
     fn at(rule: &str, tool: &str, severity: Severity) -> Finding {

@@ -7,7 +7,8 @@ use quintain_evidence::indicator::Indicator;
 use quintain_evidence::probe::Step;
 use serde_json::json;
 
-use super::regression::{Regression, anywhere, literal, written};
+use super::Regression;
+use super::test_body::{anywhere, literal, written};
 
 /// An attempt that could be a test.
 #[derive(Debug, Clone)]
