@@ -10,7 +10,7 @@ use quintain_script::Host;
 use quintain_source::switched_on;
 use serde_json::{Map, Value, json};
 
-use crate::suite::{Prompt, Suite, Target, Test, VarFile, expand};
+use crate::suite::{Prompt, Suite, Target, Test, VarFile, expand, names};
 use quintain_evidence::event::Column;
 use quintain_evidence::result::TargetName;
 
@@ -267,12 +267,4 @@ fn wanted(test: &Test, target: &Target, prompt: &Prompt) -> bool {
 fn names_prompt(patterns: &[String], prompt: &Prompt) -> bool {
     let named = [Some(prompt.label.as_str()), prompt.id.as_deref()];
     patterns.iter().any(|pattern| named.iter().flatten().any(|name| names(pattern, name)))
-}
-
-/// A name as it is, the beginning of one before `*`, or a group before a colon.
-pub(crate) fn names(pattern: &str, name: &str) -> bool {
-    if let Some(start) = pattern.strip_suffix('*') {
-        return name.starts_with(start);
-    }
-    name == pattern || name.strip_prefix(pattern).is_some_and(|rest| rest.starts_with(':'))
 }

@@ -164,7 +164,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, called};
+    use crate::testing::{Stage, called};
 
     fn labels(stage: &Stage) -> Vec<String> {
         stage.with(|scene| Trace::of(scene).unwrap().steps().map(Span::label).collect())

@@ -62,7 +62,7 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::json;
 
-    use crate::assertions::testing::Stage;
+    use crate::testing::Stage;
 
     #[test]
     fn errors_are_answers_and_silence_is_none() {

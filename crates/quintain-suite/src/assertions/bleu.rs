@@ -101,7 +101,7 @@ fn compile(spec: &mut Spec<'_, '_>, how: &'static Score) -> Option<Box<dyn Check
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{Stage, flaw, passes};
 
     #[test]
     fn reasons_and_scores_are_those_of_promptfoo() {

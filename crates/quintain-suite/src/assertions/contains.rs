@@ -76,7 +76,7 @@ fn needle(kind: &str, value: Option<&Value>) -> Result<String, String> {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{Stage, flaw, passes};
 
     #[test]
     fn letters_count_unless_case_is_ignored() {

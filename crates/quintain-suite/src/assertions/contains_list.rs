@@ -136,7 +136,7 @@ fn needles(kind: &str, value: Option<&Value>) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{Stage, flaw, passes};
 
     #[test]
     fn one_of_several_is_enough_for_any() {

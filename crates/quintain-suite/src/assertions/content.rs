@@ -127,8 +127,8 @@ fn inventory(blocks: &[Value]) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile_with};
 
     fn blocks() -> Value {
         json!([

@@ -48,7 +48,7 @@ mod tests {
     use quintain_evidence::response::Response;
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{Stage, flaw};
 
     fn costs(cost: f64) -> Stage {
         Stage { response: Response { cost: Some(cost), ..Response::text("x") }, ..Stage::default() }

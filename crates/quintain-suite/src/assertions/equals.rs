@@ -59,7 +59,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, passes};
+    use crate::testing::{Stage, passes};
 
     #[test]
     fn text_is_compared_letter_by_letter() {

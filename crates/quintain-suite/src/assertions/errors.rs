@@ -328,8 +328,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile, compile_with, flaw, only_check};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile, compile_with, flaw, only_check};
 
     fn tool() -> Outcome {
         let texts = json!([{"type": "image"}, {"type": "text", "text": "no such user"}]);

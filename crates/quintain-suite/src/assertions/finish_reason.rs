@@ -53,7 +53,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use quintain_evidence::response::Response;
 
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{Stage, flaw};
 
     fn stopped(why: Option<&str>) -> Stage {
         let finish_reason = why.map(str::to_owned);

@@ -168,7 +168,7 @@ fn told<'t>(text: &'t str, words: &str, after: &str) -> Option<(&'t str, &'t str
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::Stage;
+    use crate::testing::Stage;
 
     fn reason(kind: &str, output: impl Into<serde_json::Value>) -> String {
         Stage::output(output).judge(&format!("[{{type: {kind}}}]")).reason

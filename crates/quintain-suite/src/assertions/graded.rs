@@ -311,7 +311,7 @@ mod tests {
     use quintain_evidence::verdict::Status;
 
     use super::*;
-    use crate::assertions::testing::{Stage, called, compile, flaw, only_check};
+    use crate::testing::{Stage, called, compile, flaw, only_check};
 
     /// Every type with a value that it accepts.
     const ALL: [(&str, &str); 21] = [

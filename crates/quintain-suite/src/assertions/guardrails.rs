@@ -67,7 +67,7 @@ mod tests {
     use quintain_evidence::response::Response;
     use serde_json::{Value, json};
 
-    use crate::assertions::testing::Stage;
+    use crate::testing::Stage;
 
     fn reported(guardrails: Value) -> Stage {
         let guardrails = Some(guardrails);

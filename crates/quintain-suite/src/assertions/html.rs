@@ -73,7 +73,7 @@ fn contains_html(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::Stage;
+    use crate::testing::Stage;
 
     #[test]
     fn reasons_say_what_is_wrong() {

@@ -140,10 +140,8 @@ mod tests {
     use quintain_evidence::verdict::Status;
 
     use super::*;
-    use crate::assertions::testing::{
-        Stage, compile as compiled, compile_with, exchange, only_check,
-    };
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile as compiled, compile_with, exchange, only_check};
 
     fn reply(text: &str) -> Outcome {
         Outcome::Reply(json!({"content": [{"type": "text", "text": text}], "_meta": {"t": text}}))

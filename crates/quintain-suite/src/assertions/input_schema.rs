@@ -270,8 +270,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile as compiled, compile_with, only_check};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile as compiled, compile_with, only_check};
 
     fn stage(schema: Value) -> Stage {
         let reply = Outcome::Reply(json!({"content": []}));
@@ -297,11 +297,8 @@ mod tests {
         for question in questions {
             let Question::Call(step) = question else { panic!("only calls") };
             let Step::Call(call) = &step else { panic!("only tools") };
-            let exchange = crate::assertions::testing::exchange(
-                "pay",
-                Value::Object(call.args.clone()),
-                serve(&step),
-            );
+            let exchange =
+                crate::testing::exchange("pay", Value::Object(call.args.clone()), serve(&step));
             answers.push(Answer::Exchange(Box::new(exchange.clone())));
             stage.evidence.extra.push(Extra { step, exchange });
         }

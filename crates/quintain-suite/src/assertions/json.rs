@@ -148,7 +148,7 @@ fn unchecked(why: &str) -> Box<Verdict> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{Stage, flaw, passes};
 
     fn reason(yaml: &str, output: &str) -> String {
         Stage::output(output).judge(yaml).reason

@@ -225,8 +225,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile_with};
 
     const DATA: &str = r#"{"items": [{"id": 1, "name": "ann"}, {"id": 2, "name": "bob"}]}"#;
 

@@ -51,7 +51,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{Stage, flaw};
 
     fn took(ms: f64) -> Stage {
         Stage { latency_ms: Some(ms), ..Stage::default() }

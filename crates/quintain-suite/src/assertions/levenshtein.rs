@@ -63,7 +63,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{Stage, flaw, passes};
 
     #[test]
     fn five_letters_are_near_enough_by_default() {

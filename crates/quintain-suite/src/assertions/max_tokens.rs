@@ -80,7 +80,7 @@ mod tests {
     use quintain_evidence::response::Response;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{Stage, flaw, passes};
 
     #[test]
     fn the_limit_is_still_allowed() {

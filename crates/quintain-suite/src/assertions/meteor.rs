@@ -66,7 +66,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{Stage, flaw, passes};
 
     #[test]
     fn other_forms_of_the_same_words_count() {

@@ -104,8 +104,8 @@ mod tests {
     use quintain_evidence::evidence::Outcome;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile_with};
 
     fn passes(options: &str, text: &str) -> bool {
         let outcome = Outcome::RpcError { code: 1, message: text.into(), data: None };

@@ -13,8 +13,7 @@ use quintain_source::{Diagnostic, unknown_word, wrong_type};
 use regex::Regex;
 use serde_json::Value;
 
-use crate::check::{Builtin, Check, Scene, Spec, View};
-use crate::suite::Assert;
+use crate::check::{Assert, Builtin, Check, Scene, Spec, View};
 
 pub(super) static NO_PII: Builtin = Builtin {
     meta: &Meta {
@@ -302,8 +301,8 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, called, compile_with, passes};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, called, compile_with, passes};
 
     fn answered(outcome: Outcome) -> Stage {
         let mut stage = called("lookup", json!({}));

@@ -158,7 +158,7 @@ fn of_text(text: &str) -> Option<f64> {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, passes};
+    use crate::testing::{Stage, passes};
 
     #[test]
     fn numbers_are_found_and_compared() {

@@ -98,7 +98,7 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::{Value, json};
 
-    use crate::assertions::testing::Stage;
+    use crate::testing::Stage;
 
     fn sure(log_probs: Value) -> Stage {
         let log_probs = Some(log_probs);

@@ -125,8 +125,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile_with};
 
     fn stage(reports: Value) -> Stage {
         let mut stage = Stage::called("t", json!({}), Outcome::Reply(json!({"content": []})));

@@ -58,7 +58,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, passes};
+    use crate::testing::{Stage, passes};
 
     #[test]
     fn refusals_are_told_from_answers() {

@@ -101,8 +101,8 @@ fn complaint(source: &str, error: &ScriptError) -> String {
 mod tests {
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::{Stage, compile_with, flaw, only_check, passes};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile_with, flaw, only_check, passes};
 
     #[test]
     fn the_dialect_is_javascripts() {

@@ -48,7 +48,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{Stage, flaw};
 
     #[test]
     fn the_reason_is_the_same_for_both_verdicts() {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::check::{Builtin, Check, Expected, Scene, Spec};
 use crate::code::RunCode as _;
 use crate::code::{Grade, Voice, context};
-use crate::suite::FileValue;
+use crate::files::FileValue;
 
 pub(super) static JAVASCRIPT: Builtin = Builtin {
     meta: &Meta {
@@ -375,8 +375,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile, compile_with, only_check, passes};
     use crate::suite::Files;
+    use crate::testing::{Stage, compile, compile_with, only_check, passes};
 
     struct OneFile(&'static str);
 

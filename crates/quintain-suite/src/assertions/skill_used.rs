@@ -192,7 +192,7 @@ fn counted(matcher: &Matcher, used: &[Used], negated: bool) -> Verdict {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{Stage, flaw};
 
     fn judge(kind: &str, value: &str) -> (bool, String) {
         let mut stage = Stage::output("x");

@@ -133,8 +133,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile as compiled, compile_with, only_check};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile as compiled, compile_with, only_check};
 
     fn kept(text: &str) -> [Answer; 1] {
         [Answer::Value(text.into())]

@@ -225,8 +225,8 @@ fn contains_sql(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, compile_with, flaw, passes};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile_with, flaw, passes};
 
     fn reason(yaml: &str, output: &str) -> String {
         Stage::output(output).judge(yaml).reason

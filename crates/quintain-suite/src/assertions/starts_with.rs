@@ -43,7 +43,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{Stage, flaw, passes};
 
     #[test]
     fn only_the_beginning_counts() {

@@ -234,7 +234,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::Stage;
+    use crate::testing::Stage;
 
     fn stage(result: Value) -> Stage {
         let mut stage = Stage::output("");

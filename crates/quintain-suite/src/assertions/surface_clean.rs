@@ -140,8 +140,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile_with};
 
     fn stage(description: &str) -> Stage {
         let tools = vec![Tool(json!({"name": "add", "description": description}))];

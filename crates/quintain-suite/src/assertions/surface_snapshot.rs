@@ -183,8 +183,8 @@ mod tests {
     use quintain_evidence::verdict::Status;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile as compiled, compile_with, only_check};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, compile as compiled, compile_with, only_check};
 
     const NONE: [Answer; 1] = [Answer::Value(Value::Null)];
 

@@ -104,7 +104,7 @@ fn read(value: Option<&Value>) -> Result<BTreeSet<String>, String> {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{Stage, flaw};
 
     #[test]
     fn precision_and_recall_are_weighed() {

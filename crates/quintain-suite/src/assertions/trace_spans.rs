@@ -388,8 +388,8 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, called, compile_with, flaw};
     use crate::suite::NoFiles;
+    use crate::testing::{Stage, called, compile_with, flaw};
 
     fn three() -> Stage {
         let mut stage = called("add", json!({}));

@@ -379,7 +379,7 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, called, flaw};
+    use crate::testing::{Stage, called, flaw};
 
     fn judged(options: &str) -> (bool, String) {
         let mut stage = called("search", json!({}));

@@ -209,7 +209,7 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, called, flaw};
+    use crate::testing::{Stage, called, flaw};
 
     fn passes(value: &str) -> bool {
         let stage = called("pay", json!({"to": "Ann", "n": 2, "o": {"k": [1, {"z": 1}]}}));

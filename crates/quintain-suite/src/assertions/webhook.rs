@@ -87,7 +87,7 @@ impl Webhook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assertions::testing::{Stage, compile, flaw, only_check};
+    use crate::testing::{Stage, compile, flaw, only_check};
 
     fn judged(kind: &str, answer: Answer) -> Verdict {
         Stage::output("x").judge_with(&format!("[{{type: {kind}, value: 'http://h'}}]"), &[answer])

@@ -129,7 +129,7 @@ impl Range {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{Stage, flaw, passes};
 
     #[test]
     fn words_stand_between_white_space() {

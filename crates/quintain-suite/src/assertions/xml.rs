@@ -131,7 +131,7 @@ fn contains_xml(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{Stage, flaw, passes};
 
     fn reason(yaml: &str, output: &str) -> String {
         Stage::output(output).judge(yaml).reason

@@ -10,7 +10,7 @@ use quintain_source::{
 };
 use serde_json::Value;
 
-use super::purpose::Consent;
+use crate::purpose::Consent;
 
 /// The files that a suite may refer to.
 pub trait Files: Send + Sync {
@@ -60,7 +60,7 @@ impl Files for NoFiles {
     /// Tests have inspections of their own.
     #[cfg(test)]
     fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
-        crate::assertions::testing::INSPECTIONS
+        crate::testing::INSPECTIONS
     }
 }
 
@@ -106,7 +106,7 @@ pub fn language_of(suffix: &str) -> Option<Language> {
 }
 
 /// `check.py:grade` names a function; a colon elsewhere (a drive letter, a date) does not.
-pub(super) fn split_function(reference: &str) -> (&str, Option<&str>) {
+pub(crate) fn split_function(reference: &str) -> (&str, Option<&str>) {
     let Some((path, function)) = reference.rsplit_once(':') else { return (reference, None) };
     let suffix = path.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     match language_of(suffix) {
@@ -128,7 +128,7 @@ fn yaml(name: &str, text: String) -> Result<Value, String> {
 }
 
 /// Code as a suite writes it: inline JavaScript or `file://path[:function]`.
-pub(super) fn code(
+pub(crate) fn code(
     name: &str,
     node: &Node,
     base_dir: &Path,

@@ -41,7 +41,7 @@ impl Purpose<'_> {
         }
     }
 
-    pub(super) fn needs_identities(self) -> bool {
+    pub(crate) fn needs_identities(self) -> bool {
         matches!(self, Self::Read(Needed::TargetAndIdentities(_)))
     }
 }
