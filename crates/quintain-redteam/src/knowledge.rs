@@ -8,12 +8,12 @@ mod harmless;
 mod harvest;
 mod hints;
 mod leaves;
+mod lexicon;
 mod literal;
 mod modes;
 mod pattern;
 mod programs;
 mod synthesis;
-mod verbs;
 
 pub use aim::{Aim, Kind};
 pub use classify::{classify, words};
@@ -23,11 +23,11 @@ pub use harmless::{Leaf, harmless, objection};
 pub use harvest::{Learned, harvest};
 pub use hints::Hints;
 pub use leaves::{aims, aims_in_modes, put};
+pub(crate) use lexicon::{Sense, claims_to_destroy};
+pub use lexicon::{is_destructive, writes};
 pub use modes::{Mode, Switch, switch};
 pub use programs::missing_programs;
 pub use synthesis::Tries;
-pub(crate) use verbs::{begins, claims_to_destroy};
-pub use verbs::{is_destructive, writes};
 
 use std::path::PathBuf;
 

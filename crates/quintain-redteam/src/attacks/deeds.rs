@@ -4,65 +4,10 @@ use serde_json::Value;
 
 use crate::attack::{Aim, Field};
 pub(super) use crate::knowledge::writes;
-use crate::knowledge::{begins, destroys, words};
+use crate::knowledge::{Sense, destroys, words};
 use quintain_evidence::finding::Place;
 use quintain_evidence::surface::Tool;
 
-/// Verbs of tools that may do so on the side.
-const MAKES: [&str; 22] = [
-    "import",
-    "extract",
-    "unzip",
-    "download",
-    "generate",
-    "render",
-    "convert",
-    "make",
-    "log",
-    "record",
-    "screenshot",
-    "capture",
-    "archive",
-    "clone",
-    "init",
-    "new",
-    "build",
-    "snapshot",
-    "compress",
-    "plot",
-    "draw",
-    "dump",
-];
-const LISTS: [&str; 10] =
-    ["list", "ls", "dir", "tree", "find", "search", "glob", "walk", "browse", "scan"];
-const FETCHES: [&str; 26] = [
-    "fetch",
-    "download",
-    "browse",
-    "scrape",
-    "crawl",
-    "request",
-    "http",
-    "url",
-    "urls",
-    "web",
-    "webpage",
-    "website",
-    "page",
-    "webhook",
-    "navigate",
-    "screenshot",
-    "link",
-    "links",
-    "feed",
-    "rss",
-    "callback",
-    "api",
-    "address",
-    "addresses",
-    "internet",
-    "endpoint",
-];
 /// Words with which a tool says that not everything is allowed.
 const LIMITS: [&str; 30] = [
     "allow",
@@ -102,25 +47,29 @@ const OUTPUTS: [&str; 9] =
 /// Longer descriptions are not read to their end.
 const MAX_TEXT: usize = 4_000;
 
+/// The words of a text, as far as it is read.
+fn read(text: &str) -> Vec<String> {
+    words(&text[..text.floor_char_boundary(MAX_TEXT.min(text.len()))])
+}
+
 fn has(text: &str, wanted: &[&str]) -> bool {
-    let end = text.floor_char_boundary(MAX_TEXT.min(text.len()));
-    words(&text[..end]).iter().any(|word| wanted.contains(&word.as_str()))
+    read(text).iter().any(|word| wanted.contains(&word.as_str()))
 }
 
 /// Whether a tool may leave something behind that a caller can name.
 pub(super) fn may_write(tool: &Tool) -> bool {
-    writes(tool) || has(tool.name().unwrap_or_default(), &MAKES) || begins(tool, &MAKES)
+    writes(tool) || Sense::Makes.names(tool) || Sense::Makes.begins(tool)
 }
 
 /// Whether a tool tells what is in a folder.
 pub(super) fn lists(tool: &Tool) -> bool {
-    has(tool.name().unwrap_or_default(), &LISTS)
+    Sense::Lists.names(tool)
 }
 
 /// Whether it is the stated purpose of a tool to connect to addresses that callers name.
 pub(super) fn fetches(tool: &Tool) -> bool {
-    has(tool.name().unwrap_or_default(), &FETCHES)
-        || has(tool.description().unwrap_or_default(), &FETCHES)
+    Sense::Fetches.names(tool)
+        || Sense::Fetches.is_in(&read(tool.description().unwrap_or_default()))
 }
 
 /// Limits that are no matter of folders.

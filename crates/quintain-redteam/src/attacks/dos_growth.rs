@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{purpose, reach};
 use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
-use crate::knowledge::{classify, put, words};
+use crate::knowledge::{Sense, classify, put, words};
 
 pub(super) struct DosGrowth;
 
@@ -54,12 +54,6 @@ const KINDS: [Kind; 6] =
     [Kind::Pattern, Kind::Text, Kind::Filter, Kind::Name, Kind::Url, Kind::Other];
 /// More places than these are not tried: each needs a session of its own.
 const MAX_AIMS: usize = 8;
-
-/// Verbs of tools that keep what they are given: long texts would stay there.
-const KEEPS: [&str; 14] = [
-    "add", "append", "comment", "create", "import", "insert", "log", "post", "publish", "push",
-    "record", "register", "remember", "upload",
-];
 
 /// An answer that takes longer ends the row.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -160,7 +154,7 @@ impl Attack for DosGrowth {
             let meant = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
             let quick = aim.baseline.as_ref().is_some_and(|usual| usual.exchange.took < SLOW);
             let tool = words(aim.place.tool().unwrap_or_default());
-            let keeps = tool.iter().any(|word| KEEPS.contains(&word.as_str()));
+            let keeps = Sense::Accumulates.is_in(&tool);
             let harmed = keeps || purpose::changes_data(aim);
             meant && quick && !harmed && aim.schema.get("enum").is_none()
         });

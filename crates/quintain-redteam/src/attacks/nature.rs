@@ -10,22 +10,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::attack::{Aim, Field, Kind};
-use crate::knowledge::{Baseline, claims_to_destroy, words};
-
-const READING: &str = "\
-    get list read show search find fetch view query count describe lookup check status info \
-    whoami open download export browse inspect summarize summary load retrieve display tell \
-    peek dump print scan diff preview history my";
-
-const WRITING: &str = "\
-    create add set update change edit write put post insert save store assign reassign rename \
-    move archive finish complete close enable disable grant invite approve publish book order \
-    register upload rebuild restart import merge lock unlock mark toggle patch modify submit \
-    reopen start stop append replace schedule promote record share log";
-
-const ADMIN: &str = "\
-    admin administrator sudo root impersonate superuser privileged rebuild maintenance reindex \
-    migrate audit internal debug";
+use crate::knowledge::{Baseline, Sense, claims_to_destroy, words};
 
 /// What belongs to whoever asks.
 const PERSONAL: &str = "\
@@ -48,9 +33,9 @@ fn named(tool: &Tool) -> &str {
 fn does(name: &str) -> Option<bool> {
     words(name).iter().find_map(|word| {
         let word = word.as_str();
-        if has(WRITING, word) {
+        if Sense::Acts.is(word) {
             Some(true)
-        } else if has(READING, word) {
+        } else if Sense::Reads.is(word) {
             Some(false)
         } else {
             None
@@ -119,7 +104,7 @@ pub(super) fn is_public(tool: &Tool) -> bool {
 
 /// Whether a tool sounds as if it were for administrators.
 pub(super) fn is_for_admins(tool: &Tool) -> bool {
-    has_word(named(tool), ADMIN)
+    Sense::Administers.names(tool)
 }
 
 /// Whether a tool says that it is for administrators, or for some role.

@@ -4,7 +4,7 @@ use quintain_evidence::finding::Place;
 use quintain_evidence::surface::Prompt;
 
 use crate::attack::{Aim, Field, Kind};
-use crate::knowledge::words;
+use crate::knowledge::{Sense, words};
 
 /// Words with which a tool promises not to run everything.
 const LIMITS: [&str; 20] = [
@@ -28,13 +28,6 @@ const LIMITS: [&str; 20] = [
     "validated",
     "whitelist",
     "whitelisted",
-];
-
-/// Verbs of tools that may change every row that a condition holds for.
-const CHANGES: [&str; 22] = [
-    "archive", "assign", "change", "close", "edit", "label", "mark", "modify", "move", "patch",
-    "put", "rename", "replace", "save", "set", "store", "sync", "tag", "toggle", "update",
-    "upsert", "write",
 ];
 
 /// Why running the commands in an argument is the contract, if it is.
@@ -102,7 +95,7 @@ pub(super) fn is_query(field: &Field<'_>, aim: &Aim) -> bool {
 /// Whether a tool sounds as if it changes every row that a condition holds for.
 pub(super) fn changes_data(aim: &Aim) -> bool {
     let tool = words(aim.place.tool().unwrap_or_default());
-    tool.iter().any(|word| CHANGES.contains(&word.as_str()))
+    Sense::UpdatesRows.is_in(&tool)
 }
 
 /// The words of a tool and of one of its arguments.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::nature;
 use crate::attack::{Attack, Field, Hit, Kind};
-use crate::knowledge::{classify, words};
+use crate::knowledge::{Sense, classify, words};
 
 pub(super) struct ToxicFlow;
 
@@ -60,11 +60,6 @@ const FOREIGN: &str = "\
     url html issue issues comment comments review reviews feedback ticket tickets post posts \
     feed feeds rss tweet tweets news thread threads replies history";
 
-/// What sends.
-const SENDING: &str = "\
-    send post publish upload forward share tweet notify submit reply webhook transmit broadcast \
-    comment message";
-
 /// What could be sent, and is not.
 const HOLDING: &str = "draft preview compose template validate";
 
@@ -75,9 +70,6 @@ const WHERE: &str = "\
 
 /// Things that are seen by others when they are made.
 const SHOWN: &str = "issue comment gist pull tweet post review release";
-
-/// Ways to make them.
-const MAKING: &str = "create add post publish submit write open reply";
 
 /// What machines write about themselves.
 const NEUTRAL: &str = "console log logs error errors schema schemas type types";
@@ -189,7 +181,7 @@ fn brings_in(tool: &Tool) -> bool {
     let open_world = tool.hint("openWorldHint") == Some(true);
     let reads = nature::is_reader(tool);
     let foreign = has(&found, FOREIGN) && !has(&found, NEUTRAL);
-    let fetches = takes_any_url(tool) && !has(&found, SENDING);
+    let fetches = takes_any_url(tool) && !Sense::Sends.is_in(&found);
     (reads && (foreign || (open_world && has(&found, "search fetch browse"))))
         || (fetches && (reads || has(&found, "navigate scrape crawl goto visit")))
 }
@@ -203,10 +195,10 @@ fn sends_out(tool: &Tool) -> bool {
     if takes_any_url(tool) && tool.hint("readOnlyHint") != Some(true) {
         return true;
     }
-    let verb = found.iter().position(|word| nature::has(MAKING, word));
+    let verb = found.iter().position(|word| Sense::Publishes.is(word));
     let makes = verb.is_some_and(|at| has(&found[at + 1..], SHOWN)) && nature::is_writer(tool);
-    let sends = found.first().is_some_and(|word| nature::has(SENDING, word))
-        || (has(&found, SENDING) && nature::is_writer(tool));
+    let sends = found.first().is_some_and(|word| Sense::Sends.is(word))
+        || (Sense::Sends.is_in(&found) && nature::is_writer(tool));
     if (nature::is_reader(tool) && !nature::is_writer(tool)) || !(sends || makes) {
         return false;
     }

@@ -4,8 +4,8 @@ use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value, json};
 
 use super::Kind;
+use super::lexicon::{Sense, only_looks};
 use super::pattern::matching;
-use super::verbs::only_looks;
 use super::{Hints, Learned, classify, words, writes};
 
 /// So many values are tried for one argument.
@@ -231,8 +231,7 @@ impl Maker<'_> {
         }
         let commands = [Kind::Query, Kind::Command, Kind::Expression];
         let is_command = kinds.iter().any(|kind| commands.contains(kind));
-        let harms =
-            |text: &str| is_command && words(text).iter().any(|word| HARMS.contains(&&**word));
+        let harms = |text: &str| is_command && Sense::HarmsQuery.is_in(&words(text));
         texts.into_iter().filter(|text| fits(text) && !harms(text)).map(Value::String).collect()
     }
 
@@ -337,16 +336,10 @@ impl Maker<'_> {
     }
 }
 
-/// Words of queries and commands that change something. An example of a schema is sent as it is.
-const HARMS: [&str; 14] = [
-    "alter", "delete", "drop", "format", "grant", "insert", "kill", "reboot", "revoke", "rm",
-    "shutdown", "truncate", "update", "wipe",
-];
-
 /// Whether a proposed text would change something if it were run: several words, one of which says so.
 fn harms(value: &Value) -> bool {
     let said = words(value.as_str().unwrap_or_default());
-    said.len() > 1 && said.iter().any(|word| HARMS.contains(&word.as_str()))
+    said.len() > 1 && Sense::HarmsQuery.is_in(&said)
 }
 
 /// Names of arguments that are paths whatever else is said.

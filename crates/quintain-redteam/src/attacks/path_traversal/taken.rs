@@ -11,26 +11,18 @@ use serde_json::Value;
 use crate::attack::{Action, Aim, Attempt, Brief, Ground, Kind};
 use crate::attacks::paths::{self, PLAIN};
 use crate::attacks::{deeds, nature, reach};
-use crate::knowledge::words;
+use crate::knowledge::{Sense, words};
 
-/// Verbs of tools that take in a file that is there.
-const TAKES: [&str; 14] = [
-    "add", "stage", "import", "upload", "attach", "load", "ingest", "index", "insert", "put",
-    "store", "copy", "register", "backup",
-];
-/// Verbs of tools that would harm it.
-const HARMS: [&str; 12] = [
-    "move", "rename", "delete", "remove", "write", "edit", "append", "create", "replace", "update",
-    "save", "patch",
-];
 /// So many calls show what was taken in.
 const WATCHERS: usize = 4;
 
 /// Whether a path may name a file that a tool takes in without changing it.
 pub(super) fn takes_in(tool: &Tool, aim: &Aim) -> bool {
     let name = words(tool.name().unwrap_or_default());
-    let has = |wanted: &[&str]| name.iter().any(|word| wanted.contains(&word.as_str()));
-    has(&TAKES) && !has(&HARMS) && aim.is(Kind::Path) && !deeds::is_output(aim)
+    Sense::TakesIn.is_in(&name)
+        && !Sense::Alters.is_in(&name)
+        && aim.is(Kind::Path)
+        && !deeds::is_output(aim)
 }
 
 pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &Ground) -> Vec<Attempt> {
