@@ -17,6 +17,7 @@ pub mod probe;
 pub mod question;
 pub mod redteam_node;
 pub mod redteam_report;
+pub mod reproduce;
 pub mod response;
 pub mod result;
 pub mod run_diff;

@@ -95,14 +95,7 @@ impl Stage {
 
 /// A call of a tool and what came of it.
 pub(crate) fn exchange(tool: &str, arguments: Value, outcome: Outcome) -> Exchange {
-    Exchange {
-        server: "s".to_owned(),
-        method: "tools/call".to_owned(),
-        sent: json!({"name": tool, "arguments": arguments}),
-        outcome,
-        took: Duration::ZERO,
-        notices: Vec::new(),
-    }
+    Exchange::called("s", tool, arguments, outcome)
 }
 
 /// What an assertion says that cannot be judged. It is reported when the suite is loaded, too.
@@ -129,14 +122,8 @@ pub(crate) fn passes(yaml: &str, output: impl Into<Value>) -> bool {
 /// A target of which one tool was called, for ten milliseconds.
 pub(crate) fn called(tool: &str, arguments: Value) -> Stage {
     let mut stage = Stage::output("x");
-    stage.evidence.exchanges.push(Exchange {
-        server: "s".to_owned(),
-        method: "tools/call".to_owned(),
-        sent: serde_json::json!({"name": tool, "arguments": arguments}),
-        outcome: Outcome::Reply(serde_json::json!({"content": []})),
-        took: Duration::from_millis(10),
-        notices: Vec::new(),
-    });
+    let exchange = exchange(tool, arguments, Outcome::Reply(json!({"content": []})));
+    stage.evidence.exchanges.push(exchange.within(Duration::from_millis(10)));
     stage
 }
 

@@ -25,19 +25,13 @@ pub(crate) struct Room {
 
 /// The evidence of one call with this text as its answer.
 pub(crate) fn answers(text: &str) -> Evidence {
-    comes(Outcome::Reply(json!({"content": [{"type": "text", "text": text}]})))
+    comes(Outcome::says(text))
 }
 
 /// The evidence of one call with this outcome.
 pub(crate) fn comes(outcome: Outcome) -> Evidence {
-    let exchange = Exchange {
-        server: "s".into(),
-        method: "tools/call".into(),
-        sent: Value::Null,
-        outcome,
-        took: Duration::from_millis(1),
-        notices: Vec::new(),
-    };
+    let exchange = Exchange::new("s", "tools/call", Value::Null, outcome);
+    let exchange = exchange.within(Duration::from_millis(1));
     Evidence { exchanges: vec![exchange], ..Evidence::default() }
 }
 

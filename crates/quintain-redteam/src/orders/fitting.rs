@@ -1,7 +1,5 @@
 //! Which attacks have something to attack, going by what a target lists.
 
-use std::time::Duration;
-
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::surface::Surface;
 use serde_json::json;
@@ -48,14 +46,8 @@ fn likely(surfaces: &[(String, Surface)]) -> Vec<Baseline> {
             let schema = tool.input_schema().cloned().unwrap_or_default();
             let args = Tries::new(tool, &schema, &[], &Hints::default()).next(None);
             let args = args.unwrap_or_default();
-            let exchange = Exchange {
-                server: server.clone(),
-                method: "tools/call".to_owned(),
-                sent: json!({"name": name, "arguments": args}),
-                outcome: Outcome::Reply(json!({"content": []})),
-                took: Duration::ZERO,
-                notices: Vec::new(),
-            };
+            let outcome = Outcome::Reply(json!({"content": []}));
+            let exchange = Exchange::called(server, name, args.into(), outcome);
             baselines.push(Baseline { server: server.clone(), step: exchange.step(), exchange });
         }
     }

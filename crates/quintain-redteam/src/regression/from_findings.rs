@@ -119,22 +119,13 @@ fn plain(mut step: Step) -> Step {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
     use quintain_evidence::finding::{Place, Severity};
 
     use super::*;
 
     fn exchange(query: &str) -> Exchange {
-        Exchange {
-            server: "s".into(),
-            method: "tools/call".into(),
-            sent: json!({"name": "find", "arguments": {"q": query}}),
-            outcome: Outcome::Reply(json!({})),
-            took: Duration::ZERO,
-            notices: Vec::new(),
-        }
+        Exchange::called("s", "find", json!({"q": query}), Outcome::Reply(json!({})))
     }
 
     fn finding(sign: Option<Indicator>, queries: &[&str]) -> Finding {

@@ -74,8 +74,6 @@ fn plain(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use quintain_evidence::evidence::{Exchange, Outcome};
     use serde_json::json;
 
@@ -88,14 +86,7 @@ mod tests {
 
     fn baseline(tool: &str, args: Value) -> Baseline {
         let call = serde_json::from_value(json!({"tool": tool, "args": args})).unwrap();
-        let exchange = Exchange {
-            server: String::new(),
-            method: "tools/call".into(),
-            sent: Value::Null,
-            outcome: Outcome::Reply(Value::Null),
-            took: Duration::ZERO,
-            notices: Vec::new(),
-        };
+        let exchange = Exchange::new("", "tools/call", Value::Null, Outcome::Reply(Value::Null));
         Baseline { server: String::new(), step: Step::Call(call), exchange }
     }
 

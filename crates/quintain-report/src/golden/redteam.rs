@@ -42,18 +42,12 @@ fn argument(tool: &str, pointer: &str) -> Place {
 }
 
 fn exchange(arguments: Value, outcome: Outcome) -> Exchange {
-    Exchange {
-        server: "payments".into(),
-        method: "tools/call".into(),
-        sent: json!({"name": "ping", "arguments": arguments}),
-        outcome,
-        took: Duration::from_micros(4_321),
-        notices: Vec::new(),
-    }
+    let exchange = Exchange::called("payments", "ping", arguments, outcome);
+    exchange.within(Duration::from_micros(4_321))
 }
 
 fn reply(text: &str) -> Outcome {
-    Outcome::Reply(json!({"content": [{"type": "text", "text": text}]}))
+    Outcome::says(text)
 }
 
 fn proof(form: &str, what: &str, payload: &str, observations: Vec<Observation>) -> Proof {
