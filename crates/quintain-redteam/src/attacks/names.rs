@@ -5,16 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::nature::has;
 use crate::attack::Field;
-use crate::knowledge::words;
-
-/// Verbs that names of tools begin with.
-const VERBS: &str = "\
-    get list read show search find fetch create add set update delete remove admin debug run \
-    exec execute export import dump reset enable disable grant send write query check view \
-    internal test reload restart describe make start stop open close rebuild impersonate sudo \
-    backup";
+use crate::knowledge::{Sense, words};
 
 /// Words with a separator inside that could be names of tools, in the order of the text.
 pub(super) fn in_text(text: &str) -> Vec<String> {
@@ -34,7 +26,7 @@ pub(super) fn in_text(text: &str) -> Vec<String> {
 /// Whether a name begins like that of a tool.
 fn is_tool_like(name: &str) -> bool {
     let found = words(name);
-    found.len() >= 2 && found.first().is_some_and(|word| has(VERBS, word))
+    found.len() >= 2 && found.first().is_some_and(|word| Sense::BeginsNames.is(word))
 }
 
 /// Names that a text calls tools: `x_y tool`, `call x_y`.

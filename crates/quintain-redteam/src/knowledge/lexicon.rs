@@ -66,10 +66,14 @@ pub(crate) enum Sense {
     Sends,
     /// Makes something that others see.
     Publishes,
+    /// Begins names of tools, so that a name in a text may be that of a tool.
+    BeginsNames,
+    /// So common in names of servers and tools that it is no name of a product.
+    Common,
 }
 
 impl Sense {
-    const NAMES: [(&'static str, Self); 26] = [
+    const NAMES: [(&'static str, Self); 28] = [
         ("writes", Self::Writes),
         ("destroys", Self::Destroys),
         ("destroys-first", Self::DestroysFirst),
@@ -96,6 +100,8 @@ impl Sense {
         ("accumulates", Self::Accumulates),
         ("sends", Self::Sends),
         ("publishes", Self::Publishes),
+        ("begins-names", Self::BeginsNames),
+        ("common", Self::Common),
     ];
 
     fn bit(self) -> u32 {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::deeds;
 use crate::attack::{Action, Attempt, Bout, Brief, Field, Hit, HttpRequest, Listener, Tried};
-use crate::knowledge::words;
+use crate::knowledge::{Sense, words};
 
 /// Headers that servers make addresses from.
 pub(super) const COMMON: [&str; 5] =
@@ -25,15 +25,6 @@ const MAX_PRODUCTS: usize = 4;
 const ADDRESSES: [&str; 4] = ["Url", "Base-Url", "Host", "Endpoint"];
 /// Who takes an address from a header takes credentials for it from others, and wants them.
 const CREDENTIALS: [&str; 5] = ["Key", "Api-Key", "Token", "Api-Token", "Personal-Token"];
-/// Words of the names of servers and tools that are no names of products.
-const PLAIN: &str = "\
-    mcp server api the a an of for my local remote test add append assign ask call cancel change check \
-    close convert copy count create delete describe diff disable download edit enable execute \
-    export fetch find generate get import insert invoke join list load log look lookup make manage \
-    mark merge move open patch ping post preview process publish put query read record remove rename \
-    render reply report reset restart resolve run save scan search send set show start status stop \
-    store submit summarize sync tool tools transfer update upload validate view watch write";
-
 /// A call of each tool with all headers at once. The path names the header.
 pub(super) fn attempts(server: &str, brief: &Brief<'_>, listener: &Listener) -> Vec<Attempt> {
     let Some(field) = brief.field else { return Vec::new() };
@@ -114,7 +105,7 @@ fn names(surface: &Surface) -> (Vec<String>, Vec<String>) {
 /// What a server connects to, by its own name and by the words that its tools begin with: `Shop`,
 /// `Billing`, `Shop-Billing`.
 fn products(surface: &Surface) -> Vec<String> {
-    let plain = |word: &String| PLAIN.split_whitespace().any(|known| known == word);
+    let plain = |word: &String| Sense::Common.is(word);
     let own = words(surface.server_name().unwrap_or_default());
     let own: Vec<String> = own.into_iter().filter(|word| !plain(word)).take(1).collect();
     let mut begins: BTreeMap<String, usize> = BTreeMap::new();
