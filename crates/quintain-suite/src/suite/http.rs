@@ -1,6 +1,5 @@
 //! Reads a target that is asked over HTTP, as promptfoo's `http` provider is configured.
 
-use quintain_evidence::code::Code;
 use quintain_evidence::connection::Auth;
 use quintain_source::{
     Diagnostic, Diagnostics, Fields, Node, NodeKind, Scope, Severity, Span, wrong_type,
@@ -11,6 +10,7 @@ use serde_json::Value;
 use super::auth;
 use super::reader::Reader;
 use crate::files::{FileValue, code};
+use crate::target::HttpTarget;
 
 /// Known to promptfoo and not understood here; ignoring them would test something else.
 const UNSUPPORTED: [&str; 6] =

@@ -1,14 +1,13 @@
 //! Reads targets that are programs of the user: commands, and files with a provider in them.
 
-use std::path::PathBuf;
-
-use quintain_evidence::code::{Code, Language};
+use quintain_evidence::code::Language;
 use quintain_source::{Diagnostic, Diagnostics, Node, Span};
 use serde_json::{Map, Value};
 
 use super::reader::Reader;
 use super::referred;
 use crate::files::FileValue;
+use crate::target::{CodeTarget, ExecTarget};
 
 /// Reads the command line behind `exec:`.
 pub(super) fn exec(

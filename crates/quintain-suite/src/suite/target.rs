@@ -1,16 +1,13 @@
 //! Reads `config` of an MCP target.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quintain_evidence::code::Code;
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::connection::ProtocolChoice;
 use quintain_evidence::connection::Server;
 use quintain_evidence::connection::Timeouts;
 use quintain_evidence::connection::ToolFilter;
-use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span};
-use serde_json::{Map, Value};
+use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity};
 
 use super::reader::Reader;
 use super::{respond, server};
