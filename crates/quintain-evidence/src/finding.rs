@@ -302,7 +302,7 @@ pub struct Finding {
     /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Finding>,
-    /// The bout that showed it, where that is not its rule at its place: a server may die of any attack.
+    /// The trial that showed it, where that is not its rule at its place: a server may die of any attack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bout: Option<TrialKey>,
     /// Which strategies led to it, if not the plain attack.
@@ -448,7 +448,7 @@ mod cwe {
     }
 }
 
-/// Which bout: one attack at one place.
+/// Which trial: one attack at one place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TrialKey {
     pub attack: String,

@@ -58,7 +58,7 @@ pub struct AttackReport {
     /// Of these, places where it worked.
     pub hits: usize,
     pub attempts: usize,
-    /// Attack success rate, and what it may be given so few bouts: 95 % by Wilson.
+    /// Attack success rate, and what it may be given so few trials: 95 % by Wilson.
     pub rate: f64,
     pub interval: (f64, f64),
     /// What it is, if it is none of the registry.

@@ -1,11 +1,11 @@
-//! One bout as it is kept, so that a run that was broken off can be gone on with.
+//! One trial as it is kept, so that a run that was broken off can be gone on with.
 
 use serde::{Deserialize, Serialize};
 
 pub use crate::finding::TrialKey;
 use crate::finding::{Finding, Place};
 
-/// What came of it. Runs count live bouts and kept ones by the same record.
+/// What came of it. Runs count live trials and kept ones by the same record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     pub key: TrialKey,

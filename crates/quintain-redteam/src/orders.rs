@@ -26,7 +26,7 @@ pub use plugins::{
 pub use provider::ModelOrder;
 pub(crate) use provider::ignored as provider_options;
 pub(crate) use read::IGNORED;
-pub use replay::bout_of;
+pub use replay::trial_of;
 pub use schema::schema;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@ use quintain_evidence::finding::{Confidence, Severity};
 use quintain_evidence::weakness::Weakness;
 
 use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial, Tried};
 use crate::knowledge::words;
 
 pub(super) struct ArgumentInjection;
@@ -158,7 +158,7 @@ impl Attack for ArgumentInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, true);
         let is_prose = |aim: &Aim| matches!(aim.kinds.first(), Some(Kind::Text | Kind::Query));
         aims.retain(|aim| !is_prose(aim) || reach::in_free_map(aim));
@@ -188,9 +188,9 @@ impl Attack for ArgumentInjection {
         volley.made
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let proofs = bout.tried.iter().filter_map(|tried| Some((tried, proof(tried)?)));
-        proofs.map(|(tried, (confidence, what))| hit(bout, tried, confidence, what)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let proofs = trial.tried.iter().filter_map(|tried| Some((tried, proof(tried)?)));
+        proofs.map(|(tried, (confidence, what))| hit(trial, tried, confidence, what)).collect()
     }
 }
 
@@ -277,11 +277,11 @@ impl Volley<'_> {
     }
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, confidence: Confidence, what: String) -> Hit {
+fn hit(trial: &Trial<'_>, tried: &Tried, confidence: Confidence, what: String) -> Hit {
     let form = &tried.attempt.form;
-    let title = format!("{} reaches a program as a flag ({form})", bout.aim.place);
+    let title = format!("{} reaches a program as a flag ({form})", trial.aim.place);
     let hit = Hit::new(confidence, title, what).by(tried).fault("flag");
-    match &bout.aim.by_design {
+    match &trial.aim.by_design {
         Some(note) => hit.note(note).severity(Severity::Low),
         None => hit,
     }

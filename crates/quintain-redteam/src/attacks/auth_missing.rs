@@ -7,7 +7,9 @@ use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, of_role, served};
 use super::nature;
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, HttpRequest, Need, Tried};
+use crate::attack::{
+    Aim, Attack, Attempt, Brief, Hit, HttpRequest, Need, TargetView, Trial, Tried,
+};
 
 pub(super) struct AuthMissing;
 
@@ -55,7 +57,7 @@ impl Attack for AuthMissing {
         &[Need::Http, Need::Credentials]
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         if !field.powers.http || !field.powers.credentials {
             return Vec::new();
         }
@@ -85,8 +87,8 @@ impl Attack for AuthMissing {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let sets: Vec<(usize, Vec<&Tried>)> = bout.sets().collect();
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let sets: Vec<(usize, Vec<&Tried>)> = trial.sets().collect();
         let served_to_all = |tried: &[&Tried]| {
             let control = of_role(tried, "control").and_then(served).is_some();
             control && of_role(tried, "absent").and_then(served).is_some()

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use self::told::{only_told, text_of};
 use super::{nature, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial};
 use crate::knowledge::{Learned, put, words};
 
 pub(super) struct Bola;
@@ -93,14 +93,14 @@ impl Attack for Bola {
         WEAKNESS
     }
 
-    fn falls_back(&self, field: &Field<'_>) -> Option<&'static str> {
+    fn falls_back(&self, field: &TargetView<'_>) -> Option<&'static str> {
         (field.powers.identities.len() < 2).then_some(
             "needs two identities (`redteam.identities`); one can only ask for neighbours of the ids it \
              knows, which is suspected at most",
         )
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims: Vec<Aim> = field
             .knowledge
             .aims
@@ -133,13 +133,13 @@ impl Attack for Bola {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets().filter_map(|(_, tried)| judge::judge(bout, &tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.sets().filter_map(|(_, tried)| judge::judge(trial, &tried)).collect()
     }
 }
 
 /// Whether a place takes ids of objects that may belong to somebody.
-fn is_of_objects(field: &Field<'_>, aim: &Aim) -> bool {
+fn is_of_objects(field: &TargetView<'_>, aim: &Aim) -> bool {
     let known = aim.is(Kind::Id)
         || aim.is(Kind::Name)
         // A number that occurs somewhere is a number.
@@ -175,7 +175,7 @@ fn value_at(aim: &Aim) -> Option<Value> {
 }
 
 /// Tools and resources that show what belongs to whoever asks.
-fn personal(field: &Field<'_>) -> Vec<Aim> {
+fn personal(field: &TargetView<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
     for (server, _) in field.surfaces {
         for baseline in nature::readers(field, server) {
@@ -199,7 +199,7 @@ fn personal(field: &Field<'_>) -> Vec<Aim> {
 }
 
 /// One uses the server and asks, then the other asks.
-fn ask_in_turn(field: &Field<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+fn ask_in_turn(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let Some(step) = super::leaks::step(aim) else { return Vec::new() };
     let tool = aim.place.tool().unwrap_or_default();
     let mut used = nature::watchers(field, aim.place.server(), tool, MAX_USED);
@@ -218,7 +218,12 @@ fn ask_in_turn(field: &Field<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> 
 }
 
 /// Ids of the owner that fit a place, the likeliest first.
-fn secret_ids<'k>(field: &'k Field<'_>, aim: &Aim, owner: usize, other: usize) -> Vec<&'k Learned> {
+fn secret_ids<'k>(
+    field: &'k TargetView<'_>,
+    aim: &Aim,
+    owner: usize,
+    other: usize,
+) -> Vec<&'k Learned> {
     // What was shown without being asked for by its id belongs to whom it was shown, for certain.
     let broadly = only_told(field, owner, other, true);
     let told = broadly.into_iter().chain(only_told(field, owner, other, false));
@@ -301,7 +306,7 @@ fn nobodys(id: &Value, number: u64) -> Value {
 }
 
 fn ask_as(
-    field: &Field<'_>,
+    field: &TargetView<'_>,
     aim: &Aim,
     brief: &Brief<'_>,
     set: usize,
@@ -359,7 +364,7 @@ fn ask_as(
 
 /// Calls of other tools that take the same kind of id.
 fn by_id(
-    field: &Field<'_>,
+    field: &TargetView<'_>,
     aim: &Aim,
     id: &Value,
     suits: impl Fn(&quintain_evidence::surface::Tool) -> bool,
@@ -377,7 +382,7 @@ fn by_id(
 }
 
 /// A call with a word in the text that goes with it, if it takes one.
-fn worded(field: &Field<'_>, step: Step, server: &str, word: &Nonce) -> Step {
+fn worded(field: &TargetView<'_>, step: Step, server: &str, word: &Nonce) -> Step {
     let Step::Call(mut call) = step else { return step };
     let text = field.knowledge.aims.iter().find(|known| {
         known.kinds.first() == Some(&Kind::Text)
@@ -395,7 +400,7 @@ fn is_worded(step: &Step, word: &Nonce) -> bool {
 }
 
 /// A call whose list has an id of the caller before that of the owner.
-fn behind_own(field: &Field<'_>, aim: &Aim, other: usize, id: &Learned) -> Option<Step> {
+fn behind_own(field: &TargetView<'_>, aim: &Aim, other: usize, id: &Learned) -> Option<Step> {
     let Place::Argument { pointer, .. } = &aim.place else { return None };
     let list = pointer.strip_suffix("/0")?;
     let own = field.knowledge.values.iter().find(|learned| {
@@ -407,7 +412,7 @@ fn behind_own(field: &Field<'_>, aim: &Aim, other: usize, id: &Learned) -> Optio
 }
 
 /// Ids next to known ones, which no answer has shown.
-fn ask_neighbours(field: &Field<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+fn ask_neighbours(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let known: BTreeSet<String> =
         field.knowledge.values.iter().map(|learned| text_of(&learned.value)).collect();
     let Some(current) = value_at(aim).filter(|value| known.contains(&text_of(value))) else {

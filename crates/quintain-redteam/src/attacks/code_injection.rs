@@ -6,7 +6,7 @@ use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 
 use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial, Tried};
 
 pub(super) struct CodeInjection;
 
@@ -130,7 +130,7 @@ impl Attack for CodeInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         for aim in &mut aims {
             aim.by_design = purpose::of_code(field, aim);
@@ -157,15 +157,16 @@ impl Attack for CodeInjection {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         only.foretells().map(|sign| (0, sign))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial
+            .tried
             .iter()
-            .filter_map(|tried| proof(tried).map(|what| hit(bout, tried, what)))
+            .filter_map(|tried| proof(tried).map(|what| hit(trial, tried, what)))
             .collect()
     }
 }
@@ -180,11 +181,11 @@ fn yaml(aim: &Aim, brief: &Brief<'_>, set: usize) -> Option<Attempt> {
     attempt.map(|attempt| Attempt { role, ..attempt })
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, what: String) -> Hit {
-    let title = format!("{} is evaluated as code ({})", bout.aim.place, tried.attempt.form);
+fn hit(trial: &Trial<'_>, tried: &Tried, what: String) -> Hit {
+    let title = format!("{} is evaluated as code ({})", trial.aim.place, tried.attempt.form);
     let hit = Hit::confirmed(title, what).by(tried).fault("code");
     let hit = hit.said(tried, &tried.attempt.role);
-    match &bout.aim.by_design {
+    match &trial.aim.by_design {
         Some(note) => hit.note(note).severity(Severity::Low),
         None => hit,
     }

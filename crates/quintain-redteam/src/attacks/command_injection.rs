@@ -8,7 +8,7 @@ use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 
 use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct CommandInjection;
 
@@ -147,7 +147,7 @@ impl Attack for CommandInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.extend(field.numbers());
         for aim in &mut aims {
@@ -179,19 +179,19 @@ impl Attack for CommandInjection {
         attempts.made
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         let adds = only.role.len() > 2 && only.role.bytes().all(|byte| byte.is_ascii_digit());
         only.foretells().filter(|_| adds).map(|sign| (0, sign))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
-        for (_, set) in bout.sets() {
+        for (_, set) in trial.sets() {
             if let [only] = set.as_slice() {
-                hits.extend(proof(only).map(|what| hit(bout, only, what)));
-            } else if let (Some(what), Some(last)) = (waits(bout, &set), set.last()) {
-                hits.push(hit(bout, last, what));
+                hits.extend(proof(only).map(|what| hit(trial, only, what)));
+            } else if let (Some(what), Some(last)) = (waits(trial, &set), set.last()) {
+                hits.push(hit(trial, last, what));
             }
         }
         hits
@@ -285,11 +285,11 @@ impl Volley<'_> {
 /// How long the commands of one set wait, in seconds.
 const WAITS: [u64; 4] = [0, 2, 0, 4];
 
-fn hit(bout: &Bout<'_>, tried: &Tried, what: String) -> Hit {
-    let title = format!("{} is run by a shell ({})", bout.aim.place, tried.attempt.form);
+fn hit(trial: &Trial<'_>, tried: &Tried, what: String) -> Hit {
+    let title = format!("{} is run by a shell ({})", trial.aim.place, tried.attempt.form);
     let hit = Hit::confirmed(title, what).by(tried).fault("shell");
     let hit = if is_sum(tried) { hit.said(tried, &tried.attempt.role) } else { hit };
-    match &bout.aim.by_design {
+    match &trial.aim.by_design {
         Some(note) => hit.note(note).severity(Severity::Low),
         None => hit,
     }
@@ -310,8 +310,8 @@ fn is_sum(tried: &Tried) -> bool {
 }
 
 /// Every answer took as long as its command was told to wait, and no longer than a second more.
-fn waits(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
-    let usual = bout.baseline()?.took;
+fn waits(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
+    let usual = trial.baseline()?.took;
     let slack = usual + Duration::from_secs(1);
     if set.len() != WAITS.len() || usual > Duration::from_secs(1) {
         return None;
@@ -439,7 +439,7 @@ mod tests {
                 })
                 .collect();
             let field = room.field();
-            CommandInjection.detect(&Bout { field: &field, aim, tried: &tried }).len()
+            CommandInjection.detect(&Trial { field: &field, aim, tried: &tried }).len()
         };
         assert_eq!(judge(&|seconds| seconds * 1000 + 30), BLIND.len());
         assert_eq!(judge(&|_| 30), 0, "never slow");

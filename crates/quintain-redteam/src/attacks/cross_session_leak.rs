@@ -6,7 +6,9 @@ use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::weakness::Weakness;
 
 use super::{nature, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Need, Tried};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Brief, Hit, Kind, Need, TargetView, Trial, Tried,
+};
 
 pub(super) struct CrossSessionLeak;
 
@@ -68,7 +70,7 @@ impl Attack for CrossSessionLeak {
         true
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         if field.powers.identities.len() < 2 {
             return Vec::new();
         }
@@ -97,15 +99,15 @@ impl Attack for CrossSessionLeak {
         vec![plant, reach::plain(watchers, 1, (0, form, "look"), nonce)]
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried.iter().filter_map(|tried| judge(bout, tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.tried.iter().filter_map(|tried| judge(trial, tried)).collect()
     }
 }
 
 /// Whether both named the same object: then both have to do with it.
-fn is_common(bout: &Bout<'_>, look: &Exchange) -> bool {
+fn is_common(trial: &Trial<'_>, look: &Exchange) -> bool {
     let named = |value: &serde_json::Value| value.as_str().is_some_and(|text| text.len() >= 3);
-    let Some(baseline) = &bout.aim.baseline else { return false };
+    let Some(baseline) = &trial.aim.baseline else { return false };
     let planted = nature::arguments(baseline);
     let asked = look.sent.get("arguments").and_then(serde_json::Value::as_object);
     asked.is_some_and(|asked| {
@@ -116,19 +118,19 @@ fn is_common(bout: &Bout<'_>, look: &Exchange) -> bool {
     })
 }
 
-fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let nonce = tried.attempt.nonce.as_str();
     let Action::Steps { identity: 1, .. } = &tried.attempt.action else { return None };
     let shows = |exchange: &&Exchange| {
         exchange.outcome.said().contains(nonce)
             && !exchange.sent.to_string().contains(nonce)
-            && !is_common(bout, exchange)
+            && !is_common(trial, exchange)
     };
     let found = tried.evidence.exchanges.iter().find(shows)?;
     let name = found.sent.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
-    let server = bout.aim.place.server();
-    let personal = bout.field.tool(server, name).is_some_and(nature::is_personal_tool);
-    let title = format!("{name} shows one identity what another one gave to {}", bout.aim.place);
+    let server = trial.aim.place.server();
+    let personal = trial.field.tool(server, name).is_some_and(nature::is_personal_tool);
+    let title = format!("{name} shows one identity what another one gave to {}", trial.aim.place);
     let what =
         format!("the word {nonce}, planted by one identity, was in the answer to another one");
     let hit = if personal {

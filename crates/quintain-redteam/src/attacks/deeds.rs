@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::attack::{Aim, Field};
+use crate::attack::{Aim, TargetView};
 pub(super) use crate::knowledge::writes;
 use crate::knowledge::{Sense, destroys, words};
 use quintain_evidence::finding::Place;
@@ -126,14 +126,14 @@ pub(super) fn last_name(aim: &Aim) -> String {
 }
 
 /// The tool that an aim is about.
-pub(super) fn tool_of<'f>(field: &Field<'f>, aim: &Aim) -> Option<&'f Tool> {
+pub(super) fn tool_of<'f>(field: &TargetView<'f>, aim: &Aim) -> Option<&'f Tool> {
     let name = aim.place.tool()?;
     let mut surfaces = field.surfaces.iter().filter(|(server, _)| server == aim.place.server());
     surfaces.find_map(|(_, surface)| surface.tool(name))
 }
 
 /// Whether a tool may be called at all in this run.
-pub(super) fn may_call(field: &Field<'_>, tool: &Tool) -> bool {
+pub(super) fn may_call(field: &TargetView<'_>, tool: &Tool) -> bool {
     field.powers.destructive || !destroys(tool)
 }
 

@@ -10,7 +10,7 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
 use super::{purpose, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 use crate::knowledge::{Sense, classify, put, words};
 
 pub(super) struct DosGrowth;
@@ -148,7 +148,7 @@ impl Attack for DosGrowth {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, true);
         aims.retain(|aim| {
             let meant = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
@@ -186,8 +186,8 @@ impl Attack for DosGrowth {
         }]
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried.iter().filter_map(|tried| judge(bout, tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.tried.iter().filter_map(|tried| judge(trial, tried)).collect()
     }
 }
 
@@ -211,17 +211,19 @@ fn with_subject(step: Step, aim: &Aim, size: usize) -> Step {
 }
 
 /// The row that the answers ended in, if its curve is too steep.
-fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let mut left = tried.evidence.exchanges.as_slice();
-    for row in rows(bout.aim) {
+    for row in rows(trial.aim) {
         let count = (row.sizes.len() + 1).min(left.len());
         let (mine, rest) = left.split_at(count);
         left = rest;
         let Some((harmless, points)) = mine.split_first() else { continue };
         let took: Vec<Duration> = points.iter().map(|exchange| exchange.took).collect();
         if is_answered(harmless) && grows(row, harmless.took, &took) {
-            let title =
-                format!("the cost of {} grows faster than its text ({})", bout.aim.place, row.name);
+            let title = format!(
+                "the cost of {} grows faster than its text ({})",
+                trial.aim.place, row.name
+            );
             let curve = row.sizes.iter().zip(&took);
             let curve: Vec<String> =
                 curve.map(|(size, took)| format!("{size}: {} ms", took.as_millis())).collect();

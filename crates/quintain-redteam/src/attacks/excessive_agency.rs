@@ -14,7 +14,7 @@ use regex::Regex;
 use serde_json::Map;
 
 use super::nature;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 use crate::knowledge::{Learned, harvest};
 
 pub(super) struct ExcessiveAgency;
@@ -73,7 +73,7 @@ impl Attack for ExcessiveAgency {
         true
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let servers = field.surfaces.iter().map(|(server, _)| server);
         servers
             .filter(|server| !promising(field, server).is_empty())
@@ -118,8 +118,8 @@ impl Attack for ExcessiveAgency {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried.iter().flat_map(|tried| judge(bout, tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.tried.iter().flat_map(|tried| judge(trial, tried)).collect()
     }
 }
 
@@ -144,7 +144,7 @@ impl Promise {
 }
 
 /// Calls of tools that promise something, those that promise the most first.
-fn promising(field: &Field<'_>, server: &str) -> Vec<(Promise, Step)> {
+fn promising(field: &TargetView<'_>, server: &str) -> Vec<(Promise, Step)> {
     let baselines = field.knowledge.baselines.iter().filter(|known| known.server == server);
     let mut found: Vec<(Promise, Step)> = baselines
         .filter_map(|baseline| {
@@ -255,12 +255,12 @@ fn timeless(text: &str) -> String {
     }
 }
 
-fn judge(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
-    let server = bout.aim.place.server();
+fn judge(trial: &Trial<'_>, tried: &Tried) -> Vec<Hit> {
+    let server = trial.aim.place.server();
     let calls = calls(tried);
     let mut hits = Vec::new();
     for (at, call) in calls.iter().enumerate() {
-        let Some(promise) = bout.field.tool(server, call.tool).and_then(Promise::of) else {
+        let Some(promise) = trial.field.tool(server, call.tool).and_then(Promise::of) else {
             continue;
         };
         let again = calls.get(at + 1).filter(|next| next.tool == call.tool);

@@ -12,7 +12,7 @@ use serde_json::Map;
 
 use super::http::of_role;
 use super::{listed, names, nature, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 use crate::knowledge::{is_destructive, words};
 
 pub(super) struct HiddenTool;
@@ -69,7 +69,7 @@ impl Attack for HiddenTool {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let servers = field.surfaces.iter().filter(|(_, surface)| !surface.tools.is_empty());
         let place = |server: &String| Place::Message {
             server: server.clone(),
@@ -97,13 +97,13 @@ impl Attack for HiddenTool {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets().filter_map(|(_, tried)| judge(bout, &tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.sets().filter_map(|(_, tried)| judge(trial, &tried)).collect()
     }
 }
 
 /// Names to try, those that somebody mentioned first.
-fn candidates(field: &Field<'_>, server: &str) -> Vec<(String, &'static str)> {
+fn candidates(field: &TargetView<'_>, server: &str) -> Vec<(String, &'static str)> {
     let listed: BTreeSet<&str> =
         field.tools().filter(|(of, _)| *of == server).filter_map(|(_, tool)| tool.name()).collect();
     let mut found: Vec<(String, &'static str)> = Vec::new();
@@ -154,7 +154,7 @@ fn relative(name: &str, other: &str) -> Option<String> {
 }
 
 /// The arguments of the listed tool that is about the same things.
-fn arguments(field: &Field<'_>, server: &str, name: &str) -> Map<String, serde_json::Value> {
+fn arguments(field: &TargetView<'_>, server: &str, name: &str) -> Map<String, serde_json::Value> {
     let things = |name: &str| -> Vec<String> {
         let singular = |word: &String| word.trim_end_matches('s').to_owned();
         words(name).iter().skip(1).map(singular).collect()
@@ -211,14 +211,14 @@ fn says_arguments(outcome: &Outcome) -> bool {
     known.iter().any(|word| said.contains(word))
 }
 
-fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let (unknown, called) = (of_role(tried, "unknown")?, of_role(tried, "called")?);
     let (no, yes) = (&unknown.last()?.outcome, &called.last()?.outcome);
     if nature::succeeds(no) || !no.is_answer() || says_unknown(yes) {
         return None;
     }
     let name = called.attempt.payload.as_ref()?.as_str()?;
-    let tool = Place::Tool { server: bout.aim.place.server().to_owned(), tool: name.to_owned() };
+    let tool = Place::Tool { server: trial.aim.place.server().to_owned(), tool: name.to_owned() };
     let form = &called.attempt.form;
     let hit = if nature::succeeds(yes) {
         let title = format!("{name} answers although it is not listed ({form})");

@@ -6,7 +6,7 @@ use quintain_evidence::probe::Step;
 use serde_json::{Map, Value, json};
 
 use super::nature;
-use crate::attack::{Action, Aim, Attempt, Brief, Field, HttpRequest, Kind, Tried};
+use crate::attack::{Action, Aim, Attempt, Brief, HttpRequest, Kind, TargetView, Tried};
 use crate::knowledge::Baseline;
 
 /// The header of the session.
@@ -41,7 +41,7 @@ pub(super) fn call(tool: &str, args: &Map<String, Value>) -> HttpRequest {
 
 /// A harmless call of a tool that works, best one whose answer depends on who asks; the list of tools
 /// if there is none.
-pub(super) fn harmless(field: &Field<'_>, server: &str) -> HttpRequest {
+pub(super) fn harmless(field: &TargetView<'_>, server: &str) -> HttpRequest {
     let mut calls: Vec<&Baseline> =
         nature::readers(field, server).filter(|baseline| baseline.server == server).collect();
     calls.sort_by_key(|baseline| !nature::is_personal_call(field, baseline));

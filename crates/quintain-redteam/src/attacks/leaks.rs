@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::nature;
 use super::reach;
-use crate::attack::{Action, Aim, Attempt, Brief, Field, Tried};
+use crate::attack::{Action, Aim, Attempt, Brief, TargetView, Tried};
 
 /// Longer texts are looked at without their key.
 const WITH_KEY: usize = 4_096;
@@ -68,7 +68,7 @@ pub(super) struct Known(String);
 
 impl Known {
     /// What a request holds, who sent it, and what the server says about the caller.
-    pub(super) fn of(field: &Field<'_>, tried: &Tried) -> Self {
+    pub(super) fn of(field: &TargetView<'_>, tried: &Tried) -> Self {
         let mut known = String::new();
         let mut add = |text: &str| {
             known.push_str(text);
@@ -202,7 +202,7 @@ fn is_field_of(kind: &str, key: &str) -> bool {
 }
 
 /// Every answer that can be had without harm: calls that work, resources, prompts without arguments.
-pub(crate) fn aims(field: &Field<'_>) -> Vec<Aim> {
+pub(crate) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
     for baseline in &field.knowledge.baselines {
         let Some(tool) = nature::tool_of(field, baseline) else { continue };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::attack::Field;
+use crate::attack::TargetView;
 use crate::knowledge::{Sense, words};
 
 /// Words with a separator inside that could be names of tools, in the order of the text.
@@ -47,7 +47,7 @@ pub(super) fn called_tools(text: &str) -> Vec<String> {
 }
 
 /// All names that surfaces show: tools, prompts, arguments and values.
-pub(super) fn listed<'s>(field: &Field<'s>) -> HashSet<&'s str> {
+pub(super) fn listed<'s>(field: &TargetView<'s>) -> HashSet<&'s str> {
     let is_name = |field: &str| field == "name" || field.contains('/');
     let texts = super::listed::texts(field).into_iter().filter(|one| is_name(&one.field));
     texts.map(|one| one.text).collect()

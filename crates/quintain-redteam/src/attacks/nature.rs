@@ -9,7 +9,7 @@ use quintain_evidence::surface::Tool;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::attack::{Aim, Field, Kind};
+use crate::attack::{Aim, Kind, TargetView};
 use crate::knowledge::{Baseline, Sense, claims_to_destroy, words};
 
 /// What belongs to whoever asks.
@@ -67,7 +67,7 @@ pub(super) fn may_be_a_noun(tool: &Tool) -> bool {
 }
 
 /// Whether a tool may be called in this run.
-pub(super) fn may_be_called(field: &Field<'_>, tool: &Tool) -> bool {
+pub(super) fn may_be_called(field: &TargetView<'_>, tool: &Tool) -> bool {
     field.powers.destructive || !claims_to_destroy(tool)
 }
 
@@ -94,7 +94,7 @@ pub(super) fn is_personal_tool(tool: &Tool) -> bool {
     is_personal(named(tool), tool.description().unwrap_or_default())
 }
 
-pub(super) fn is_personal_call(field: &Field<'_>, baseline: &Baseline) -> bool {
+pub(super) fn is_personal_call(field: &TargetView<'_>, baseline: &Baseline) -> bool {
     tool_of(field, baseline).is_some_and(is_personal_tool)
 }
 
@@ -118,7 +118,7 @@ pub(super) fn says_for_admins(tool: &Tool) -> bool {
 }
 
 /// The role of an identity: what the user says, else what the server tells it, else its name.
-pub(super) fn role_of<'f>(field: &'f Field<'_>, identity: usize) -> &'f str {
+pub(super) fn role_of<'f>(field: &'f TargetView<'_>, identity: usize) -> &'f str {
     let known = field.powers.identities.get(identity);
     if let Some(role) = known.and_then(|known| known.role.as_deref()) {
         return role;
@@ -144,7 +144,7 @@ pub(super) fn is_admin_role(role: &str) -> bool {
 }
 
 /// The tool that a call that works is about.
-pub(super) fn tool_of<'f>(field: &'f Field<'_>, baseline: &Baseline) -> Option<&'f Tool> {
+pub(super) fn tool_of<'f>(field: &'f TargetView<'_>, baseline: &Baseline) -> Option<&'f Tool> {
     match &baseline.step {
         Step::Call(call) => field.tool(&baseline.server, &call.tool),
         Step::Request { .. } => None,
@@ -153,7 +153,7 @@ pub(super) fn tool_of<'f>(field: &'f Field<'_>, baseline: &Baseline) -> Option<&
 
 /// Calls that work and only look.
 pub(super) fn readers<'f>(
-    field: &'f Field<'_>,
+    field: &'f TargetView<'_>,
     server: &'f str,
 ) -> impl Iterator<Item = &'f Baseline> {
     let baselines = field.knowledge.baselines.iter().filter(move |known| known.server == server);
@@ -164,7 +164,12 @@ pub(super) fn readers<'f>(
 }
 
 /// Up to `count` calls that show the state of a server, the broadest first; not that of `except`.
-pub(super) fn watchers(field: &Field<'_>, server: &str, except: &str, count: usize) -> Vec<Step> {
+pub(super) fn watchers(
+    field: &TargetView<'_>,
+    server: &str,
+    except: &str,
+    count: usize,
+) -> Vec<Step> {
     let mut calls: Vec<((bool, usize), &Step)> = readers(field, server)
         .filter_map(|baseline| match &baseline.step {
             Step::Call(call) if call.tool != except => {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::pairs::{self, Ordered};
 use super::{purpose, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct NosqlInjection;
 
@@ -77,7 +77,7 @@ impl Attack for NosqlInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, true);
         aims.extend(field.numbers());
         let first = |aim: &Aim| aim.kinds.first().copied().unwrap_or(Kind::Other);
@@ -111,20 +111,20 @@ impl Attack for NosqlInjection {
         volley.made
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         (set.len() > 1).then_some((0, Indicator::Differs))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
-        for (_, set) in bout.sets() {
+        for (_, set) in trial.sets() {
             let Some(first) = set.first() else { continue };
-            let place = &bout.aim.place;
+            let place = &trial.aim.place;
             let title = format!("{place} becomes part of a query ({})", first.attempt.form);
             if let Some(what) = pairs::differ(&set) {
                 let hit = Hit::confirmed(title, what).by(first).fault("query");
                 hits.push(hit.sign(Indicator::Differs));
-            } else if let Some(what) = error_pair(bout, &set) {
+            } else if let Some(what) = error_pair(trial, &set) {
                 let hit =
                     Hit::suspected(title, what).by(first).fault("query").sign(Indicator::Differs);
                 hits.push(hit.severity(Severity::Medium));
@@ -218,13 +218,13 @@ impl Volley<'_> {
 }
 
 /// An error of a parser after a quote, and none after an escaped one or without.
-fn error_pair(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
+fn error_pair(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
     let of = |role: &str| set.iter().find(|tried| tried.attempt.role == role);
     let error = |text: &str| ERRORS.as_ref()?.find(text).map(|found| found.as_str().to_owned());
     let found = error(&of("quote")?.said())?;
     let escaped = of("escaped")?;
     let fine = escaped.last()?.outcome.is_answer() && error(&escaped.said()).is_none();
-    let innocent = error(&bout.baseline()?.outcome.said()).is_none();
+    let innocent = error(&trial.baseline()?.outcome.said()).is_none();
     (fine && innocent).then(|| {
         format!("after a quote the answer says {found:?}, after an escaped one it does not")
     })

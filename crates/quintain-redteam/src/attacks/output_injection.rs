@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 
 use self::texts::{is_data, is_marked, texts};
 use super::{deeds, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial, Tried,
+};
 use crate::knowledge::{Sense, words};
 
 pub(super) struct OutputInjection;
@@ -92,11 +94,11 @@ impl Attack for OutputInjection {
         true
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         field.knowledge.baselines.iter().flat_map(ordinary).collect()
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&[Kind::Text, Kind::Name, Kind::Other], false);
         aims.retain(|aim| {
             let apart =
@@ -135,12 +137,12 @@ impl Attack for OutputInjection {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
-        for tried in bout.tried {
+        for tried in trial.tried {
             match tried.attempt.form.as_str() {
-                "picture" => hits.extend(pictured(bout, tried)),
-                _ => hits.extend(returned(bout, tried)),
+                "picture" => hits.extend(pictured(trial, tried)),
+                _ => hits.extend(returned(trial, tried)),
             }
         }
         hits
@@ -148,7 +150,7 @@ impl Attack for OutputInjection {
 }
 
 /// Whether a tool keeps what it is given.
-fn keeps(field: &Field<'_>, aim: &Aim) -> bool {
+fn keeps(field: &TargetView<'_>, aim: &Aim) -> bool {
     deeds::tool_of(field, aim).is_some_and(|tool| {
         let name = words(tool.name().unwrap_or_default());
         tool.hint("readOnlyHint") != Some(true)
@@ -175,7 +177,7 @@ fn instruction(nonce: &Nonce) -> String {
 
 /// Requests that may bring it back. They name nothing that was named when it was planted: who reads a
 /// thing that they wrote gets what they wrote. What is added to a thing is read by all who read it.
-fn consumers(field: &Field<'_>, aim: &Aim) -> Vec<Step> {
+fn consumers(field: &TargetView<'_>, aim: &Aim) -> Vec<Step> {
     let own = aim.place.tool();
     let adds = Sense::Adds.is_in(&words(own.unwrap_or_default()));
     let given: Vec<&str> = match aim.baseline.as_ref().map(|known| &known.step) {
@@ -244,13 +246,13 @@ fn place_of(step: &Step, server: &str) -> Place {
     }
 }
 
-fn returned(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
+fn returned(trial: &Trial<'_>, tried: &Tried) -> Vec<Hit> {
     let Action::Steps { steps, .. } = &tried.attempt.action else { return Vec::new() };
     let nonce = &tried.attempt.nonce;
     let mut hits = Vec::new();
     for (step, exchange) in steps.iter().zip(&tried.evidence.exchanges).skip(1) {
         let place = place_of(step, &exchange.server);
-        let from = &bout.aim.place;
+        let from = &trial.aim.place;
         let mut add = |fault, title: String, what: &str| {
             hits.push(Hit::confirmed(title, what).by(tried).fault(fault).at(place.clone()));
         };
@@ -280,15 +282,15 @@ fn returned(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
 }
 
 /// What the tool was given is part of the address of a picture.
-fn pictured(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+fn pictured(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let outcome = &tried.last()?.outcome;
     let picture = texts(outcome).into_iter().find_map(|text| {
         let found = PICTURE.as_ref()?.captures_iter(text).find_map(|found| found.get(1))?;
         found.as_str().contains(tried.attempt.nonce.as_str()).then(|| found.as_str().to_owned())
     })?;
-    let title = format!("the answer shows a picture whose address carries {}", bout.aim.place);
+    let title = format!("the answer shows a picture whose address carries {}", trial.aim.place);
     let what = format!("the address of the picture holds the value: {}", short(&picture));
-    let (server, tool) = (bout.aim.place.server().to_owned(), bout.aim.place.tool()?.to_owned());
+    let (server, tool) = (trial.aim.place.server().to_owned(), trial.aim.place.tool()?.to_owned());
     Some(Hit::confirmed(title, what).by(tried).fault("picture").at(Place::Tool { server, tool }))
 }
 

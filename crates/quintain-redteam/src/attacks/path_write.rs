@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 use super::paths::{self, Free, PLAIN};
 use super::{deeds, reach};
 use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Field, Ground, Hit, Kind, Need, Nonce, Tried,
+    Action, Aim, Attack, Attempt, Brief, CanaryFiles, Hit, Kind, Need, Nonce, TargetView, Trial,
+    Tried,
 };
 use crate::knowledge::words;
 
@@ -84,7 +85,7 @@ impl Attack for PathWrite {
         false
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.retain(|aim| {
             let Some(tool) = deeds::tool_of(field, aim) else { return false };
@@ -120,16 +121,16 @@ impl Attack for PathWrite {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let free = paths::free(bout.field, bout.aim, &bout.field.knowledge.roots);
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let free = paths::free(trial.field, trial.aim, &trial.field.knowledge.roots);
         let mut hits: Vec<Hit> = Vec::new();
-        for (_, set) in bout.sets() {
+        for (_, set) in trial.sets() {
             let seen: Vec<(&Tried, &Path)> =
                 set.iter().filter_map(|tried| Some((*tried, written(tried)?))).collect();
             let by_absolute =
                 seen.iter().any(|(tried, _)| paths::fault(&tried.attempt.form) == "absolute");
             for (tried, path) in seen {
-                hits.push(hit(bout, tried, path, free.as_ref().filter(|_| by_absolute)));
+                hits.push(hit(trial, tried, path, free.as_ref().filter(|_| by_absolute)));
             }
         }
         paths::without_spellings(hits)
@@ -140,7 +141,7 @@ impl Attack for PathWrite {
 fn shots(
     aim: &Aim,
     roots: &[PathBuf],
-    ground: &Ground,
+    ground: &CanaryFiles,
     nonce: &Nonce,
     wide: bool,
 ) -> Vec<(&'static str, String)> {
@@ -242,7 +243,7 @@ fn source(args: &Map<String, Value>, own: &str) -> Option<String> {
 
 /// A call of another tool that makes a file inside of the root, and its name. What was moved once is
 /// not there for the next attempt.
-fn create(field: &Field<'_>, server: &str, mark: &str) -> Option<(Step, String)> {
+fn create(field: &TargetView<'_>, server: &str, mark: &str) -> Option<(Step, String)> {
     let baselines = field.knowledge.baselines.iter().filter(|known| known.server == server);
     baselines.into_iter().find_map(|known| {
         let Step::Call(call) = &known.step else { return None };
@@ -281,8 +282,8 @@ fn written(tried: &Tried) -> Option<&Path> {
     })
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, path: &Path, free: Option<&Free>) -> Hit {
-    let (place, form) = (&bout.aim.place, &tried.attempt.form);
+fn hit(trial: &Trial<'_>, tried: &Tried, path: &Path, free: Option<&Free>) -> Hit {
+    let (place, form) = (&trial.aim.place, &tried.attempt.form);
     let what = format!("the file {} appeared with the mark of the attempt", path.display());
     if let Some(free) = free {
         return free.hit(place, "writes", form, what).by(tried);

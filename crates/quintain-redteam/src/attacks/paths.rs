@@ -6,7 +6,7 @@ use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::surface::Tool;
 
 use super::deeds;
-use crate::attack::{Aim, Field, Hit};
+use crate::attack::{Aim, Hit, TargetView};
 use crate::knowledge::words;
 
 /// Deeper folders than this are hardly ever the root of a server; superfluous dots do no harm.
@@ -137,7 +137,7 @@ impl Free {
 }
 
 /// Whether nothing is said of a folder that this place is confined to.
-pub(super) fn free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Free> {
+pub(super) fn free(field: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Free> {
     let own = words(&deeds::last_name(aim));
     let named = own.iter().any(|word| FREE.contains(&word.as_str()))
         || matches!(aim.place, Place::Uri { .. });
@@ -158,7 +158,7 @@ pub(super) fn free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Fr
     })
 }
 
-pub(super) fn is_free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> bool {
+pub(super) fn is_free(field: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> bool {
     free(field, aim, roots).is_some()
 }
 

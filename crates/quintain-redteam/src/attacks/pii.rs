@@ -7,7 +7,7 @@ use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 
 use super::leaks::{self, Known, Leak};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, TargetView, Trial};
 
 pub(super) struct Pii;
 
@@ -82,7 +82,7 @@ impl Attack for Pii {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         leaks::aims(field)
     }
 
@@ -90,17 +90,17 @@ impl Attack for Pii {
         leaks::again(aim, brief)
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let kinds = CLASSES.iter().flat_map(|(_, _, _, kinds)| kinds.iter());
         let kinds = kinds.map(|kind| (*kind).to_owned()).collect();
         (set.len() == 1).then(|| (0, Indicator::leaks(kinds)))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let detectors = leaks::detectors(Family::Pii);
         let mut hits = Vec::new();
-        for tried in bout.tried {
-            let known = Known::of(bout.field, tried);
+        for tried in trial.tried {
+            let known = Known::of(trial.field, tried);
             let Some(last) = tried.last() else { continue };
             let found = leaks::in_outcome(&last.outcome, &detectors, &known);
             for (fault, what, severity, kinds) in CLASSES {
@@ -113,7 +113,7 @@ impl Attack for Pii {
                 if examples && alone && fault == "contact" {
                     continue;
                 }
-                let title = format!("{} gives away {what}", bout.aim.place);
+                let title = format!("{} gives away {what}", trial.aim.place);
                 let sure = of.iter().any(|leak| {
                     CHECKED.contains(&leak.kind) && leak.confidence != Confidence::Medium
                 });

@@ -3,7 +3,7 @@
 use quintain_evidence::finding::Place;
 use quintain_evidence::surface::Prompt;
 
-use crate::attack::{Aim, Field, Kind};
+use crate::attack::{Aim, Kind, TargetView};
 use crate::knowledge::{Sense, words};
 
 /// Words with which a tool promises not to run everything.
@@ -31,7 +31,7 @@ const LIMITS: [&str; 20] = [
 ];
 
 /// Why running the commands in an argument is the contract, if it is.
-pub(super) fn of_commands(field: &Field<'_>, aim: &Aim) -> Option<String> {
+pub(super) fn of_commands(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
     const ARGUMENTS: [&str; 9] =
         ["command", "commands", "cmd", "cmds", "commandline", "line", "script", "shell", "input"];
     const VERBS: [&str; 4] = ["run", "exec", "execute", "start"];
@@ -54,7 +54,7 @@ pub(super) fn of_commands(field: &Field<'_>, aim: &Aim) -> Option<String> {
 }
 
 /// Why running the code in an argument is the contract, if it is.
-pub(super) fn of_code(field: &Field<'_>, aim: &Aim) -> Option<String> {
+pub(super) fn of_code(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
     const ARGUMENTS: [&str; 8] =
         ["code", "script", "source", "snippet", "program", "javascript", "python", "function"];
     const VERBS: [&str; 8] =
@@ -69,14 +69,14 @@ pub(super) fn of_code(field: &Field<'_>, aim: &Aim) -> Option<String> {
 }
 
 /// Why rendering the template in an argument is the contract, if it is.
-pub(super) fn of_templates(field: &Field<'_>, aim: &Aim) -> Option<String> {
+pub(super) fn of_templates(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
     let told = Told::of(field, aim)?;
     told.argument_is(&["template", "templates"])
         .then(|| "to fill in templates is what the tool is for".to_owned())
 }
 
 /// Whether an argument is a whole query, or a clause of one, by contract.
-pub(super) fn is_query(field: &Field<'_>, aim: &Aim) -> bool {
+pub(super) fn is_query(field: &TargetView<'_>, aim: &Aim) -> bool {
     const LANGUAGES: [&str; 14] = [
         "sql", "cypher", "kql", "kusto", "graphql", "sparql", "promql", "soql", "jql", "gremlin",
         "aql", "logql", "mongo", "mongodb",
@@ -107,7 +107,7 @@ struct Told {
 }
 
 impl Told {
-    fn of(field: &Field<'_>, aim: &Aim) -> Option<Self> {
+    fn of(field: &TargetView<'_>, aim: &Aim) -> Option<Self> {
         let (name, description) = if let Place::PromptArgument { server, prompt, .. } = &aim.place {
             let (_, surface) = field.surfaces.iter().find(|(of, _)| of == server)?;
             (prompt.as_str(), surface.prompt(prompt).and_then(Prompt::description))
@@ -158,7 +158,7 @@ mod tests {
         Room::of_tools(&[json!({"name": tool, "description": description, "inputSchema": schema})])
     }
 
-    fn asked<T>(room: &Room, ask: impl Fn(&Field<'_>, &Aim) -> T) -> T {
+    fn asked<T>(room: &Room, ask: impl Fn(&TargetView<'_>, &Aim) -> T) -> T {
         ask(&room.field(), &room.knowledge.aims[0])
     }
 

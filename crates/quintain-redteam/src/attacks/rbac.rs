@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::http::of_role;
 use super::{nature, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 use crate::knowledge::{Hints, Tries, words};
 
 pub(super) struct Rbac;
@@ -73,7 +73,7 @@ impl Attack for Rbac {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
         for (server, tool) in field.tools() {
             let Some(name) = tool.name() else { continue };
@@ -127,10 +127,10 @@ impl Attack for Rbac {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut hits: Vec<Hit> =
-            bout.sets().filter_map(|(_, tried)| believed(bout, &tried)).collect();
-        hits.extend(bout.tried.iter().find_map(|tried| not_looked_at(bout, tried)));
+            trial.sets().filter_map(|(_, tried)| believed(trial, &tried)).collect();
+        hits.extend(trial.tried.iter().find_map(|tried| not_looked_at(trial, tried)));
         hits
     }
 }
@@ -149,7 +149,7 @@ fn speaks_of_rights(text: &str) -> bool {
 }
 
 /// Arguments that the schema should take.
-fn made_up(field: &Field<'_>, tool: &Tool) -> Option<Map<String, Value>> {
+fn made_up(field: &TargetView<'_>, tool: &Tool) -> Option<Map<String, Value>> {
     let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
     let hints = Hints::default();
     Tries::new(tool, &schema, &field.knowledge.values, &hints).next(None)
@@ -215,7 +215,7 @@ fn greatest(schema: &Value) -> Option<Value> {
     }
 }
 
-fn believed(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+fn believed(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let (plain, claim) = (of_role(tried, "plain")?, of_role(tried, "claim")?);
     let (no, yes) = (&plain.last()?.outcome, &claim.last()?.outcome);
     if nature::succeeds(no) || !nature::refuses(no) || !nature::succeeds(yes) {
@@ -223,18 +223,18 @@ fn believed(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
     }
     let title = format!(
         "{} believes the role that its caller claims ({})",
-        bout.aim.place, claim.attempt.form
+        trial.aim.place, claim.attempt.form
     );
     let payload = claim.attempt.payload.as_ref().map(ToString::to_string).unwrap_or_default();
     let what = format!("the plain call was refused, and the same call with {payload} succeeded");
     Some(Hit::confirmed(title, what).by(claim).fault("claim").sign(Indicator::Succeeds))
 }
 
-fn not_looked_at(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+fn not_looked_at(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let Action::Steps { identity, .. } = &tried.attempt.action else { return None };
-    let who = bout.field.powers.identities.get(*identity).filter(|_| *identity > 0)?;
-    let role = nature::role_of(bout.field, *identity);
-    let tool = bout.field.tool(bout.aim.place.server(), bout.aim.place.tool()?)?;
+    let who = trial.field.powers.identities.get(*identity).filter(|_| *identity > 0)?;
+    let role = nature::role_of(trial.field, *identity);
+    let tool = trial.field.tool(trial.aim.place.server(), trial.aim.place.tool()?)?;
     let counts = tried.attempt.role == "plain"
         && nature::is_reader_role(role)
         && nature::is_writer(tool)
@@ -242,7 +242,7 @@ fn not_looked_at(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
     if !counts || !nature::succeeds(&tried.last()?.outcome) {
         return None;
     }
-    let title = format!("{} lets a {role} change something", bout.aim.place);
+    let title = format!("{} lets a {role} change something", trial.aim.place);
     let what = format!("the call of {} succeeded, whose role is to look only", who.name);
     Some(
         Hit::suspected(title, what)

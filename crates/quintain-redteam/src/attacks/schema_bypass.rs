@@ -10,7 +10,7 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::deeds;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial};
 
 pub(super) struct SchemaBypass;
 
@@ -58,7 +58,7 @@ impl Attack for SchemaBypass {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let tools = field.tools().filter(|(_, tool)| deeds::may_call(field, tool));
         tools
             .filter_map(|(server, tool)| {
@@ -105,19 +105,19 @@ impl Attack for SchemaBypass {
         chosen.into_iter().enumerate().map(attempt).collect()
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         (set.len() == 1).then_some((0, Indicator::Succeeds))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let works = bout.baseline().is_some_and(|exchange| accepted(&exchange.outcome));
-        let taken = bout.tried.iter().filter(|tried| {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let works = trial.baseline().is_some_and(|exchange| accepted(&exchange.outcome));
+        let taken = trial.tried.iter().filter(|tried| {
             works && tried.last().is_some_and(|exchange| accepted(&exchange.outcome))
         });
         taken
             .map(|tried| {
                 let form = &tried.attempt.form;
-                let title = format!("{} accepts what its schema forbids ({form})", bout.aim.place);
+                let title = format!("{} accepts what its schema forbids ({form})", trial.aim.place);
                 let what = "the call succeeded with arguments that the schema forbids";
                 Hit::confirmed(title, what).by(tried).fault("unchecked").sign(Indicator::Succeeds)
             })

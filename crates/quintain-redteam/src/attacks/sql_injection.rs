@@ -13,7 +13,7 @@ use regex::Regex;
 
 use self::volley::Volley;
 use super::{pairs, purpose, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct SqlInjection;
 
@@ -83,7 +83,7 @@ impl Attack for SqlInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.extend(field.numbers());
         aims.retain(|aim| !purpose::is_query(field, aim));
@@ -123,7 +123,7 @@ impl Attack for SqlInjection {
         volley.made
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         match set {
             [only] if only.role == WAITS => None,
             [only] => only.foretells().map(|sign| (0, sign)),
@@ -131,20 +131,21 @@ impl Attack for SqlInjection {
         }
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
-        for (_, set) in bout.sets() {
+        for (_, set) in trial.sets() {
             let Some(first) = set.first() else { continue };
             let what = match set.as_slice() {
                 [only] => {
-                    traces::seen(only).or_else(|| computed(only)).or_else(|| waited(bout, only))
+                    traces::seen(only).or_else(|| computed(only)).or_else(|| waited(trial, only))
                 }
-                [_, _] => error_pair(bout, &set),
+                [_, _] => error_pair(trial, &set),
                 _ => pairs::differ(&set),
             };
             hits.extend(what.map(|what| {
                 let form = &first.attempt.form;
-                let title = format!("{} becomes part of an SQL statement ({form})", bout.aim.place);
+                let title =
+                    format!("{} becomes part of an SQL statement ({form})", trial.aim.place);
                 let hit = Hit::confirmed(title, what).by(first).fault("statement");
                 match set.as_slice() {
                     [only] if only.attempt.role != WAITS => hit.said(only, &only.attempt.role),
@@ -164,7 +165,7 @@ fn computed(tried: &Tried) -> Option<String> {
 }
 
 /// An error of the database after one quote, and none after two or without.
-fn error_pair(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
+fn error_pair(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
     let of = |role: &str| set.iter().find(|tried| tried.attempt.role == role);
     let error = |text: &str| {
         let found = ERRORS.as_ref()?.find(text).map(|found| found.as_str().to_owned());
@@ -173,7 +174,7 @@ fn error_pair(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
     let quote = of("quote")?;
     let found = error(&quote.said())?;
     let innocent =
-        bout.baseline().is_some_and(|exchange| error(&exchange.outcome.said()).is_none());
+        trial.baseline().is_some_and(|exchange| error(&exchange.outcome.said()).is_none());
     let doubled = of("doubled")?;
     let fine = doubled.last()?.outcome.is_answer() && error(&doubled.said()).is_none();
     (innocent && fine)
@@ -182,13 +183,13 @@ fn error_pair(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
 
 /// An answer that takes as long as the statement waits; neither the innocent call nor statements of
 /// other databases do.
-fn waited(bout: &Bout<'_>, tried: &Tried) -> Option<String> {
+fn waited(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     let took = |tried: &Tried| tried.last().map_or(Duration::MAX, |exchange| exchange.took);
     let is_wait = |tried: &&Tried| tried.attempt.role == WAITS;
-    let mut others = bout.tried.iter().filter(is_wait);
+    let mut others = trial.tried.iter().filter(is_wait);
     let set = tried.attempt.set;
     let alone = others.all(|other| other.attempt.set == set || took(other) < WAIT / 3);
-    let (slow, usual) = (took(tried), bout.baseline()?.took);
+    let (slow, usual) = (took(tried), trial.baseline()?.took);
     let waits = is_wait(&tried) && alone && usual < WAIT / 3 && slow >= WAIT && slow < WAIT * 3;
     waits.then(|| {
         let (slow, usual) = (slow.as_millis(), usual.as_millis());

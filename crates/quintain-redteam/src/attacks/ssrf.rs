@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{deeds, reach};
 use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Listener, Need, Nonce, Tried,
+    Aim, Attack, Attempt, Brief, Hit, Kind, Listener, Need, Nonce, TargetView, Trial, Tried,
 };
 use crate::knowledge::words;
 
@@ -65,7 +65,7 @@ impl Attack for Ssrf {
         &[Need::SameHost]
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.retain(|aim| {
             aim.is(Kind::Url) || aim.is(Kind::Host) || aim.is(Kind::Path) || is_markup(aim)
@@ -106,15 +106,15 @@ impl Attack for Ssrf {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        if matches!(bout.aim.place, Place::Header { .. }) {
-            return bout.tried.iter().flat_map(|tried| headers::hits(bout, tried)).collect();
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        if matches!(trial.aim.place, Place::Header { .. }) {
+            return trial.tried.iter().flat_map(|tried| headers::hits(trial, tried)).collect();
         }
-        let named = is_named(bout);
-        let mut hits: Vec<Hit> = bout
+        let named = is_named(trial);
+        let mut hits: Vec<Hit> = trial
             .tried
             .iter()
-            .filter_map(|tried| Some(hit(bout, tried, &connection(tried, named)?)))
+            .filter_map(|tried| Some(hit(trial, tried, &connection(tried, named)?)))
             .collect();
         // Where nothing is filtered, other notations say nothing new.
         if hits.iter().any(|hit| hit.fault == "unfiltered") {
@@ -174,9 +174,9 @@ fn addresses(aim: &Aim, listener: &Listener, nonce: &Nonce) -> Vec<(&'static str
 }
 
 /// Whether the tool says itself that it fetches from the very address of the listener.
-fn is_named(bout: &Bout<'_>) -> bool {
-    let told = deeds::tool_of(bout.field, bout.aim).map(|tool| tool.raw().to_string());
-    let origin = bout.tried.first().map(|tried| tried.attempt.role.as_str());
+fn is_named(trial: &Trial<'_>) -> bool {
+    let told = deeds::tool_of(trial.field, trial.aim).map(|tool| tool.raw().to_string());
+    let origin = trial.tried.first().map(|tried| tried.attempt.role.as_str());
     told.zip(origin).is_some_and(|(told, origin)| !origin.is_empty() && told.contains(origin))
 }
 
@@ -197,8 +197,8 @@ fn connection(tried: &Tried, named: bool) -> Option<String> {
     })
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, request: &str) -> Hit {
-    let (place, form) = (&bout.aim.place, &tried.attempt.form);
+fn hit(trial: &Trial<'_>, tried: &Tried, request: &str) -> Hit {
+    let (place, form) = (&trial.aim.place, &tried.attempt.form);
     let what = format!("the listener was connected to: {request}");
     let fault = match form.as_str() {
         "redirect" => "redirect",
@@ -211,9 +211,9 @@ fn hit(bout: &Bout<'_>, tried: &Tried, request: &str) -> Hit {
     };
     let title = format!("{place} makes the server connect to its own machine ({form})");
     let hit = Hit::confirmed(title, what).by(tried).fault(fault);
-    let tool = deeds::tool_of(bout.field, bout.aim);
-    let fetches = tool.is_some_and(deeds::fetches) && bout.aim.is(Kind::Url);
-    if fault == "unfiltered" && fetches && !deeds::claims_limits(tool, &bout.aim.schema) {
+    let tool = deeds::tool_of(trial.field, trial.aim);
+    let fetches = tool.is_some_and(deeds::fetches) && trial.aim.is(Kind::Url);
+    if fault == "unfiltered" && fetches && !deeds::claims_limits(tool, &trial.aim.schema) {
         let note = "to fetch what it is given is the stated purpose of the tool, and it claims no limits: by design";
         return hit.severity(Severity::Low).note(note);
     }

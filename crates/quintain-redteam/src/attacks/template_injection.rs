@@ -7,7 +7,7 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 
 use super::{purpose, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial, Tried};
 
 pub(super) struct TemplateInjection;
 
@@ -102,7 +102,7 @@ impl Attack for TemplateInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, false);
         for aim in &mut aims {
             let templates = purpose::of_templates(field, aim).filter(|_| !lists_names(aim));
@@ -148,16 +148,16 @@ impl Attack for TemplateInjection {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         only.foretells().map(|sign| (0, sign))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let filled: Vec<&Tried> = bout.tried.iter().filter(|tried| is_filled_in(tried)).collect();
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let filled: Vec<&Tried> = trial.tried.iter().filter(|tried| is_filled_in(tried)).collect();
         let harmless = filled.iter().all(|tried| only_computes(tried));
-        let note = bout.aim.by_design.as_deref().filter(|_| harmless);
-        filled.into_iter().map(|tried| hit(bout, tried, note)).collect()
+        let note = trial.aim.by_design.as_deref().filter(|_| harmless);
+        filled.into_iter().map(|tried| hit(trial, tried, note)).collect()
     }
 }
 
@@ -212,9 +212,9 @@ fn only_computes(tried: &Tried) -> bool {
     tried.attempt.form.starts_with("product") || tried.attempt.form.starts_with("notation")
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, note: Option<&str>) -> Hit {
+fn hit(trial: &Trial<'_>, tried: &Tried, note: Option<&str>) -> Hit {
     let (form, shown) = (&tried.attempt.form, &tried.attempt.role);
-    let title = format!("{} is filled in as a template ({form})", bout.aim.place);
+    let title = format!("{} is filled in as a template ({form})", trial.aim.place);
     let what = format!("the answer holds {shown}, which only the template amounts to");
     let hit = Hit::confirmed(title, what).by(tried).fault("template").said(tried, shown);
     match note {

@@ -10,7 +10,8 @@ use quintain_evidence::tool_call::ToolCall;
 use serde_json::{Map, Value, json};
 
 use crate::attack::{
-    Attack, Attempt, Bout, Brief, Field, Ground, Hit, Listener, MarkKey, Powers, Tried,
+    Attack, Attempt, Brief, CanaryFiles, Capabilities, Hit, Listener, MarkKey, TargetView, Trial,
+    Tried,
 };
 use crate::knowledge::{Baseline, Knowledge, aims};
 
@@ -18,8 +19,8 @@ use crate::knowledge::{Baseline, Knowledge, aims};
 pub(crate) struct Room {
     pub(crate) surfaces: Vec<(String, Surface)>,
     pub(crate) knowledge: Knowledge,
-    pub(crate) powers: Powers,
-    pub(crate) ground: Ground,
+    pub(crate) powers: Capabilities,
+    pub(crate) ground: CanaryFiles,
     pub(crate) listener: Listener,
 }
 
@@ -43,15 +44,15 @@ impl Room {
         let mut room = Self {
             surfaces: vec![("s".into(), surface)],
             knowledge: Knowledge::default(),
-            powers: Powers { same_host: true, ..Powers::default() },
-            ground: Ground {
+            powers: Capabilities { same_host: true, ..Capabilities::default() },
+            ground: CanaryFiles {
                 root: PathBuf::from("/ground"),
                 canary: PathBuf::from("/ground/canary.txt"),
                 canary_text: "canarycanarycanary".into(),
                 bait: PathBuf::from("/ground/bait.txt"),
                 bait_text: "quintain-bait-text".to_owned(),
                 drop: PathBuf::from("/ground/drop"),
-                ..Ground::default()
+                ..CanaryFiles::default()
             },
             listener: Listener { host: "127.0.0.1".into(), port: 9, loopback: true },
         };
@@ -77,8 +78,8 @@ impl Room {
         self.knowledge.aims = aims(&self.surfaces, &self.knowledge);
     }
 
-    pub(crate) fn field(&self) -> Field<'_> {
-        Field {
+    pub(crate) fn field(&self) -> TargetView<'_> {
+        TargetView {
             surfaces: &self.surfaces,
             knowledge: &self.knowledge,
             powers: &self.powers,
@@ -112,7 +113,7 @@ impl Room {
                 .into_iter()
                 .map(|attempt| Tried { evidence: answer(&attempt), attempt })
                 .collect();
-            hits.extend(attack.detect(&Bout { field: &field, aim: &aim, tried: &tried }));
+            hits.extend(attack.detect(&Trial { field: &field, aim: &aim, tried: &tried }));
         }
         hits
     }

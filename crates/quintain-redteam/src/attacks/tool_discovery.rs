@@ -8,7 +8,7 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::{Value, json};
 
 use super::{listed, names, nature, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 
 pub(super) struct ToolDiscovery;
 
@@ -62,7 +62,7 @@ impl Attack for ToolDiscovery {
         true
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         let shown = names::listed(field);
         let mut hits = Vec::new();
         for listed in listed::texts(field) {
@@ -79,7 +79,7 @@ impl Attack for ToolDiscovery {
         hits
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
         for (server, surface) in field.surfaces {
             let mut add = |message: &str| {
@@ -132,17 +132,17 @@ impl Attack for ToolDiscovery {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried.iter().filter_map(|tried| judge(bout, tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.tried.iter().filter_map(|tried| judge(trial, tried)).collect()
     }
 }
 
-fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let Action::Steps { identity, .. } = &tried.attempt.action else { return None };
     let said = tried.said();
-    let identities = &bout.field.powers.identities;
+    let identities = &trial.field.powers.identities;
     let own = identities.get(*identity).map(|one| &one.tools).filter(|tools| !tools.is_empty());
-    let place = &bout.aim.place;
+    let place = &trial.aim.place;
     let whole = |name: &str| {
         let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_-".contains(c));
         said.match_indices(name).any(|(at, _)| {
@@ -162,7 +162,7 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
             return Some(hit.fault("error").said(tried, name));
         }
     }
-    let shown = names::listed(bout.field);
+    let shown = names::listed(trial.field);
     let unlisted: Vec<String> = names::in_text(&said)
         .into_iter()
         .filter(|name| {
@@ -171,7 +171,7 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
         .collect();
     // A list names others, too: one odd word says little.
     let listed =
-        bout.field.tools().filter_map(|(_, tool)| tool.name()).filter(|name| whole(name)).count();
+        trial.field.tools().filter_map(|(_, tool)| tool.name()).filter(|name| whole(name)).count();
     if unlisted.is_empty() || listed == 0 {
         return None;
     }

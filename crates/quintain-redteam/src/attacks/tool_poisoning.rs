@@ -10,7 +10,7 @@ use quintain_evidence::weakness::Weakness;
 
 use self::hidden::{Class, Hidden};
 use super::listed::{self, Listed};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, TargetView, Trial};
 
 pub(super) struct ToolPoisoning;
 
@@ -67,11 +67,11 @@ impl Attack for ToolPoisoning {
         true
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         listed::texts(field).iter().flat_map(of_text).collect()
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         turned::aims(field)
     }
 
@@ -79,8 +79,8 @@ impl Attack for ToolPoisoning {
         turned::attempts(aim, brief)
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        turned::hits(bout)
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        turned::hits(trial)
     }
 }
 

@@ -7,7 +7,7 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
 use super::nature;
-use crate::attack::{Attack, Field, Hit, Kind};
+use crate::attack::{Attack, Hit, Kind, TargetView};
 use crate::knowledge::{Sense, classify, words};
 
 pub(super) struct ToxicFlow;
@@ -87,7 +87,7 @@ impl Attack for ToxicFlow {
         true
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         let several = field.surfaces.len() > 1;
         let pick = |is: fn(&Tool) -> bool| -> Vec<String> {
             let found = field.tools().filter(|(_, tool)| is(tool));

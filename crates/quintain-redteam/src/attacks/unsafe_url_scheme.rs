@@ -11,7 +11,7 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::{deeds, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct UnsafeUrlScheme;
 
@@ -63,7 +63,7 @@ impl Attack for UnsafeUrlScheme {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&[Kind::Url], true);
         // Who says that files are meant by it is not surprised by one.
         aims.retain(|aim| {
@@ -120,20 +120,20 @@ impl Attack for UnsafeUrlScheme {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         only.foretells().filter(|_| only.form.starts_with("file:")).map(|sign| (0, sign))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets().filter_map(|(_, set)| judge(bout, &set)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.sets().filter_map(|(_, set)| judge(trial, &set)).collect()
     }
 }
 
-fn judge(bout: &Bout<'_>, set: &[&Tried]) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, set: &[&Tried]) -> Option<Hit> {
     let tried = set.iter().find(|tried| tried.attempt.role != BOGUS)?;
     let form = &tried.attempt.form;
-    let place = &bout.aim.place;
+    let place = &trial.aim.place;
     let title = format!("{place} takes an address of another scheme ({form})");
     let confirmed = |what: String, severity, fault| {
         Some(Hit::confirmed(title.clone(), what).by(tried).severity(severity).fault(fault))

@@ -27,7 +27,9 @@ use quintain_evidence::finding::{Confidence, Place, Severity};
 use quintain_evidence::probe::{self, Step};
 use quintain_evidence::weakness::Weakness;
 
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Need, Tried};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Brief, Hit, Kind, Need, TargetView, Trial, Tried,
+};
 use crate::attacks::leaks;
 use crate::attacks::reach::{attempt, plausible};
 
@@ -100,7 +102,7 @@ impl Attack for Defined {
         !self.unwanted.is_empty()
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         let unwanted = field.tools().filter_map(|(server, tool)| {
             let name = tool.name().filter(|name| reach::matches(&self.unwanted, name))?;
             let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
@@ -110,7 +112,7 @@ impl Attack for Defined {
         unwanted.collect()
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         match &self.shots {
             Shots::Payloads { reach, .. } => reach.aims(field),
             Shots::Probes(probes) => with_places(Vec::new(), probes, field),
@@ -133,9 +135,9 @@ impl Attack for Defined {
         }
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let hit = |tried: &Tried| {
-            let sight = Sight::new(bout, tried, !matches!(self.shots, Shots::Payloads { .. }));
+            let sight = Sight::new(trial, tried, !matches!(self.shots, Shots::Payloads { .. }));
             let seen = self.proofs_of(&sight).iter().filter_map(|proof| {
                 let fatal = proof.signs.iter().any(|sign| matches!(sign, Sign::Exit));
                 Some((proof.seen(&sight)?, fatal))
@@ -144,13 +146,13 @@ impl Attack for Defined {
             let (seen, fatal) =
                 seen.reduce(|best, one| if one.0.sure && !best.0.sure { one } else { best })?;
             let confidence = if seen.sure { Confidence::Confirmed } else { Confidence::Suspected };
-            let title = format!("{}: {} ({})", bout.aim.place, self.summary, tried.attempt.form);
+            let title = format!("{}: {} ({})", trial.aim.place, self.summary, tried.attempt.form);
             let mut hit = Hit::new(confidence, title, seen.what).by(tried);
             hit.pointer = seen.pointer;
             // The death of a server is reported once, whoever looks for it.
             Some(if fatal { hit.fault("death") } else { hit })
         };
-        bout.tried.iter().filter_map(hit).collect()
+        trial.tried.iter().filter_map(hit).collect()
     }
 }
 
@@ -191,7 +193,7 @@ fn call(brief: &Brief<'_>, at: usize, volley: &Volley) -> Option<Attempt> {
 }
 
 /// Aims, with those at the places that calls are about.
-fn with_places(mut aims: Vec<Aim>, probes: &[Volley], field: &Field<'_>) -> Vec<Aim> {
+fn with_places(mut aims: Vec<Aim>, probes: &[Volley], field: &TargetView<'_>) -> Vec<Aim> {
     for probe in probes {
         let place = place(&probe.last, field);
         if aims.iter().all(|aim| aim.place != place) {
@@ -202,7 +204,7 @@ fn with_places(mut aims: Vec<Aim>, probes: &[Volley], field: &Field<'_>) -> Vec<
 }
 
 /// What a call is about: the tool that is called, or the request that is made.
-fn place(step: &Step, field: &Field<'_>) -> Place {
+fn place(step: &Step, field: &TargetView<'_>) -> Place {
     let first = || field.surfaces.first().map_or("", |(server, _)| server.as_str());
     let home = |tool: &str| {
         let listed = field.tools().find(|(_, known)| known.name() == Some(tool));

@@ -5,7 +5,7 @@ use quintain_evidence::surface::Surface;
 use serde_json::json;
 
 use crate::attack::missing;
-use crate::attack::{Attack, Field, Powers};
+use crate::attack::{Attack, Capabilities, TargetView};
 use crate::attacks;
 use crate::knowledge::{Baseline, Hints, Knowledge, Tries, aims};
 
@@ -21,10 +21,13 @@ pub enum Fit {
 }
 
 /// All attacks, and how they suit a target of which nothing but its lists is known.
-pub fn fitting(surfaces: &[(String, Surface)], powers: &Powers) -> Vec<(&'static dyn Attack, Fit)> {
+pub fn fitting(
+    surfaces: &[(String, Surface)],
+    powers: &Capabilities,
+) -> Vec<(&'static dyn Attack, Fit)> {
     let mut knowledge = Knowledge { baselines: likely(surfaces), ..Knowledge::default() };
     knowledge.aims = aims(surfaces, &knowledge);
-    let field = Field { surfaces, knowledge: &knowledge, powers, purpose: None };
+    let field = TargetView { surfaces, knowledge: &knowledge, powers, purpose: None };
     let fit = |attack: &dyn Attack| {
         if let Some(lack) = missing(attack.needs(), &field) {
             Fit::Lacks(lack)
@@ -65,7 +68,7 @@ mod tests {
         let tool = json!({"name": "read_file", "inputSchema": {"type": "object",
             "properties": {"path": {"type": "string"}}, "required": ["path"]}});
         let surface = Surface { tools: vec![Tool(tool)], ..Surface::default() };
-        let powers = Powers { same_host: true, ..Powers::default() };
+        let powers = Capabilities { same_host: true, ..Capabilities::default() };
         let fits = fitting(&[("s".into(), surface)], &powers);
         let of =
             |id: &str| fits.iter().find(|(attack, _)| attack.meta().id == id).unwrap().1.clone();

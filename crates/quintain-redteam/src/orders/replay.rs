@@ -20,7 +20,7 @@ impl Orders {
     pub fn again<'f>(mut self, findings: &[&'f Finding]) -> (Self, Vec<&'f Finding>) {
         self.plugins.clear();
         self.not_run.clear();
-        self.only = Some(findings.iter().map(|finding| bout_of(finding)).collect());
+        self.only = Some(findings.iter().map(|finding| trial_of(finding)).collect());
         // Calls that a model proposed are made as they were; it is not asked again.
         let calls: Vec<_> = findings.iter().flat_map(|finding| proposals(finding)).collect();
         if !calls.is_empty() {
@@ -28,7 +28,7 @@ impl Orders {
         }
         let mut unknown = Vec::new();
         for finding in findings.iter().filter(|finding| finding.rule != PURPOSE) {
-            let attack = bout_of(finding).0;
+            let attack = trial_of(finding).0;
             // The rule, too, where another attack showed it: it gives the finding its name.
             if self
                 .add(&attack, None, None)
@@ -51,8 +51,8 @@ impl Orders {
     }
 }
 
-/// Attack and place of the bout that showed a finding.
-pub fn bout_of(finding: &Finding) -> (String, String) {
+/// Attack and place of the trial that showed a finding.
+pub fn trial_of(finding: &Finding) -> (String, String) {
     match &finding.bout {
         Some(bout) => (bout.attack.clone(), bout.place.clone()),
         None => (finding.rule.clone(), finding.place.key()),

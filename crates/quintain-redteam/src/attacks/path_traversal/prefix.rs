@@ -8,7 +8,7 @@
 use quintain_evidence::finding::Place;
 
 use super::ABSENT;
-use crate::attack::{Aim, Attempt, Bout, Brief, Hit, Kind, Tried};
+use crate::attack::{Aim, Attempt, Brief, Hit, Kind, Trial, Tried};
 use crate::attacks::{deeds, reach};
 use crate::knowledge::words;
 
@@ -70,11 +70,11 @@ fn names(aim: &Aim, brief: &Brief<'_>) -> Vec<String> {
     found
 }
 
-pub(super) fn hits(bout: &Bout<'_>) -> Vec<Hit> {
-    bout.sets().filter_map(|(_, tried)| judge(bout, &tried)).collect()
+pub(super) fn hits(trial: &Trial<'_>) -> Vec<Hit> {
+    trial.sets().filter_map(|(_, tried)| judge(trial, &tried)).collect()
 }
 
-fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let [inside, apart, beside] = tried else { return None };
     if !beside.attempt.form.starts_with(FORM) {
         return None;
@@ -89,7 +89,7 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
     }
     let title = format!(
         "{} reads outside of the folder that it is confined to ({})",
-        bout.aim.place, beside.attempt.form
+        trial.aim.place, beside.attempt.form
     );
     let what =
         "a folder beside it is answered like one inside, and another one beside it is refused";

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use quintain_evidence::finding::Place;
 
 use super::takes_file_uris;
-use crate::attack::{Aim, Brief, Field, Ground, Kind};
+use crate::attack::{Aim, Brief, CanaryFiles, Kind, TargetView};
 use crate::attacks::paths::{self, PLAIN};
 use crate::attacks::{deeds, reach};
 use crate::knowledge::words;
@@ -27,7 +27,7 @@ pub(super) struct Shot {
     pub(super) later: bool,
 }
 
-pub(super) fn shots(aim: &Aim, brief: &Brief<'_>, ground: &Ground) -> Vec<Shot> {
+pub(super) fn shots(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<Shot> {
     let shot = |form: &str, payload: String, role: &str| Shot {
         form: form.to_owned(),
         payload,
@@ -151,7 +151,7 @@ fn uris(
 }
 
 /// Schemes of the resources of a server, other than `file`. Templates are attacked by their variables.
-fn schemes(field: &Field<'_>, server: &str) -> Vec<String> {
+fn schemes(field: &TargetView<'_>, server: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let surfaces = field.surfaces.iter().filter(|(of, _)| of == server);
     for resource in surfaces.flat_map(|(_, surface)| &surface.resources) {
@@ -167,7 +167,7 @@ fn schemes(field: &Field<'_>, server: &str) -> Vec<String> {
 }
 
 /// What is asked for, and what proves that it was read.
-fn target(ground: &Ground, innocent: Option<&str>, folder: bool) -> (PathBuf, String) {
+fn target(ground: &CanaryFiles, innocent: Option<&str>, folder: bool) -> (PathBuf, String) {
     let name = ground.canary.file_name().unwrap_or_default().to_string_lossy();
     if folder {
         let folder = ground.project.as_deref().or(ground.canary.parent()).unwrap_or(&ground.root);
@@ -181,7 +181,7 @@ fn target(ground: &Ground, innocent: Option<&str>, folder: bool) -> (PathBuf, St
 }
 
 /// The canary without an ending, for servers that add their own.
-fn stem(ground: &Ground, target: &Path, folder: bool) -> Option<PathBuf> {
+fn stem(ground: &CanaryFiles, target: &Path, folder: bool) -> Option<PathBuf> {
     (!folder && !ground.endings.is_empty()).then(|| target.with_extension(""))
 }
 

@@ -8,7 +8,7 @@ use quintain_evidence::surface::Tool;
 use quintain_evidence::tool_call::ToolCall;
 use serde_json::Value;
 
-use crate::attack::{Action, Aim, Attempt, Brief, Ground, Kind};
+use crate::attack::{Action, Aim, Attempt, Brief, CanaryFiles, Kind};
 use crate::attacks::paths::{self, PLAIN};
 use crate::attacks::{deeds, nature, reach};
 use crate::knowledge::{Sense, words};
@@ -25,7 +25,7 @@ pub(super) fn takes_in(tool: &Tool, aim: &Aim) -> bool {
         && !deeds::is_output(aim)
 }
 
-pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &Ground) -> Vec<Attempt> {
+pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<Attempt> {
     let (Some(field), Some(tool)) = (brief.field, aim.place.tool()) else { return Vec::new() };
     if ground.bait_text.is_empty() {
         return Vec::new();

@@ -9,7 +9,7 @@ use quintain_evidence::surface::Surface;
 use serde_json::{Map, Value, json};
 
 use super::super::deeds;
-use crate::attack::{Action, Attempt, Bout, Brief, Field, Hit, HttpRequest, Listener, Tried};
+use crate::attack::{Action, Attempt, Brief, Hit, HttpRequest, Listener, TargetView, Trial, Tried};
 use crate::knowledge::{Sense, words};
 
 /// Headers that servers make addresses from.
@@ -67,7 +67,7 @@ pub(super) fn attempts(server: &str, brief: &Brief<'_>, listener: &Listener) -> 
 }
 
 /// Calls that work, and then those that might if their tools could reach what they are for.
-fn calls<'f>(field: &'f Field<'_>, server: &str) -> Vec<(&'f str, &'f Map<String, Value>)> {
+fn calls<'f>(field: &'f TargetView<'_>, server: &str) -> Vec<(&'f str, &'f Map<String, Value>)> {
     let known = &field.knowledge;
     let working = known.baselines.iter().filter(|one| one.server == server);
     let working = working.filter_map(|one| match &one.step {
@@ -135,7 +135,7 @@ fn capital(name: &str) -> String {
     parts.collect::<Vec<_>>().join("-")
 }
 
-pub(super) fn hits(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
+pub(super) fn hits(trial: &Trial<'_>, tried: &Tried) -> Vec<Hit> {
     let nonce = tried.attempt.nonce.as_str();
     let mut hits: Vec<Hit> = Vec::new();
     for observation in &tried.evidence.observations {
@@ -149,7 +149,7 @@ pub(super) fn hits(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
             })
         });
         let Some(name) = name else { continue };
-        let server = bout.aim.place.server().to_owned();
+        let server = trial.aim.place.server().to_owned();
         let place = Place::Header { server, header: name.to_owned() };
         let title = format!("{place} names where the server connects to");
         let what = format!("the listener was connected to: {request}");

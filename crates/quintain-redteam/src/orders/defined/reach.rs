@@ -3,7 +3,7 @@
 use quintain_content::glob;
 use quintain_evidence::finding::Place;
 
-use crate::attack::{Aim, Field, Kind};
+use crate::attack::{Aim, Kind, TargetView};
 
 /// Kinds of values by the words that suites use.
 pub(crate) const KINDS: [(&str, Kind); 13] = [
@@ -37,7 +37,7 @@ pub(crate) struct Reach {
 
 impl Reach {
     /// The places that are meant. Those that take no text only if they are asked for by name or kind.
-    pub(crate) fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    pub(crate) fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&self.kinds, !self.kinds.is_empty());
         let known: Vec<String> = aims.iter().map(|aim| aim.place.key()).collect();
         let others = field.knowledge.aims.iter().filter(|aim| {

@@ -5,7 +5,7 @@ use quintain_evidence::finding::{Confidence, Place, Severity};
 use quintain_evidence::indicator::Indicator;
 
 use super::attempt::Attempt;
-use super::field::Field;
+use super::target_view::TargetView;
 use crate::knowledge::Aim;
 
 /// An attempt and what came of it.
@@ -28,13 +28,13 @@ impl Tried {
 
 /// All attempts at one aim, with the innocent call beside them.
 #[derive(Clone, Copy)]
-pub struct Bout<'a> {
-    pub field: &'a Field<'a>,
+pub struct Trial<'a> {
+    pub field: &'a TargetView<'a>,
     pub aim: &'a Aim,
     pub tried: &'a [Tried],
 }
 
-impl Bout<'_> {
+impl Trial<'_> {
     /// The innocent call, if there is one that works.
     pub fn baseline(&self) -> Option<&Exchange> {
         self.aim.baseline.as_ref().map(|baseline| &baseline.exchange)

@@ -9,18 +9,18 @@ use super::token::Given;
 use crate::knowledge::{Aim, Kind, Knowledge};
 
 /// Everything known of a target.
-pub struct Field<'a> {
+pub struct TargetView<'a> {
     /// What each server lists, by its name.
     pub surfaces: &'a [(String, Surface)],
     pub knowledge: &'a Knowledge,
-    pub powers: &'a Powers,
+    pub powers: &'a Capabilities,
     /// What the user says the target is for.
     pub purpose: Option<&'a str>,
 }
 
 /// What the tester can do with a target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Powers {
+pub struct Capabilities {
     /// It runs on this machine.
     pub same_host: bool,
     /// It is spoken to over HTTP.
@@ -58,7 +58,7 @@ pub struct Identity {
     pub default_args: Map<String, Value>,
 }
 
-impl Field<'_> {
+impl TargetView<'_> {
     /// All tools with their servers.
     pub fn tools(&self) -> impl Iterator<Item = (&str, &Tool)> {
         self.surfaces.iter().flat_map(|(server, surface)| {
