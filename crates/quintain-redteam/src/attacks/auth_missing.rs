@@ -6,7 +6,7 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, of_role, served};
-use super::nature;
+use super::tool_access;
 use crate::attack::{
     Aim, Attack, Attempt, Brief, Hit, HttpRequest, Need, TargetView, Trial, Tried,
 };
@@ -79,7 +79,7 @@ impl Attack for AuthMissing {
         set(0, "no credentials, tools/list", http::list());
         let reader = brief.field.and_then(|field| {
             let server = aim.place.server();
-            nature::readers(field, server).map(|baseline| baseline.step.clone()).next()
+            tool_access::readers(field, server).map(|baseline| baseline.step.clone()).next()
         });
         if let Some(Step::Call(call)) = reader {
             set(1, "no credentials, tools/call", http::call(&call.tool, &call.args));
@@ -129,10 +129,10 @@ mod tests {
 
     use super::*;
     use crate::attacks::http::testing::{lists, request, unauthorized};
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        let mut room = Room::of_tools(&[json!({"name": "list_rooms"})]);
+    fn room() -> TestTarget {
+        let mut room = TestTarget::of_tools(&[json!({"name": "list_rooms"})]);
         room.works("list_rooms", Map::new(), &answers("ok"));
         (room.powers.http, room.powers.credentials) = (true, true);
         room

@@ -10,7 +10,7 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::http::of_role;
-use super::{nature, reach};
+use super::{reach, tool_access};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Brief, Hit, Identity, Kind, Nonce, TargetView, Trial, Tried,
 };
@@ -81,11 +81,11 @@ impl Attack for Bfla {
     fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
         for baseline in &field.knowledge.baselines {
-            let Some(tool) = nature::tool_of(field, baseline) else { continue };
-            if nature::may_be_called(field, tool) && lesser(field, tool).next().is_some() {
+            let Some(tool) = tool_access::tool_of(field, baseline) else { continue };
+            if tool_access::may_be_called(field, tool) && lesser(field, tool).next().is_some() {
                 let name = tool.name().unwrap_or_default().to_owned();
                 let place = Place::Tool { server: baseline.server.clone(), tool: name };
-                aims.push(nature::aim(place, Some(baseline)));
+                aims.push(tool_access::aim(place, Some(baseline)));
             }
         }
         // What is deleted cannot be changed any more.
@@ -97,7 +97,7 @@ impl Attack for Bfla {
         let (Some(field), Some(baseline)) = (brief.field, &aim.baseline) else {
             return Vec::new();
         };
-        let Some(tool) = nature::tool_of(field, baseline) else { return Vec::new() };
+        let Some(tool) = tool_access::tool_of(field, baseline) else { return Vec::new() };
         let Step::Call(call) = &baseline.step else { return Vec::new() };
         let mut attempts = Vec::new();
         for (set, (who, why)) in lesser(field, tool).enumerate() {
@@ -161,15 +161,15 @@ fn lesser<'f>(
     identities.filter_map(move |(at, identity)| {
         let name = tool.name()?;
         let is_listed = |identity: &Identity| identity.tools.iter().any(|tool| tool == name);
-        let role = nature::role_of(field, at);
+        let role = tool_access::role_of(field, at);
         let first_lists = field.powers.identities.first().is_some_and(is_listed);
         let why = if !identity.tools.is_empty() && !is_listed(identity) && first_lists {
             Why::NotListed
-        } else if nature::is_admin_role(role) {
+        } else if tool_access::is_admin_role(role) {
             return None;
-        } else if nature::says_for_admins(tool) {
+        } else if tool_access::says_for_admins(tool) {
             Why::Said
-        } else if nature::is_for_admins(tool) && !is_single {
+        } else if tool_access::is_for_admins(tool) && !is_single {
             Why::Named
         } else {
             return None;
@@ -229,12 +229,12 @@ fn others(field: &TargetView<'_>, baseline: &Baseline) -> Vec<Value> {
 
 fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let no = &of_role(tried, "unknown")?.last()?.outcome;
-    if nature::succeeds(no) || !no.is_answer() {
+    if tool_access::succeeds(no) || !no.is_answer() {
         return None;
     }
     let works = |one: &&&Tried| {
         one.attempt.role == "called"
-            && one.last().is_some_and(|last| nature::succeeds(&last.outcome))
+            && one.last().is_some_and(|last| tool_access::succeeds(&last.outcome))
     };
     let Some(called) = tried.iter().find(works).copied() else { return let_in(trial, tried) };
     let Action::Steps { identity, .. } = called.attempt.action else { return None };
@@ -268,7 +268,7 @@ fn let_in(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let (theirs, ours) = (&greater.last()?.outcome, &lesser.last()?.outcome);
     let alike = theirs.is_answer() && ours.is_answer() && theirs.said() == ours.said();
     let unknown = of_role(tried, "unknown")?.last()?.outcome.said();
-    if !alike || nature::refuses(ours) || ours.said().is_empty() || ours.said() == unknown {
+    if !alike || tool_access::refuses(ours) || ours.said().is_empty() || ours.said() == unknown {
         return None;
     }
     let form = &lesser.attempt.form;
@@ -287,10 +287,10 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
-    fn room(tool: &str, description: &str, listed: bool) -> Room {
-        let mut room = Room::of_tools(&[json!({"name": tool, "description": description})]);
+    fn room(tool: &str, description: &str, listed: bool) -> TestTarget {
+        let mut room = TestTarget::of_tools(&[json!({"name": tool, "description": description})]);
         room.works(tool, Map::new(), &answers("ok"));
         let identity = |name: &str, tools: &[&str]| Identity {
             name: name.into(),
@@ -338,7 +338,7 @@ mod tests {
     fn what_works_once_is_told_by_what_does_not_exist() {
         let schema = json!({"type": "object", "required": ["user_id"],
             "properties": {"user_id": {"type": "string"}}});
-        let mut room = Room::of_tools(&[json!({"name": "suspend_user",
+        let mut room = TestTarget::of_tools(&[json!({"name": "suspend_user",
             "description": "Administrators only.", "inputSchema": schema})]);
         let args = Map::from_iter([("user_id".into(), json!("u-17"))]);
         room.works("suspend_user", args, &answers("ok"));

@@ -13,7 +13,7 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use self::told::{only_told, text_of};
-use super::{nature, reach};
+use super::{reach, tool_access};
 use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial};
 use crate::knowledge::{Learned, put, words};
 
@@ -147,9 +147,9 @@ fn is_of_objects(field: &TargetView<'_>, aim: &Aim) -> bool {
             field.knowledge.values.iter().any(|learned| learned.value == value)
         });
     let open = match &aim.place {
-        Place::Argument { server, tool, .. } => field
-            .tool(server, tool)
-            .is_some_and(|tool| nature::may_be_called(field, tool) && !nature::is_public(tool)),
+        Place::Argument { server, tool, .. } => field.tool(server, tool).is_some_and(|tool| {
+            tool_access::may_be_called(field, tool) && !tool_access::is_public(tool)
+        }),
         Place::Variable { .. } => true,
         _ => false,
     };
@@ -170,7 +170,7 @@ fn is_recipient(aim: &Aim) -> bool {
 /// What stands at a place in the call that works.
 fn value_at(aim: &Aim) -> Option<Value> {
     let Place::Argument { pointer, .. } = &aim.place else { return None };
-    let args = Value::Object(nature::arguments(aim.baseline.as_ref()?));
+    let args = Value::Object(tool_access::arguments(aim.baseline.as_ref()?));
     args.pointer(pointer).cloned()
 }
 
@@ -178,19 +178,26 @@ fn value_at(aim: &Aim) -> Option<Value> {
 fn personal(field: &TargetView<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
     for (server, _) in field.surfaces {
-        for baseline in nature::readers(field, server) {
-            let tool = nature::tool_of(field, baseline);
-            let Some(tool) = tool.filter(|tool| nature::is_personal_tool(tool)) else { continue };
+        for baseline in tool_access::readers(field, server) {
+            let tool = tool_access::tool_of(field, baseline);
+            let Some(tool) = tool.filter(|tool| tool_access::is_personal_tool(tool)) else {
+                continue;
+            };
             let tool = tool.name().unwrap_or_default().to_owned();
-            aims.push(nature::aim(Place::Tool { server: server.clone(), tool }, Some(baseline)));
+            aims.push(tool_access::aim(
+                Place::Tool { server: server.clone(), tool },
+                Some(baseline),
+            ));
         }
     }
     for (server, surface) in field.surfaces {
         for resource in &surface.resources {
             let description = resource.description().unwrap_or_default();
-            if let Some(uri) = resource.uri().filter(|uri| nature::is_personal(uri, description)) {
+            if let Some(uri) =
+                resource.uri().filter(|uri| tool_access::is_personal(uri, description))
+            {
                 let place = Place::Resource { server: server.clone(), uri: uri.to_owned() };
-                aims.push(nature::aim(place, None));
+                aims.push(tool_access::aim(place, None));
             }
         }
     }
@@ -202,7 +209,7 @@ fn personal(field: &TargetView<'_>) -> Vec<Aim> {
 fn ask_in_turn(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let Some(step) = super::leaks::step(aim) else { return Vec::new() };
     let tool = aim.place.tool().unwrap_or_default();
-    let mut used = nature::watchers(field, aim.place.server(), tool, MAX_USED);
+    let mut used = tool_access::watchers(field, aim.place.server(), tool, MAX_USED);
     used.push(step.clone());
     let mut attempts = Vec::new();
     let pairs = PAIRS.into_iter().filter(|(_, other)| *other < brief.identities);
@@ -316,7 +323,7 @@ fn ask_as(
     let server = aim.place.server();
     let lister = field.knowledge.baseline(server, &id.tool).map(|known| known.step.clone());
     let tool = aim.place.tool().and_then(|tool| field.tool(server, tool));
-    let changes = tool.is_some_and(nature::is_writer);
+    let changes = tool.is_some_and(tool_access::is_writer);
     let word = brief.nonce();
     let form = if changes { "changed by id" } else { "read by id" };
     let mut attempts = Vec::new();
@@ -333,8 +340,9 @@ fn ask_as(
     // The other one may see the same list.
     add(lister.clone().into_iter().collect(), other, "list", None, form);
     let looks = || {
-        let by_id = by_id(field, aim, &id.value, nature::is_reader);
-        let watchers = nature::watchers(field, server, aim.place.tool().unwrap_or_default(), 3);
+        let by_id = by_id(field, aim, &id.value, tool_access::is_reader);
+        let watchers =
+            tool_access::watchers(field, server, aim.place.tool().unwrap_or_default(), 3);
         let looks = by_id.into_iter().chain(lister.clone()).chain(watchers);
         looks.take(MAX_LOOKS).collect::<Vec<_>>()
     };
@@ -343,7 +351,7 @@ fn ask_as(
         add(looks(), owner, "before", None, form);
         add(looks(), owner, "before", None, form);
     } else {
-        let left = by_id(field, aim, &id.value, nature::is_writer).into_iter();
+        let left = by_id(field, aim, &id.value, tool_access::is_writer).into_iter();
         let left = left.map(|step| worded(field, step, server, &word));
         let left: Vec<Step> = left.filter(|step| is_worded(step, &word)).take(1).collect();
         add(left, owner, "left", None, form);
@@ -376,7 +384,7 @@ fn by_id(
             && known.place.tool() != aim.place.tool()
             && known.place.server() == aim.place.server()
             && known.baseline.is_some()
-            && tool.is_some_and(|tool| suits(tool) && nature::may_be_called(field, tool))
+            && tool.is_some_and(|tool| suits(tool) && tool_access::may_be_called(field, tool))
     });
     same.filter_map(|known| reach::step(known, id.clone())).collect()
 }
@@ -419,7 +427,7 @@ fn ask_neighbours(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<A
         return Vec::new();
     };
     let reads = aim.place.tool().and_then(|tool| field.tool(aim.place.server(), tool));
-    if !reads.is_some_and(nature::is_reader) {
+    if !reads.is_some_and(tool_access::is_reader) {
         return Vec::new();
     }
     let near = neighbours(&current).into_iter().filter(|id| !known.contains(&text_of(id)));

@@ -5,7 +5,7 @@ use quintain_evidence::finding::Severity;
 use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 
-use super::{purpose, reach, traces};
+use super::{reach, tool_contract, traces};
 use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial, Tried};
 
 pub(super) struct CodeInjection;
@@ -133,7 +133,7 @@ impl Attack for CodeInjection {
     fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         for aim in &mut aims {
-            aim.by_design = purpose::of_code(field, aim);
+            aim.by_design = tool_contract::of_code(field, aim);
         }
         aims
     }
@@ -204,10 +204,10 @@ mod tests {
     use quintain_evidence::evidence::{Evidence, Observation};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        Room::with_argument("calculate", "expression", "1 + 1")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("calculate", "expression", "1 + 1")
     }
 
     fn text(attempt: &Attempt) -> String {
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn running_code_by_contract_is_noted() {
-        let mut room = Room::with_argument("run_python", "code", "1");
+        let mut room = TestTarget::with_argument("run_python", "code", "1");
         room.surfaces[0].1.tools[0].0["description"] = "Run Python code".into();
         let hits = room.fight(&CodeInjection, |attempt| answers(&attempt.role));
         assert!(!hits.is_empty() && hits.iter().all(|hit| hit.note.is_some()));

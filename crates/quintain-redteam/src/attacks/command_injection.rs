@@ -7,7 +7,7 @@ use quintain_evidence::finding::Severity;
 use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 
-use super::{purpose, reach, traces};
+use super::{reach, tool_contract, traces};
 use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct CommandInjection;
@@ -151,7 +151,7 @@ impl Attack for CommandInjection {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.extend(field.numbers());
         for aim in &mut aims {
-            aim.by_design = purpose::of_commands(field, aim);
+            aim.by_design = tool_contract::of_commands(field, aim);
         }
         aims
     }
@@ -159,7 +159,8 @@ impl Attack for CommandInjection {
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let likely = aim.kinds.iter().any(|kind| KINDS.contains(kind));
         let count = if likely { SHAPES.len() } else { RARE };
-        let mut attempts = Volley { aim, brief, innocent: reach::plausible(aim), made: Vec::new() };
+        let mut attempts =
+            AttemptBuilder { aim, brief, innocent: reach::plausible(aim), made: Vec::new() };
         for (at, shape) in SHAPES.iter().take(count).enumerate() {
             attempts.computed(shape, at == WITHOUT_SPACES);
         }
@@ -199,14 +200,14 @@ impl Attack for CommandInjection {
 }
 
 /// Attempts in the making, a set for each form.
-struct Volley<'a> {
+struct AttemptBuilder<'a> {
     aim: &'a Aim,
     brief: &'a Brief<'a>,
     innocent: String,
     made: Vec<Attempt>,
 }
 
-impl Volley<'_> {
+impl AttemptBuilder<'_> {
     fn next_set(&self) -> usize {
         self.made.last().map_or(0, |last| last.set + 1)
     }
@@ -333,10 +334,10 @@ mod tests {
 
     use super::*;
     use crate::attack::{Brief, MarkKey};
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        Room::with_argument("ping", "host", "127.0.0.1")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("ping", "host", "127.0.0.1")
     }
 
     fn text(attempt: &Attempt) -> String {
@@ -450,9 +451,9 @@ mod tests {
     #[test]
     fn numbers_are_tried_and_shells_are_by_design() {
         let schema = json!({"type": "object", "properties": {"port": {"type": "integer"}}});
-        let room = Room::of_tools(&[json!({"name": "who", "inputSchema": schema})]);
+        let room = TestTarget::of_tools(&[json!({"name": "who", "inputSchema": schema})]);
         assert!(!room.fight(&CommandInjection, |attempt| answers(&attempt.role)).is_empty());
-        let room = Room::with_argument("run_command", "command", "ls");
+        let room = TestTarget::with_argument("run_command", "command", "ls");
         let hits = room.fight(&CommandInjection, |attempt| answers(&attempt.role));
         assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Low)));
     }

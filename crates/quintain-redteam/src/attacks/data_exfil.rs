@@ -7,7 +7,7 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
-use super::{deeds, reach};
+use super::{reach, tool_actions};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Brief, Hit, Kind, Need, Nonce, TargetView, Trial, Tried,
 };
@@ -69,7 +69,7 @@ impl Attack for DataExfil {
         let mut aims = field.texts(&[Kind::Url, Kind::Host, Kind::Path], true);
         aims.retain(|aim| {
             let Place::Argument { pointer, .. } = &aim.place else { return false };
-            let to = aim.is(Kind::Url) || aim.is(Kind::Host) || deeds::is_output(aim);
+            let to = aim.is(Kind::Url) || aim.is(Kind::Host) || tool_actions::is_output(aim);
             let Some(Step::Call(call)) = aim.baseline.as_ref().map(|known| &known.step) else {
                 return false;
             };
@@ -211,12 +211,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args};
+    use crate::attacks::testing::{TestTarget, answers, args};
 
-    fn room() -> Room {
+    fn room() -> TestTarget {
         let schema = json!({"type": "object", "properties": {
             "url": {"type": "string", "format": "uri"}, "text": {"type": "string"}}});
-        let mut room = Room::of_tools(&[
+        let mut room = TestTarget::of_tools(&[
             json!({"name": "post_message", "inputSchema": schema}),
             json!({"name": "read_mail", "inputSchema": {"type": "object"}}),
         ]);
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_tool_that_takes_nothing_but_an_address_is_no_aim() {
-        let room = Room::with_argument("fetch", "url", "https://example.com/");
+        let room = TestTarget::with_argument("fetch", "url", "https://example.com/");
         assert!(DataExfil.aims(&room.field()).is_empty());
     }
 }

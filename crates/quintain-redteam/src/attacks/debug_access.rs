@@ -12,7 +12,7 @@ use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-use super::deeds;
+use super::tool_actions;
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 use crate::knowledge::words;
 
@@ -130,7 +130,9 @@ impl Attack for DebugAccess {
         };
         let mut aims: Vec<Aim> = Vec::new();
         for (server, tool) in field.tools() {
-            let Some(name) = tool.name().filter(|_| deeds::may_call(field, tool)) else { continue };
+            let Some(name) = tool.name().filter(|_| tool_actions::may_call(field, tool)) else {
+                continue;
+            };
             let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
             let baseline = field.knowledge.baseline(server, name).cloned();
             aims.push(aim(place, baseline, tool.input_schema().cloned().unwrap_or(Value::Null)));
@@ -170,7 +172,7 @@ impl Attack for DebugAccess {
         let canary = trial.field.powers.env_canary.as_deref();
         let normally = trial.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();
         let shows_anyway = inside(&normally, canary).is_some();
-        let tool = deeds::tool_of(trial.field, trial.aim);
+        let tool = tool_actions::tool_of(trial.field, trial.aim);
         let hits = trial.tried.iter().filter_map(|tried| {
             let what = inside(&tried.said(), canary)?;
             let plain = tried.attempt.form == "call";
@@ -319,12 +321,12 @@ mod tests {
     use quintain_evidence::surface::Resource;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args};
+    use crate::attacks::testing::{TestTarget, answers, args};
 
     const CANARY: &str = "quintain-env-abcdef";
 
-    fn room(tool: Value) -> Room {
-        let mut room = Room::of_tools(&[tool]);
+    fn room(tool: Value) -> TestTarget {
+        let mut room = TestTarget::of_tools(&[tool]);
         room.powers.env_canary = Some(CANARY.into());
         room
     }

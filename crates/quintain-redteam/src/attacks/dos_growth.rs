@@ -9,7 +9,7 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
-use super::{purpose, reach};
+use super::{reach, tool_contract};
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 use crate::knowledge::{Sense, classify, put, words};
 
@@ -155,7 +155,7 @@ impl Attack for DosGrowth {
             let quick = aim.baseline.as_ref().is_some_and(|usual| usual.exchange.took < SLOW);
             let tool = words(aim.place.tool().unwrap_or_default());
             let keeps = Sense::Accumulates.is_in(&tool);
-            let harmed = keeps || purpose::changes_data(aim);
+            let harmed = keeps || tool_contract::changes_data(aim);
             meant && quick && !harmed && aim.schema.get("enum").is_none()
         });
         aims.truncate(MAX_AIMS);
@@ -284,11 +284,11 @@ mod tests {
     use quintain_evidence::evidence::Evidence;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
     /// What the attack says of a target that needs so many milliseconds for a text.
     fn judged(argument: &str, cost: impl Fn(&str) -> f64) -> Vec<Hit> {
-        let room = Room::with_argument("check", argument, "hello");
+        let room = TestTarget::with_argument("check", argument, "hello");
         room.fight(&DosGrowth, |attempt| {
             let Action::Until { steps, patience, .. } = &attempt.action else { panic!() };
             let mut evidence = Evidence::default();
@@ -354,9 +354,9 @@ mod tests {
 
     #[test]
     fn only_texts_and_patterns_are_tried() {
-        let room = Room::with_argument("read", "path", "/tmp/x");
+        let room = TestTarget::with_argument("read", "path", "/tmp/x");
         assert!(DosGrowth.aims(&room.field()).is_empty());
-        let room = Room::with_argument("create_note", "text", "x");
+        let room = TestTarget::with_argument("create_note", "text", "x");
         assert!(DosGrowth.aims(&room.field()).is_empty(), "it would be kept");
     }
 }

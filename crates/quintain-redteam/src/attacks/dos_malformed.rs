@@ -8,7 +8,7 @@ use quintain_evidence::tool_call::ToolCall;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value, json};
 
-use super::deeds;
+use super::tool_actions;
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 use crate::knowledge::{put, words};
 
@@ -131,7 +131,7 @@ fn frames(field: Option<&TargetView<'_>>, server: &str) -> Vec<Planned> {
     let mut tools = field.into_iter().flat_map(TargetView::tools);
     let known = tools.find_map(|(of, tool)| {
         let argument = tool.properties()?.keys().next()?.as_str();
-        let may = of == server && field.is_some_and(|field| deeds::may_call(field, tool));
+        let may = of == server && field.is_some_and(|field| tool_actions::may_call(field, tool));
         Some((tool.name().filter(|_| may)?, argument))
     });
     let (tool, argument) = known.unwrap_or(("quintain", "a"));
@@ -191,7 +191,7 @@ fn frames(field: Option<&TargetView<'_>>, server: &str) -> Vec<Planned> {
 fn calls(field: &TargetView<'_>, server: &str) -> Vec<Planned> {
     let tools: Vec<_> = field
         .tools()
-        .filter(|(of, tool)| *of == server && deeds::may_call(field, tool))
+        .filter(|(of, tool)| *of == server && tool_actions::may_call(field, tool))
         .map(|(_, tool)| tool)
         .collect();
     let call = |tool: &str, args| {
@@ -228,7 +228,7 @@ fn calls(field: &TargetView<'_>, server: &str) -> Vec<Planned> {
     }
     let numbers = field.knowledge.aims.iter().filter_map(|aim| {
         let Place::Argument { server: of, tool, pointer } = &aim.place else { return None };
-        let name = deeds::last_name(aim);
+        let name = tool_actions::last_name(aim);
         let waits = words(&name).iter().chain(&words(tool)).any(|w| WAITS.contains(&w.as_str()));
         let open =
             aim.schema.get("maximum").or_else(|| aim.schema.get("exclusiveMaximum")).is_none();
@@ -322,13 +322,13 @@ mod tests {
     use quintain_evidence::evidence::{Evidence, Exchange};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
-    fn room() -> Room {
+    fn room() -> TestTarget {
         let schema = json!({"type": "object", "properties": {
             "columns": {"type": "integer"}, "rows": {"type": "integer", "maximum": 5},
             "seconds": {"type": "number"}}});
-        Room::of_tools(&[json!({"name": "make_table", "inputSchema": schema})])
+        TestTarget::of_tools(&[json!({"name": "make_table", "inputSchema": schema})])
     }
 
     fn gone() -> Evidence {

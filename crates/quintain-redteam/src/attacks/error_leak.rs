@@ -14,7 +14,7 @@ use quintain_evidence::tool_call::ToolCall;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value, json};
 
-use super::{deeds, leaks};
+use super::{leaks, tool_actions};
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 use crate::knowledge::{put, words};
 
@@ -85,7 +85,7 @@ impl Attack for ErrorLeak {
     }
 
     fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let tools = field.tools().filter(|(_, tool)| deeds::may_call(field, tool));
+        let tools = field.tools().filter(|(_, tool)| tool_actions::may_call(field, tool));
         tools
             .filter_map(|(server, tool)| {
                 let name = tool.name()?;
@@ -348,18 +348,18 @@ mod tests {
     use quintain_evidence::evidence::Evidence;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
     fn fails(text: &str) -> Evidence {
         comes(Outcome::ToolError(json!({"content": [{"type": "text", "text": text}]})))
     }
 
-    fn faults(room: &Room, text: &str) -> Vec<&'static str> {
+    fn faults(room: &TestTarget, text: &str) -> Vec<&'static str> {
         room.fight(&ErrorLeak, |_| fails(text)).into_iter().map(|hit| hit.fault).collect()
     }
 
-    fn room() -> Room {
-        Room::with_argument("get_report", "report_id", "rep-1")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("get_report", "report_id", "rep-1")
     }
 
     #[test]
@@ -407,7 +407,8 @@ mod tests {
     fn what_was_sent_or_is_shown_anyway_does_not_count() {
         let quote = |attempt: &Attempt| fails(&format!("bad value {:?}", attempt.payload));
         assert!(room().fight(&ErrorLeak, quote).is_empty());
-        let mut room = Room::of_tools(&[json!({"name": "get", "inputSchema": {"type": "object",
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "get", "inputSchema": {"type": "object",
             "properties": {"id": {"type": "string"}}}})]);
         let normal = answers("kept in /srv/reports/archive");
         room.works("get", Map::from_iter([("id".into(), json!("1"))]), &normal);
@@ -426,7 +427,7 @@ mod tests {
     #[test]
     fn a_tool_that_is_given_a_path_may_speak_of_paths() {
         for (tool, name) in [("git_log", "repo_path"), ("move", "source")] {
-            let room = Room::with_argument(tool, name, "/srv/repo");
+            let room = TestTarget::with_argument(tool, name, "/srv/repo");
             let text = "Path '/srv/x' is outside of the allowed repository '/srv/repo2/y'";
             let place = format!("{tool}.{name}");
             assert!(

@@ -199,10 +199,10 @@ mod tests {
 
     use super::*;
     use crate::attacks::http::testing::{lists, replies, request};
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
-    fn room() -> Room {
-        let mut room = Room::of_tools(&[json!({"name": "a"})]);
+    fn room() -> TestTarget {
+        let mut room = TestTarget::of_tools(&[json!({"name": "a"})]);
         (room.powers.http, room.powers.loopback) = (true, true);
         room
     }

@@ -97,11 +97,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
     #[test]
     fn texts_have_their_places() {
-        let mut room = Room::of_tools(&[json!({"name": "t", "description": "d", "inputSchema":
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "t", "description": "d", "inputSchema":
             {"properties": {"a": {"description": "of a", "enum": ["x"]}}}})]);
         room.surfaces[0].1.instructions = Some("be kind".into());
         let field = room.field();

@@ -10,7 +10,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::pairs::{self, Ordered};
-use super::{purpose, reach};
+use super::{reach, tool_contract};
 use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct NosqlInjection;
@@ -84,31 +84,33 @@ impl Attack for NosqlInjection {
         aims.retain(|aim| KINDS.contains(&first(aim)) || first(aim) == Kind::Number);
         aims.retain(|aim| {
             let takes_operators = aim.place.argument().is_some_and(|name| name.contains('$'));
-            !takes_operators && !purpose::is_query(field, aim) && !purpose::changes_data(aim)
+            !takes_operators
+                && !tool_contract::is_query(field, aim)
+                && !tool_contract::changes_data(aim)
         });
         aims
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let mut volley = Volley { aim, brief, set: 0, made: Vec::new() };
+        let mut builder = AttemptBuilder { aim, brief, set: 0, made: Vec::new() };
         let innocent = reach::plausible(aim);
         let number = innocent.parse::<f64>().is_ok();
-        volley.operators(number);
+        builder.operators(number);
         if aim.is(Kind::Number) {
-            return volley.made;
+            return builder.made;
         }
         let likely = !matches!(aim.kinds.first(), Some(Kind::Other | Kind::Text));
         for (form, text) in TEXTS.into_iter().take(if likely { TEXTS.len() } else { 1 }) {
-            volley.pair(form, Ordered::words, |pair| {
+            builder.pair(form, Ordered::words, |pair| {
                 text.replace("LOW", &pair.low).replace("HIGH", &pair.high)
             });
         }
-        volley.javascript();
+        builder.javascript();
         if likely {
-            volley.json();
-            volley.quotes(&innocent);
+            builder.json();
+            builder.quotes(&innocent);
         }
-        volley.made
+        builder.made
     }
 
     fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
@@ -134,14 +136,14 @@ impl Attack for NosqlInjection {
     }
 }
 
-struct Volley<'a> {
+struct AttemptBuilder<'a> {
     aim: &'a Aim,
     brief: &'a Brief<'a>,
     set: usize,
     made: Vec<Attempt>,
 }
 
-impl Volley<'_> {
+impl AttemptBuilder<'_> {
     fn pair<P: Into<Value>>(
         &mut self,
         form: &str,
@@ -235,10 +237,10 @@ mod tests {
     use quintain_evidence::finding::Confidence;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args};
+    use crate::attacks::testing::{TestTarget, answers, args};
 
-    fn room() -> Room {
-        Room::with_argument("login", "filter", "ann")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("login", "filter", "ann")
     }
 
     fn text(attempt: &Attempt) -> String {
@@ -282,7 +284,7 @@ mod tests {
     #[test]
     fn filters_that_take_any_field_get_a_where() {
         let schema = json!({"type": "object", "properties": {"filter": {"type": "object"}}});
-        let room = Room::of_tools(&[json!({"name": "count", "inputSchema": schema})]);
+        let room = TestTarget::of_tools(&[json!({"name": "count", "inputSchema": schema})]);
         let aims = NosqlInjection.aims(&room.field());
         let attempts = NosqlInjection.attempts(&aims[0], &room.brief());
         assert!(attempts.iter().any(|attempt| json!(args(attempt)).to_string().contains("$where")));
@@ -291,9 +293,9 @@ mod tests {
     #[test]
     fn queries_by_contract_and_tools_that_change_data_are_left_alone() {
         let schema = json!({"type": "object", "properties": {"cypher": {"type": "string"}}});
-        let room = Room::of_tools(&[json!({"name": "ask", "inputSchema": schema})]);
+        let room = TestTarget::of_tools(&[json!({"name": "ask", "inputSchema": schema})]);
         assert!(NosqlInjection.aims(&room.field()).is_empty());
-        let room = Room::with_argument("update_user", "name", "ann");
+        let room = TestTarget::with_argument("update_user", "name", "ann");
         assert!(NosqlInjection.aims(&room.field()).is_empty());
     }
 }

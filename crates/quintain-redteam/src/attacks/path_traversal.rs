@@ -13,16 +13,16 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::paths::{self, Free};
-use super::{deeds, reach};
+use super::{reach, tool_actions};
 use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 #[cfg(test)]
 mod tests;
 
-mod shots;
+mod payloads;
 mod taken;
 
-use shots::{ABSENT, second_item, shots};
+use payloads::{ABSENT, payloads, second_item};
 
 pub(super) struct PathTraversal;
 
@@ -98,18 +98,18 @@ impl Attack for PathTraversal {
         if paths::is_below(&ground.canary, brief.roots) {
             return Vec::new();
         }
-        let tool = brief.field.and_then(|field| deeds::tool_of(field, aim));
-        if tool.is_some_and(deeds::writes) {
+        let tool = brief.field.and_then(|field| tool_actions::tool_of(field, aim));
+        if tool.is_some_and(tool_actions::writes) {
             return taken::attempts(aim, brief, ground);
         }
         let mut set = 0;
         let mut attempts = Vec::new();
-        for (at, shot) in shots(aim, brief, ground).into_iter().enumerate() {
-            set += usize::from(at > 0 && !shot.joined);
-            let later = shot.later.then(|| second_item(aim)).flatten();
+        for (at, payload) in payloads(aim, brief, ground).into_iter().enumerate() {
+            set += usize::from(at > 0 && !payload.joined);
+            let later = payload.later.then(|| second_item(aim)).flatten();
             let aim = later.as_ref().unwrap_or(aim);
-            let made = reach::attempt(aim, (set, &shot.form), brief.nonce(), shot.payload);
-            attempts.extend(made.map(|attempt| Attempt { role: shot.role, ..attempt }));
+            let made = reach::attempt(aim, (set, &payload.form), brief.nonce(), payload.payload);
+            attempts.extend(made.map(|attempt| Attempt { role: payload.role, ..attempt }));
         }
         attempts.extend(prefix::attempts(aim, brief, set));
         attempts
@@ -143,11 +143,11 @@ impl Attack for PathTraversal {
 /// Whether an argument may be the path of something that is read. What writes must not meet the canary.
 fn is_worth_it(field: &TargetView<'_>, aim: &Aim) -> bool {
     if matches!(aim.place, Place::Argument { .. }) {
-        let Some(tool) = deeds::tool_of(field, aim) else { return false };
-        if deeds::writes(tool) {
+        let Some(tool) = tool_actions::tool_of(field, aim) else { return false };
+        if tool_actions::writes(tool) {
             return taken::takes_in(tool, aim);
         }
-        if deeds::is_output(aim) {
+        if tool_actions::is_output(aim) {
             return false;
         }
     }

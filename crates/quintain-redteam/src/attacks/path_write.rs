@@ -10,7 +10,7 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
 use super::paths::{self, Free, PLAIN};
-use super::{deeds, reach};
+use super::{reach, tool_actions};
 use crate::attack::{
     Action, Aim, Attack, Attempt, Brief, CanaryFiles, Hit, Kind, Need, Nonce, TargetView, Trial,
     Tried,
@@ -88,11 +88,11 @@ impl Attack for PathWrite {
     fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.retain(|aim| {
-            let Some(tool) = deeds::tool_of(field, aim) else { return false };
-            let name = words(&deeds::last_name(aim));
+            let Some(tool) = tool_actions::tool_of(field, aim) else { return false };
+            let name = words(&tool_actions::last_name(aim));
             let is_content = name.last().is_some_and(|word| CONTENTS.contains(&word.as_str()));
             let is_source = name.iter().any(|word| SOURCES.contains(&word.as_str()));
-            let may = deeds::may_write(tool) || deeds::is_output(aim);
+            let may = tool_actions::may_write(tool) || tool_actions::is_output(aim);
             let likely = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
             may && !is_source && !is_content && (aim.is(Kind::Path) || likely)
         });
@@ -248,7 +248,9 @@ fn create(field: &TargetView<'_>, server: &str, mark: &str) -> Option<(Step, Str
     baselines.into_iter().find_map(|known| {
         let Step::Call(call) = &known.step else { return None };
         let tool = field.tool(server, &call.tool)?;
-        if !deeds::writes(tool) || !deeds::may_call(field, tool) || source(&call.args, "").is_some()
+        if !tool_actions::writes(tool)
+            || !tool_actions::may_call(field, tool)
+            || source(&call.args, "").is_some()
         {
             return None;
         }
@@ -298,12 +300,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args};
+    use crate::attacks::testing::{TestTarget, answers, args};
 
-    fn room() -> Room {
+    fn room() -> TestTarget {
         let schema = json!({"type": "object", "required": ["path", "content"], "properties": {
             "path": {"type": "string"}, "content": {"type": "string"}}});
-        let mut room = Room::of_tools(&[json!({"name": "write_file", "inputSchema": schema})]);
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "write_file", "inputSchema": schema})]);
         room.knowledge.roots = vec!["/srv/data".into()];
         room.ground.siblings.insert("/srv/data".into(), "/srv/data-x/canary.txt".into());
         room.ground.doors.insert("/srv/data".into(), "/srv/data/door".into());
@@ -314,7 +317,7 @@ mod tests {
     }
 
     /// A server that writes what the predicate lets through.
-    fn writing(room: &Room, lets: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    fn writing(room: &TestTarget, lets: impl Fn(&str) -> bool) -> Vec<&'static str> {
         let hits = room.fight(&PathWrite, |attempt| {
             let mut evidence = answers("Saved.");
             let args = args(attempt);
@@ -389,6 +392,8 @@ mod tests {
 
     #[test]
     fn what_reads_is_left_alone() {
-        assert!(PathWrite.aims(&Room::with_argument("read_file", "path", "a").field()).is_empty());
+        assert!(
+            PathWrite.aims(&TestTarget::with_argument("read_file", "path", "a").field()).is_empty()
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::surface::Tool;
 
-use super::deeds;
+use super::tool_actions;
 use crate::attack::{Aim, Hit, TargetView};
 use crate::knowledge::words;
 
@@ -138,11 +138,11 @@ impl Free {
 
 /// Whether nothing is said of a folder that this place is confined to.
 pub(super) fn free(field: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Free> {
-    let own = words(&deeds::last_name(aim));
+    let own = words(&tool_actions::last_name(aim));
     let named = own.iter().any(|word| FREE.contains(&word.as_str()))
         || matches!(aim.place, Place::Uri { .. });
-    let tool = deeds::tool_of(field, aim);
-    if !roots.is_empty() || !named || deeds::claims_folder(tool, &aim.schema) {
+    let tool = tool_actions::tool_of(field, aim);
+    if !roots.is_empty() || !named || tool_actions::claims_folder(tool, &aim.schema) {
         return None;
     }
     let is_base = |words: &[String]| {

@@ -139,10 +139,10 @@ mod tests {
     use serde_json::{Map, Value, json};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        Room::with_argument("get_customer", "customer_id", "C-7")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("get_customer", "customer_id", "C-7")
     }
 
     #[test]
@@ -196,14 +196,15 @@ mod tests {
 
     #[test]
     fn what_the_caller_sent_is_an_echo() {
-        let room = Room::with_argument("track_parcel", "number", "4539578763621486");
+        let room = TestTarget::with_argument("track_parcel", "number", "4539578763621486");
         let hits = room.fight(&Pii, |_| answers("card 4539 5787 6362 1486 is on its way"));
         assert!(hits.is_empty(), "{hits:?}");
     }
 
     #[test]
     fn the_callers_own_data_is_theirs() {
-        let mut room = Room::of_tools(&[json!({"name": "whoami"}), json!({"name": "list_all"})]);
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "whoami"}), json!({"name": "list_all"})]);
         room.works("whoami", Map::new(), &answers("you are dana.fox@acme.io"));
         room.works("list_all", Map::new(), &answers("ok"));
         assert!(room.fight(&Pii, |_| answers("owner: dana.fox@acme.io")).is_empty());
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn tools_that_write_are_left_alone() {
-        let mut room = Room::of_tools(&[json!({"name": "create_user"})]);
+        let mut room = TestTarget::of_tools(&[json!({"name": "create_user"})]);
         room.works("create_user", Map::from_iter([("a".into(), Value::from("b"))]), &answers("ok"));
         assert!(Pii.aims(&room.field()).is_empty());
     }

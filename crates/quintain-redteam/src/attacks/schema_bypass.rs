@@ -9,7 +9,7 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
-use super::deeds;
+use super::tool_actions;
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial};
 
 pub(super) struct SchemaBypass;
@@ -59,7 +59,7 @@ impl Attack for SchemaBypass {
     }
 
     fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
-        let tools = field.tools().filter(|(_, tool)| deeds::may_call(field, tool));
+        let tools = field.tools().filter(|(_, tool)| tool_actions::may_call(field, tool));
         tools
             .filter_map(|(server, tool)| {
                 let name = tool.name()?;
@@ -146,12 +146,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args, comes};
+    use crate::attacks::testing::{TestTarget, answers, args, comes};
 
-    fn room() -> Room {
+    fn room() -> TestTarget {
         let schema = json!({"type": "object", "required": ["guests"], "additionalProperties": false,
             "properties": {"guests": {"type": "integer", "minimum": 1, "maximum": 8}}});
-        let mut room = Room::of_tools(&[json!({"name": "book", "inputSchema": schema})]);
+        let mut room = TestTarget::of_tools(&[json!({"name": "book", "inputSchema": schema})]);
         let innocent = json!({"guests": 2}).as_object().unwrap().clone();
         room.works("book", innocent, &answers("Booked."));
         room

@@ -214,12 +214,12 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args, comes};
+    use crate::attacks::testing::{TestTarget, answers, args, comes};
 
     const KEY: &str = "ghp_k3Jd82mQpZx71LsVbN4tRw9YcE5uHa0GfTiO";
 
-    fn room() -> Room {
-        Room::with_argument("show_settings", "region", "eu")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("show_settings", "region", "eu")
     }
 
     #[test]
@@ -250,7 +250,8 @@ mod tests {
     #[test]
     fn listed_values_are_tried_in_their_turn() {
         let schema = json!({"properties": {"region": {"enum": ["eu", "us"]}}});
-        let mut room = Room::of_tools(&[json!({"name": "sync_region", "inputSchema": schema})]);
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "sync_region", "inputSchema": schema})]);
         room.works("sync_region", Map::from_iter([("region".into(), json!("eu"))]), &answers("ok"));
         let hits = room.fight(&Secrets, |attempt| match args(attempt)["region"].as_str() {
             Some("us") => answers("could not connect to postgres://app:s3cr3tPw9@db.acme.io/x"),
@@ -261,7 +262,7 @@ mod tests {
 
     #[test]
     fn echoes_and_placeholders_are_nothing() {
-        let room = Room::with_argument("check_key", "value", KEY);
+        let room = TestTarget::with_argument("check_key", "value", KEY);
         assert!(room.fight(&Secrets, |_| answers(&format!("you sent {KEY}"))).is_empty());
         let room = self::room();
         for text in
@@ -273,11 +274,11 @@ mod tests {
 
     #[test]
     fn secrets_in_the_surface_need_no_call() {
-        let room = Room::of_tools(&[json!({"name": "t", "inputSchema": {"properties":
+        let room = TestTarget::of_tools(&[json!({"name": "t", "inputSchema": {"properties":
             {"token": {"type": "string", "default": KEY}}}})]);
         let hits = Secrets.inspect(&room.field());
         assert_eq!((hits.len(), hits[0].fault), (1, "surface"));
-        let clean = Room::of_tools(&[
+        let clean = TestTarget::of_tools(&[
             json!({"name": "t", "description": "Needs a token such as ghp_xxxxxxxx"}),
         ]);
         assert!(Secrets.inspect(&clean.field()).is_empty());
@@ -285,7 +286,7 @@ mod tests {
 
     #[test]
     fn handing_out_secrets_can_be_the_purpose() {
-        let room = Room::with_argument("get_access_token", "scope", "read");
+        let room = TestTarget::with_argument("get_access_token", "scope", "read");
         let hits = room.fight(&Secrets, |_| answers(KEY));
         assert!(!hits.is_empty());
         assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Info)));

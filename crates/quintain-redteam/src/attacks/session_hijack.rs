@@ -216,10 +216,10 @@ mod tests {
     use super::*;
     use crate::attack::Identity;
     use crate::attacks::http::testing::{lists, replies, request, unauthorized};
-    use crate::attacks::testing::{Room, comes};
+    use crate::attacks::testing::{TestTarget, comes};
 
-    fn room() -> Room {
-        let mut room = Room::of_tools(&[json!({"name": "list_rooms"})]);
+    fn room() -> TestTarget {
+        let mut room = TestTarget::of_tools(&[json!({"name": "list_rooms"})]);
         (room.powers.http, room.powers.credentials) = (true, true);
         room.powers.identities = vec![Identity::default(), Identity::default()];
         room

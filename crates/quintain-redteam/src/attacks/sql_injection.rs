@@ -1,6 +1,6 @@
 //! Text that becomes part of an SQL statement.
 
-mod volley;
+mod attempt_builder;
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 
-use self::volley::Volley;
-use super::{pairs, purpose, traces};
+use self::attempt_builder::AttemptBuilder;
+use super::{pairs, tool_contract, traces};
 use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct SqlInjection;
@@ -86,41 +86,41 @@ impl Attack for SqlInjection {
     fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.extend(field.numbers());
-        aims.retain(|aim| !purpose::is_query(field, aim));
+        aims.retain(|aim| !tool_contract::is_query(field, aim));
         aims
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let careful = purpose::changes_data(aim);
-        let mut volley = Volley::new(aim, brief, careful);
+        let careful = tool_contract::changes_data(aim);
+        let mut attempt_builder = AttemptBuilder::new(aim, brief, careful);
         if aim.is(Kind::Number) {
-            volley.numeric();
-            volley.comment();
-            return volley.made;
+            attempt_builder.numeric();
+            attempt_builder.comment();
+            return attempt_builder.made;
         }
-        volley.quotes();
-        if volley.innocent.parse::<f64>().is_ok() {
-            volley.numeric();
+        attempt_builder.quotes();
+        if attempt_builder.innocent.parse::<f64>().is_ok() {
+            attempt_builder.numeric();
         }
-        volley.conditions();
-        if volley.is_name() {
-            volley.names();
+        attempt_builder.conditions();
+        if attempt_builder.is_name() {
+            attempt_builder.names();
         }
         let first = aim.kinds.first().copied().unwrap_or(Kind::Other);
         if matches!(first, Kind::Filter | Kind::Id | Kind::Name | Kind::Text | Kind::Other) {
-            volley.comment();
-            volley.conditions_of_innocent();
-            volley.failures();
+            attempt_builder.comment();
+            attempt_builder.conditions_of_innocent();
+            attempt_builder.failures();
         }
         if matches!(first, Kind::Filter | Kind::Id | Kind::Name | Kind::Text) {
-            volley.statements();
+            attempt_builder.statements();
         }
         if matches!(first, Kind::Filter | Kind::Id) {
-            volley.double_quotes();
-            volley.union();
-            volley.waits();
+            attempt_builder.double_quotes();
+            attempt_builder.union();
+            attempt_builder.waits();
         }
-        volley.made
+        attempt_builder.made
     }
 
     fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
@@ -202,12 +202,12 @@ mod tests {
     use quintain_evidence::evidence::{Evidence, Observation};
     use serde_json::json;
 
-    use super::volley::tame;
+    use super::attempt_builder::tame;
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        Room::with_argument("find_user", "query", "ann")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("find_user", "query", "ann")
     }
 
     fn text(attempt: &Attempt) -> String {
@@ -284,13 +284,13 @@ mod tests {
         let property = json!({"type": "string", "description": "SQL query"});
         let schema =
             json!({"type": "object", "properties": {"query": property, "sql": {"type": "string"}}});
-        let room = Room::of_tools(&[json!({"name": "read_query", "inputSchema": schema})]);
+        let room = TestTarget::of_tools(&[json!({"name": "read_query", "inputSchema": schema})]);
         assert!(SqlInjection.aims(&room.field()).is_empty());
     }
 
     #[test]
     fn tools_that_change_data_get_nothing_that_holds_for_every_row() {
-        let room = Room::with_argument("update_user", "name", "ann");
+        let room = TestTarget::with_argument("update_user", "name", "ann");
         for attempt in SqlInjection.attempts(&room.knowledge.aims[0], &room.brief()) {
             let text = text(&attempt);
             assert!(!text.contains(" OR ") && !text.starts_with("ann';"), "{text}");
@@ -301,22 +301,22 @@ mod tests {
     fn quotes_of_the_innocent_value_do_not_spoil_ours() {
         assert_eq!(tame("'users'}]".into()), "users");
         assert_eq!(tame("Ann-Marie 2".into()), "Ann-Marie 2");
-        let room = Room::with_argument("describe", "table_name", "[{'name': 'users'}]");
+        let room = TestTarget::with_argument("describe", "table_name", "[{'name': 'users'}]");
         let attempts = SqlInjection.attempts(&room.knowledge.aims[0], &room.brief());
         assert!(attempts.iter().any(|attempt| text(attempt).starts_with("users/*")));
     }
 
     #[test]
     fn numbers_and_names_get_their_own_forms() {
-        let forms = |room: &Room| {
+        let forms = |room: &TestTarget| {
             let aims = SqlInjection.aims(&room.field());
             let attempts = SqlInjection.attempts(&aims[0], &room.brief());
             attempts.into_iter().map(|attempt| attempt.form).collect::<Vec<_>>().join("; ")
         };
         let schema = json!({"type": "object", "properties": {"year": {"type": "integer"}}});
-        let number = Room::of_tools(&[json!({"name": "since", "inputSchema": schema})]);
+        let number = TestTarget::of_tools(&[json!({"name": "since", "inputSchema": schema})]);
         assert!(forms(&number).contains("after a number") && !forms(&number).contains("quote"));
         assert!(forms(&number).contains("a comment behind"));
-        assert!(forms(&Room::with_argument("list", "sort_by", "price")).contains("as order"));
+        assert!(forms(&TestTarget::with_argument("list", "sort_by", "price")).contains("as order"));
     }
 }

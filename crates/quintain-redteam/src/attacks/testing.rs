@@ -16,7 +16,7 @@ use crate::attack::{
 use crate::knowledge::{Baseline, Knowledge, aims};
 
 /// A target and what is known of it.
-pub(crate) struct Room {
+pub(crate) struct TestTarget {
     pub(crate) surfaces: Vec<(String, Surface)>,
     pub(crate) knowledge: Knowledge,
     pub(crate) powers: Capabilities,
@@ -36,7 +36,7 @@ pub(crate) fn comes(outcome: Outcome) -> Evidence {
     Evidence { exchanges: vec![exchange], ..Evidence::default() }
 }
 
-impl Room {
+impl TestTarget {
     /// A server that lists these tools; nothing is known of it yet.
     pub(crate) fn of_tools(tools: &[Value]) -> Self {
         let tools = tools.iter().cloned().map(Tool).collect();

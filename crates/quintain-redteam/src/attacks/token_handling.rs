@@ -6,7 +6,7 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, of_role, served};
-use super::nature;
+use super::tool_access;
 use crate::attack::{
     Aim, Attack, Attempt, Brief, Given, Hit, HttpRequest, Need, TargetView, Token, Trial, Tried,
 };
@@ -104,11 +104,12 @@ impl Attack for TokenHandling {
         }
         if field.powers.given.contains(&Given::ReadOnly) {
             let writers = field.knowledge.baselines.iter().filter_map(|baseline| {
-                let tool = nature::tool_of(field, baseline)?;
-                let writes = nature::is_writer(tool) && nature::may_be_called(field, tool);
+                let tool = tool_access::tool_of(field, baseline)?;
+                let writes =
+                    tool_access::is_writer(tool) && tool_access::may_be_called(field, tool);
                 let tool = tool.name()?.to_owned();
                 let place = Place::Tool { server: baseline.server.clone(), tool };
-                writes.then(|| nature::aim(place, Some(baseline)))
+                writes.then(|| tool_access::aim(place, Some(baseline)))
             });
             aims.extend(writers.take(MAX_WRITERS));
         }
@@ -203,10 +204,11 @@ mod tests {
 
     use super::*;
     use crate::attacks::http::testing::{lists, replies, request, unauthorized};
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        let mut room = Room::of_tools(&[json!({"name": "whoami"}), json!({"name": "book_room"})]);
+    fn room() -> TestTarget {
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "whoami"}), json!({"name": "book_room"})]);
         room.works("whoami", Map::new(), &answers("ada"));
         room.works("book_room", Map::new(), &answers("ok"));
         (room.powers.http, room.powers.credentials) = (true, true);

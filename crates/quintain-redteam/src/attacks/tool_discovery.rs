@@ -7,7 +7,7 @@ use quintain_evidence::tool_call::ToolCall;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Value, json};
 
-use super::{listed, names, nature, reach};
+use super::{listed, names, reach, tool_access};
 use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 
 pub(super) struct ToolDiscovery;
@@ -84,7 +84,7 @@ impl Attack for ToolDiscovery {
         for (server, surface) in field.surfaces {
             let mut add = |message: &str| {
                 let place = Place::Message { server: server.clone(), message: message.to_owned() };
-                aims.push(nature::aim(place, None));
+                aims.push(tool_access::aim(place, None));
             };
             if !surface.tools.is_empty() {
                 add("tools/call");
@@ -187,11 +187,11 @@ mod tests {
 
     use super::*;
     use crate::attack::Identity;
-    use crate::attacks::testing::{Room, comes};
+    use crate::attacks::testing::{TestTarget, comes};
 
-    fn room() -> Room {
+    fn room() -> TestTarget {
         let mut room =
-            Room::of_tools(&[json!({"name": "list_users"}), json!({"name": "export_users"})]);
+            TestTarget::of_tools(&[json!({"name": "list_users"}), json!({"name": "export_users"})]);
         let identity = |name: &str, tools: &[&str]| Identity {
             name: name.into(),
             tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
@@ -233,7 +233,8 @@ mod tests {
 
     #[test]
     fn descriptions_are_read() {
-        let tool = |text: &str| Room::of_tools(&[json!({"name": "a_b", "description": text})]);
+        let tool =
+            |text: &str| TestTarget::of_tools(&[json!({"name": "a_b", "description": text})]);
         let hits = ToolDiscovery.inspect(&tool("Use the purge_all tool first.").field());
         assert_eq!((hits.len(), hits[0].severity), (1, Some(Severity::Info)));
         assert!(ToolDiscovery.inspect(&tool("Use the a_b tool with user_id.").field()).is_empty());

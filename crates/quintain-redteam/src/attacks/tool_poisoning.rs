@@ -154,10 +154,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
     fn hits(tool: serde_json::Value) -> Vec<Hit> {
-        ToolPoisoning.inspect(&Room::of_tools(&[tool]).field())
+        ToolPoisoning.inspect(&TestTarget::of_tools(&[tool]).field())
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn schemas_prompts_resources_and_instructions_are_read() {
-        let mut room = Room::of_tools(&[json!({"name": "t", "inputSchema": {"properties": {
+        let mut room = TestTarget::of_tools(&[json!({"name": "t", "inputSchema": {"properties": {
             "a": {"description": "x\u{200b}y"}, "b": {"enum": ["\u{202e}z"]},
             "c": {"default": "q\u{2063}"}}},
             "annotations": {"title": "T\u{3164}"}})]);

@@ -188,10 +188,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
     fn hits(servers: &[&[Value]]) -> Vec<Hit> {
-        let mut room = Room::of_tools(&[]);
+        let mut room = TestTarget::of_tools(&[]);
         room.surfaces = servers
             .iter()
             .enumerate()

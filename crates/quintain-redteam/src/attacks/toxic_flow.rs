@@ -6,7 +6,7 @@ use quintain_evidence::surface::Tool;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
-use super::nature;
+use super::tool_access;
 use crate::attack::{Attack, Hit, Kind, TargetView};
 use crate::knowledge::{Sense, classify, words};
 
@@ -137,7 +137,7 @@ fn name_words(tool: &Tool) -> Vec<String> {
 }
 
 fn has(found: &[String], known: &str) -> bool {
-    found.iter().any(|word| nature::has(known, word))
+    found.iter().any(|word| tool_access::has(known, word))
 }
 
 fn properties(tool: &Tool) -> impl Iterator<Item = (&String, &Value)> {
@@ -170,7 +170,7 @@ fn takes_any_url(tool: &Tool) -> bool {
 
 fn is_private(tool: &Tool) -> bool {
     let found = name_words(tool);
-    nature::is_reader(tool)
+    tool_access::is_reader(tool)
         && has(&found, PRIVATE)
         && !has(&found, HOLDING)
         && !has(&found, NEUTRAL)
@@ -179,7 +179,7 @@ fn is_private(tool: &Tool) -> bool {
 fn brings_in(tool: &Tool) -> bool {
     let found = name_words(tool);
     let open_world = tool.hint("openWorldHint") == Some(true);
-    let reads = nature::is_reader(tool);
+    let reads = tool_access::is_reader(tool);
     let foreign = has(&found, FOREIGN) && !has(&found, NEUTRAL);
     let fetches = takes_any_url(tool) && !Sense::Sends.is_in(&found);
     (reads && (foreign || (open_world && has(&found, "search fetch browse"))))
@@ -196,10 +196,10 @@ fn sends_out(tool: &Tool) -> bool {
         return true;
     }
     let verb = found.iter().position(|word| Sense::Publishes.is(word));
-    let makes = verb.is_some_and(|at| has(&found[at + 1..], SHOWN)) && nature::is_writer(tool);
+    let makes = verb.is_some_and(|at| has(&found[at + 1..], SHOWN)) && tool_access::is_writer(tool);
     let sends = found.first().is_some_and(|word| Sense::Sends.is(word))
-        || (Sense::Sends.is_in(&found) && nature::is_writer(tool));
-    if (nature::is_reader(tool) && !nature::is_writer(tool)) || !(sends || makes) {
+        || (Sense::Sends.is_in(&found) && tool_access::is_writer(tool));
+    if (tool_access::is_reader(tool) && !tool_access::is_writer(tool)) || !(sends || makes) {
         return false;
     }
     let mut places = properties(tool).filter(|(name, _)| has(&words(name), WHERE)).peekable();
@@ -211,7 +211,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
     fn tool(name: &str, args: &[&str]) -> Value {
         let properties: Map<String, Value> =
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn hits(tools: &[Value]) -> Vec<Hit> {
-        ToxicFlow.inspect(&Room::of_tools(tools).field())
+        ToxicFlow.inspect(&TestTarget::of_tools(tools).field())
     }
 
     #[test]

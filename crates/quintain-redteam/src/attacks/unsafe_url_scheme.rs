@@ -10,7 +10,7 @@ use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
-use super::{deeds, reach};
+use super::{reach, tool_actions};
 use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct UnsafeUrlScheme;
@@ -69,7 +69,7 @@ impl Attack for UnsafeUrlScheme {
         aims.retain(|aim| {
             let wants_files = aim.schema.to_string().contains("file:")
                 || reach::innocent(aim).is_some_and(|text| text.starts_with("file:"))
-                || deeds::tool_of(field, aim)
+                || tool_actions::tool_of(field, aim)
                     .and_then(|tool| tool.description())
                     .is_some_and(|text| text.contains("file:"));
             !wants_files
@@ -221,10 +221,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
-    fn room() -> Room {
-        Room::with_argument("import_feed", "url", "https://example.org/feed")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("import_feed", "url", "https://example.org/feed")
     }
 
     fn payload(attempt: &Attempt) -> String {
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn who_wants_file_addresses_is_not_asked() {
-        let room = Room::with_argument("read", "uri", "file:///srv/a.txt");
+        let room = TestTarget::with_argument("read", "uri", "file:///srv/a.txt");
         assert!(UnsafeUrlScheme.aims(&room.field()).is_empty());
     }
 }

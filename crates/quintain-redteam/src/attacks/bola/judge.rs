@@ -10,7 +10,7 @@ use super::marks::{ID, about, marks, names};
 use super::told::{only_told, text_of, told_to};
 use crate::attack::{Action, Hit, TargetView, Trial, Tried};
 use crate::attacks::http::of_role;
-use crate::attacks::nature;
+use crate::attacks::tool_access;
 
 fn outcome(tried: &Tried) -> Option<&Outcome> {
     tried.last().map(|exchange| &exchange.outcome)
@@ -22,7 +22,7 @@ pub(super) fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     }
     // Of several ways to ask, the last one that worked.
     let mut others = tried.iter().copied().filter(|one| one.attempt.role == "other").rev();
-    let other = others.find(|one| outcome(one).is_some_and(nature::succeeds))?;
+    let other = others.find(|one| outcome(one).is_some_and(tool_access::succeeds))?;
     if let Some(list) = of_role(tried, "list") {
         let id = text_of(other.attempt.payload.as_ref()?);
         if list.said().contains(&id) {
@@ -51,7 +51,7 @@ fn name_of<'f>(field: &'f TargetView<'_>, identity: usize) -> &'f str {
 fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
     let owner = of_role(tried, "owner")?;
     let (id, own) = (text_of(other.attempt.payload.as_ref()?), outcome(owner)?);
-    if !nature::succeeds(own) {
+    if !tool_access::succeeds(own) {
         return None;
     }
     let mut shared = marks(outcome(other)?, &id);
@@ -61,8 +61,8 @@ fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit>
     let nobodys_id = nobody.attempt.payload.as_ref().map(text_of).unwrap_or_default();
     let of_nobody = outcome(nobody).map(|outcome| marks(outcome, &nobodys_id)).unwrap_or_default();
     // Nothing at all is as good as a refusal.
-    let refused =
-        outcome(nobody).is_some_and(|outcome| !nature::succeeds(outcome) || of_nobody.is_empty());
+    let refused = outcome(nobody)
+        .is_some_and(|outcome| !tool_access::succeeds(outcome) || of_nobody.is_empty());
     let listed = of_role(tried, "list").map(Tried::said).unwrap_or_default();
     let (field, of, to) = (trial.field, identity_of(owner), identity_of(other));
     let own_for_certain =
@@ -126,7 +126,7 @@ fn judge_change(
     let complete = |tried: &Tried| {
         let exchanges = &tried.evidence.exchanges;
         !exchanges.is_empty()
-            && exchanges.iter().all(|exchange| nature::succeeds(&exchange.outcome))
+            && exchanges.iter().all(|exchange| tool_access::succeeds(&exchange.outcome))
     };
     let first = tried.iter().copied().find(|one| one.attempt.role == "before")?;
     // Something about the object is another, or the object is gone; and nothing changed by itself.
@@ -137,7 +137,7 @@ fn judge_change(
     let left = after.said().contains(word) && !before.said().contains(word);
     let refused = of_role(tried, "nobody")
         .and_then(outcome)
-        .is_some_and(|outcome| !nature::succeeds(outcome));
+        .is_some_and(|outcome| !tool_access::succeeds(outcome));
     let (from, to) =
         (name_of(trial.field, identity_of(before)), name_of(trial.field, identity_of(other)));
     let title = format!("{} changes objects of others ({})", trial.aim.place, other.attempt.form);
@@ -173,9 +173,9 @@ fn judge_in_turn(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<H
 fn judge_neighbour(trial: &Trial<'_>, tried: &[&Tried], neighbour: &Tried) -> Option<Hit> {
     let (owner, nobody) = (of_role(tried, "owner")?, of_role(tried, "nobody")?);
     let (got, refused) = (outcome(neighbour)?, outcome(nobody)?);
-    if !nature::succeeds(got)
-        || nature::succeeds(refused)
-        || !outcome(owner).is_some_and(nature::succeeds)
+    if !tool_access::succeeds(got)
+        || tool_access::succeeds(refused)
+        || !outcome(owner).is_some_and(tool_access::succeeds)
     {
         return None;
     }

@@ -6,7 +6,7 @@ use quintain_evidence::surface::Tool;
 use serde_json::Value;
 
 use crate::attack::TargetView;
-use crate::attacks::nature;
+use crate::attacks::tool_access;
 use crate::knowledge::{Learned, words};
 
 /// Arguments that choose how much is shown, not what.
@@ -48,14 +48,15 @@ pub(super) fn told_to(field: &TargetView<'_>, identity: usize, broadly: bool) ->
 /// administrators shows proves nothing about who may see it.
 fn is_broad(field: &TargetView<'_>, name: &str) -> bool {
     let mut tools = field.tools().filter(|(_, tool)| tool.name() == Some(name));
-    let for_admins = |tool: &Tool| nature::says_for_admins(tool) || nature::is_for_admins(tool);
+    let for_admins =
+        |tool: &Tool| tool_access::says_for_admins(tool) || tool_access::is_for_admins(tool);
     if tools.next().is_some_and(|(_, tool)| for_admins(tool)) {
         return false;
     }
     let mut baselines = field.knowledge.baselines.iter();
     let baseline = baselines.find_map(|known| {
-        let tool = nature::tool_of(field, known)?;
-        (tool.name() == Some(name)).then(|| (tool, nature::arguments(known)))
+        let tool = tool_access::tool_of(field, known)?;
+        (tool.name() == Some(name)).then(|| (tool, tool_access::arguments(known)))
     });
     if let Some((tool, args)) = baseline {
         return args.keys().all(|argument| chooses_little(tool, argument));

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::attack::{Action, Aim, Attempt, Brief, CanaryFiles, Kind};
 use crate::attacks::paths::{self, PLAIN};
-use crate::attacks::{deeds, nature, reach};
+use crate::attacks::{reach, tool_access, tool_actions};
 use crate::knowledge::{Sense, words};
 
 /// So many calls show what was taken in.
@@ -22,7 +22,7 @@ pub(super) fn takes_in(tool: &Tool, aim: &Aim) -> bool {
     Sense::TakesIn.is_in(&name)
         && !Sense::Alters.is_in(&name)
         && aim.is(Kind::Path)
-        && !deeds::is_output(aim)
+        && !tool_actions::is_output(aim)
 }
 
 pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<Attempt> {
@@ -34,7 +34,7 @@ pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Ve
     let ending = innocent.as_deref().and_then(|text| Path::new(text).extension()?.to_str());
     let ending = ending.filter(|wanted| ground.endings.iter().any(|known| known == wanted));
     let bait = ground.bait.with_extension(ending.unwrap_or("txt"));
-    let watchers = nature::watchers(field, aim.place.server(), tool, WATCHERS);
+    let watchers = tool_access::watchers(field, aim.place.server(), tool, WATCHERS);
     let forms = paths::forms(&bait, brief.roots);
     let plain = forms.into_iter().filter(|form| PLAIN.contains(&form.fault));
     let made = plain.enumerate().filter_map(|(set, form)| {
@@ -58,7 +58,7 @@ fn shown(aim: &Aim, brief: &Brief<'_>, mark: &str, steps: &mut [Step]) -> Option
         return None;
     };
     let (_, to) = taking.args.iter_mut().find(|(key, value)| {
-        **pointer != format!("/{key}") && value.is_string() && deeds::is_output_name(key)
+        **pointer != format!("/{key}") && value.is_string() && tool_actions::is_output_name(key)
     })?;
     let old = Path::new(to.as_str()?);
     let ending = old.extension().and_then(|ending| ending.to_str()).unwrap_or("txt");
@@ -69,7 +69,7 @@ fn shown(aim: &Aim, brief: &Brief<'_>, mark: &str, steps: &mut [Step]) -> Option
         let last = words(key).pop().unwrap_or_default();
         ["path", "file", "filename", "filepath"].contains(&last.as_str())
     };
-    nature::readers(brief.field?, aim.place.server()).find_map(|known| {
+    tool_access::readers(brief.field?, aim.place.server()).find_map(|known| {
         let Step::Call(call) = &known.step else { return None };
         let (key, _) = call.args.iter().find(|(key, value)| value.is_string() && is_path(key))?;
         let mut args = call.args.clone();

@@ -8,7 +8,7 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::surface::Surface;
 use serde_json::{Map, Value, json};
 
-use super::super::deeds;
+use super::super::tool_actions;
 use crate::attack::{Action, Attempt, Brief, Hit, HttpRequest, Listener, TargetView, Trial, Tried};
 use crate::knowledge::{Sense, words};
 
@@ -76,7 +76,8 @@ fn calls<'f>(field: &'f TargetView<'_>, server: &str) -> Vec<(&'f str, &'f Map<S
     });
     let drafts = known.drafts.iter().filter(|one| one.server == server);
     let drafts = drafts.map(|one| (one.tool.as_str(), &one.args));
-    let may = |tool: &str| field.tool(server, tool).is_some_and(|it| deeds::may_call(field, it));
+    let may =
+        |tool: &str| field.tool(server, tool).is_some_and(|it| tool_actions::may_call(field, it));
     working.chain(drafts).filter(|(tool, _)| may(tool)).take(MAX_CALLS).collect()
 }
 

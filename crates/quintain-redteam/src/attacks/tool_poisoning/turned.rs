@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::wording;
 use crate::attack::{Aim, Attempt, Brief, Hit, TargetView, Trial, Tried};
-use crate::attacks::{nature, reach};
+use crate::attacks::{reach, tool_access};
 
 /// Each server, once its tools have been called.
 pub(super) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
@@ -16,7 +16,8 @@ pub(super) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
         let called = field.knowledge.baselines.iter().any(|known| known.server == *server);
         called && !surface.tools.is_empty()
     });
-    used.map(|(server, _)| nature::aim(Place::Server { server: server.clone() }, None)).collect()
+    used.map(|(server, _)| tool_access::aim(Place::Server { server: server.clone() }, None))
+        .collect()
 }
 
 pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
@@ -64,11 +65,11 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::super::ToolPoisoning;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
     #[test]
     fn a_description_that_changes_is_told() {
-        let mut room = Room::of_tools(&[json!({"name": "moon", "description": "Phase."})]);
+        let mut room = TestTarget::of_tools(&[json!({"name": "moon", "description": "Phase."})]);
         room.works("moon", Map::new(), &answers("full"));
         let listing = |text: &str| {
             comes(Outcome::Reply(json!({"tools": [{"name": "moon", "description": text}]})))

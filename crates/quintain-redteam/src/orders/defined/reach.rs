@@ -86,14 +86,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
     fn places(reach: &Reach) -> Vec<String> {
         let schema = json!({"type": "object", "properties": {
             "path": {"type": "string"}, "limit": {"type": "integer"},
             "filter": {"type": "object", "properties": {"name": {"type": "string"}}},
         }});
-        let room = Room::of_tools(&[
+        let room = TestTarget::of_tools(&[
             json!({"name": "read_file", "inputSchema": schema}),
             json!({"name": "ping", "inputSchema": schema}),
         ]);

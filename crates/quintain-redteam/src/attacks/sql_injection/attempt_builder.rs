@@ -10,7 +10,7 @@ use crate::knowledge::words;
 const MAX_COLUMNS: usize = 8;
 
 /// Attempts in the making.
-pub(super) struct Volley<'a> {
+pub(super) struct AttemptBuilder<'a> {
     aim: &'a Aim,
     brief: &'a Brief<'a>,
     pub(super) innocent: String,
@@ -20,10 +20,10 @@ pub(super) struct Volley<'a> {
     pub(super) made: Vec<Attempt>,
 }
 
-impl<'a> Volley<'a> {
+impl<'a> AttemptBuilder<'a> {
     pub(super) fn new(aim: &'a Aim, brief: &'a Brief<'a>, careful: bool) -> Self {
         let innocent = tame(reach::plausible(aim));
-        Volley { aim, brief, innocent, careful, set: 0, made: Vec::new() }
+        AttemptBuilder { aim, brief, innocent, careful, set: 0, made: Vec::new() }
     }
 
     fn one(&mut self, form: &str, role: &str, payload: String) {

@@ -47,7 +47,7 @@ pub(super) fn of_commands(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
         "ssh",
         "terminal",
     ];
-    let told = Told::of(field, aim)?;
+    let told = ToolWords::of(field, aim)?;
     let runs = told.names(&THINGS) || (told.names(&VERBS) && told.describes(&THINGS));
     (told.argument_is(&ARGUMENTS) && runs && !told.limits())
         .then(|| "to run commands is what the tool is for".to_owned())
@@ -61,7 +61,7 @@ pub(super) fn of_code(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
         ["run", "exec", "execute", "eval", "evaluate", "interpret", "repl", "sandbox"];
     const THINGS: [&str; 8] =
         ["code", "script", "javascript", "python", "js", "snippet", "program", "repl"];
-    let told = Told::of(field, aim)?;
+    let told = ToolWords::of(field, aim)?;
     let runs = (told.names(&VERBS) || told.describes(&VERBS))
         && (told.names(&THINGS) || told.describes(&THINGS));
     (told.argument_is(&ARGUMENTS) && runs && !told.limits())
@@ -70,7 +70,7 @@ pub(super) fn of_code(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
 
 /// Why rendering the template in an argument is the contract, if it is.
 pub(super) fn of_templates(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
-    let told = Told::of(field, aim)?;
+    let told = ToolWords::of(field, aim)?;
     told.argument_is(&["template", "templates"])
         .then(|| "to fill in templates is what the tool is for".to_owned())
 }
@@ -86,7 +86,7 @@ pub(super) fn is_query(field: &TargetView<'_>, aim: &Aim) -> bool {
     if aim.kinds.first() == Some(&Kind::Query) {
         return true;
     }
-    let Some(told) = Told::of(field, aim) else { return false };
+    let Some(told) = ToolWords::of(field, aim) else { return false };
     let speaks = |words: &[String]| words.iter().any(|word| LANGUAGES.contains(&word.as_str()));
     speaks(&told.argument_text)
         || (told.argument_is(&ARGUMENTS) && (speaks(&told.name) || speaks(&told.description)))
@@ -99,14 +99,14 @@ pub(super) fn changes_data(aim: &Aim) -> bool {
 }
 
 /// The words of a tool and of one of its arguments.
-struct Told {
+struct ToolWords {
     name: Vec<String>,
     description: Vec<String>,
     argument: Vec<String>,
     argument_text: Vec<String>,
 }
 
-impl Told {
+impl ToolWords {
     fn of(field: &TargetView<'_>, aim: &Aim) -> Option<Self> {
         let (name, description) = if let Place::PromptArgument { server, prompt, .. } = &aim.place {
             let (_, surface) = field.surfaces.iter().find(|(of, _)| of == server)?;
@@ -150,15 +150,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
-    fn room(tool: &str, description: &str, argument: &str, about: &str) -> Room {
+    fn room(tool: &str, description: &str, argument: &str, about: &str) -> TestTarget {
         let property = json!({"type": "string", "description": about});
         let schema = json!({"type": "object", "properties": {argument: property}});
-        Room::of_tools(&[json!({"name": tool, "description": description, "inputSchema": schema})])
+        TestTarget::of_tools(&[
+            json!({"name": tool, "description": description, "inputSchema": schema}),
+        ])
     }
 
-    fn asked<T>(room: &Room, ask: impl Fn(&TargetView<'_>, &Aim) -> T) -> T {
+    fn asked<T>(room: &TestTarget, ask: impl Fn(&TargetView<'_>, &Aim) -> T) -> T {
         ask(&room.field(), &room.knowledge.aims[0])
     }
 
@@ -174,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_prompt_says_what_it_is_for_as_a_tool_does() {
-        let mut room = Room::of_tools(&[]);
+        let mut room = TestTarget::of_tools(&[]);
         let arguments = json!([{"name": "command"}]);
         let prompt = json!({"name": "run_command", "arguments": arguments});
         room.surfaces[0].1.prompts = vec![Prompt(prompt)];

@@ -7,7 +7,7 @@ use quintain_evidence::finding::Place;
 use super::takes_file_uris;
 use crate::attack::{Aim, Brief, CanaryFiles, Kind, TargetView};
 use crate::attacks::paths::{self, PLAIN};
-use crate::attacks::{deeds, reach};
+use crate::attacks::{reach, tool_actions};
 use crate::knowledge::words;
 
 const FOLDERS: [&str; 7] = ["dir", "directory", "folder", "cwd", "workspace", "root", "repo"];
@@ -17,7 +17,7 @@ const MAX_SCHEMES: usize = 2;
 pub(super) const ABSENT: &str = "absent";
 
 /// One thing to send: its set is its position, unless it belongs to the one before.
-pub(super) struct Shot {
+pub(super) struct Payload {
     pub(super) form: String,
     pub(super) payload: String,
     /// Texts of which each is proof, one per line.
@@ -27,8 +27,8 @@ pub(super) struct Shot {
     pub(super) later: bool,
 }
 
-pub(super) fn shots(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<Shot> {
-    let shot = |form: &str, payload: String, role: &str| Shot {
+pub(super) fn payloads(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<Payload> {
+    let payload = |form: &str, payload: String, role: &str| Payload {
         form: form.to_owned(),
         payload,
         role: role.to_owned(),
@@ -52,30 +52,30 @@ pub(super) fn shots(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<S
     let forms = paths::forms(&target, brief.roots);
     if matches!(aim.place, Place::Completion { .. }) {
         let plain = forms.into_iter().take(2);
-        return plain.map(|form| shot(form.words, form.path + "/", role)).collect();
+        return plain.map(|form| payload(form.words, form.path + "/", role)).collect();
     }
     let narrow = !aim.is(Kind::Path) && !matches!(aim.place, Place::Variable { .. });
     let is_free = brief.field.is_some_and(|field| paths::is_free(field, aim, brief.roots));
-    let mut shots = Vec::new();
+    let mut payloads = Vec::new();
     for form in &forms {
         if narrow && !PLAIN.contains(&form.fault) && form.words != "URL-encoded" {
             continue;
         }
-        let mut next = shot(form.words, form.path.clone(), role);
+        let mut next = payload(form.words, form.path.clone(), role);
         next.joined = is_free && form.words == "absolute path";
-        shots.push(next);
+        payloads.push(next);
     }
     let deep = &forms[0].path;
     if let Some(stem) = stem(ground, &target, folder) {
         let path = paths::forms(&stem, &[]).swap_remove(0).path;
-        shots.push(shot("relative path without an ending", path, role));
+        payloads.push(payload("relative path without an ending", path, role));
     }
     if narrow {
-        return shots;
+        return payloads;
     }
     if matches!(aim.place, Place::Variable { .. }) {
         let tail = target.display().to_string().trim_start_matches('/').to_owned();
-        shots.push(shot("absolute path without its first separator", tail, role));
+        payloads.push(payload("absolute path without its first separator", tail, role));
     }
     // As the tool likes its paths; if that is not known, in full.
     let local = |root: &Path, path: &Path| match &innocent {
@@ -83,32 +83,32 @@ pub(super) fn shots(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<S
         _ => path.display().to_string(),
     };
     if let Some((root, path)) = sibling {
-        shots.push(shot("sibling with the prefix of the root", local(&root, &path), role));
+        payloads.push(payload("sibling with the prefix of the root", local(&root, &path), role));
     }
     if let Some((root, path)) = link {
-        shots.push(shot("symbolic link inside of the root", local(&root, &path), role));
+        payloads.push(payload("symbolic link inside of the root", local(&root, &path), role));
     }
     if !folder {
         let ending = innocent.as_deref().and_then(|text| Path::new(text).extension());
         let ending = ending.and_then(|ending| ending.to_str()).unwrap_or("txt");
-        shots.push(shot("null byte before an ending", format!("{deep}\0.{ending}"), role));
+        payloads.push(payload("null byte before an ending", format!("{deep}\0.{ending}"), role));
         let absent = target.with_file_name(format!("{}.txt", brief.nonce()));
         let absent = paths::forms(&absent, &[]);
         for at in [0, 1] {
             // Whether a file that is not there is answered in another way.
-            let mut pair = shot(absent[at].words, absent[at].path.clone(), ABSENT);
+            let mut pair = payload(absent[at].words, absent[at].path.clone(), ABSENT);
             pair.joined = true;
-            let behind = shots.iter().position(|shot| shot.form == absent[at].words);
-            shots.insert(behind.map_or(shots.len(), |behind| behind + 1), pair);
+            let behind = payloads.iter().position(|payload| payload.form == absent[at].words);
+            payloads.insert(behind.map_or(payloads.len(), |behind| behind + 1), pair);
         }
     }
     if second_item(aim).is_some() {
         for form in forms.iter().take(2) {
             let words = format!("{}, second item of a list", form.words);
-            shots.push(Shot { later: true, ..shot(&words, form.path.clone(), role) });
+            payloads.push(Payload { later: true, ..payload(&words, form.path.clone(), role) });
         }
     }
-    shots
+    payloads
 }
 
 /// A root, and what was planted beside or inside of it.
@@ -121,11 +121,11 @@ fn uris(
     target: &Path,
     (sibling, link): (OfRoot, OfRoot),
     role: &str,
-) -> Vec<Shot> {
-    let mut shots = Vec::new();
+) -> Vec<Payload> {
+    let mut payloads = Vec::new();
     let mut add = |form: &str, payload: String| {
         let (form, role) = (form.to_owned(), role.to_owned());
-        shots.push(Shot { form, payload, role, joined: false, later: false });
+        payloads.push(Payload { form, payload, role, joined: false, later: false });
     };
     add("absolute path", format!("file://{}", target.display()));
     if let Some(root) = brief.roots.first() {
@@ -147,7 +147,7 @@ fn uris(
             }
         }
     }
-    shots
+    payloads
 }
 
 /// Schemes of the resources of a server, other than `file`. Templates are attacked by their variables.
@@ -188,8 +188,11 @@ fn stem(ground: &CanaryFiles, target: &Path, folder: bool) -> Option<PathBuf> {
 fn is_folder(brief: &Brief<'_>, aim: &Aim) -> bool {
     let of_folder = |word: &String| FOLDERS.contains(&word.as_str());
     matches!(aim.place, Place::Completion { .. })
-        || words(&deeds::last_name(aim)).iter().any(of_folder)
-        || brief.field.and_then(|field| deeds::tool_of(field, aim)).is_some_and(deeds::lists)
+        || words(&tool_actions::last_name(aim)).iter().any(of_folder)
+        || brief
+            .field
+            .and_then(|field| tool_actions::tool_of(field, aim))
+            .is_some_and(tool_actions::lists)
 }
 
 /// The same place, one item further in its list.
