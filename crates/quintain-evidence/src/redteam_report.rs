@@ -195,14 +195,14 @@ pub struct Insight {
     /// Folders that the target says it is confined to.
     pub roots: Vec<String>,
     /// What answers gave away: ids, names, paths.
-    pub values: Vec<Gift>,
+    pub values: Vec<DisclosedValue>,
     /// Values of one tool that made a call of another one work.
     pub chains: Vec<Chain>,
 }
 
 /// Values of one name in the answers of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gift {
+pub struct DisclosedValue {
     pub tool: String,
     pub name: String,
     pub count: usize,

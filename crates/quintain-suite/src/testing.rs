@@ -38,7 +38,7 @@ pub(crate) fn compile_with(yaml: &str, files: &dyn Files) -> (Vec<Assert>, Strin
 
 /// A scene that can be changed bit by bit.
 #[derive(Default)]
-pub(crate) struct Stage {
+pub(crate) struct TestScene {
     pub(crate) response: Response,
     pub(crate) evidence: Evidence,
     pub(crate) surfaces: Vec<(String, Surface)>,
@@ -48,7 +48,7 @@ pub(crate) struct Stage {
     pub(crate) latency_ms: Option<f64>,
 }
 
-impl Stage {
+impl TestScene {
     /// A target that answered this.
     pub(crate) fn output(output: impl Into<Value>) -> Self {
         let response = Response { output: output.into(), ..Response::default() };
@@ -101,7 +101,7 @@ pub(crate) fn exchange(tool: &str, arguments: Value, outcome: Outcome) -> Exchan
 /// What an assertion says that cannot be judged. It is reported when the suite is loaded, too.
 pub(crate) fn flaw(yaml: &str, output: impl Into<Value>) -> String {
     let (asserts, complaints) = compile_with(yaml, &NoFiles);
-    let verdict = Stage::output(output).with(|scene| only_check(&asserts).judge(scene, &[]));
+    let verdict = TestScene::output(output).with(|scene| only_check(&asserts).judge(scene, &[]));
     assert_eq!(verdict.status, Status::Error);
     assert!(complaints.contains("this assertion cannot be judged"), "{complaints}");
     verdict.reason
@@ -116,12 +116,12 @@ pub(crate) fn only_check(asserts: &[Assert]) -> &dyn Check {
 
 /// Whether the only assertion in the YAML passes on this output.
 pub(crate) fn passes(yaml: &str, output: impl Into<Value>) -> bool {
-    Stage::output(output).judge(yaml).passed()
+    TestScene::output(output).judge(yaml).passed()
 }
 
 /// A target of which one tool was called, for ten milliseconds.
-pub(crate) fn called(tool: &str, arguments: Value) -> Stage {
-    let mut stage = Stage::output("x");
+pub(crate) fn called(tool: &str, arguments: Value) -> TestScene {
+    let mut stage = TestScene::output("x");
     let exchange = exchange(tool, arguments, Outcome::Reply(json!({"content": []})));
     stage.evidence.exchanges.push(exchange.within(Duration::from_millis(10)));
     stage

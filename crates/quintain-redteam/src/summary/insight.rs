@@ -1,7 +1,7 @@
 //! What the learn phase found out, short enough for a report.
 
 use quintain_evidence::probe::Step;
-use quintain_evidence::redteam_report::{Chain, Gift, Insight};
+use quintain_evidence::redteam_report::{Chain, DisclosedValue, Insight};
 use serde_json::Value;
 
 use crate::knowledge::{Knowledge, Learned};
@@ -40,7 +40,7 @@ fn give(insight: &mut Insight, learned: &Learned) {
     let known = insight.values.iter().position(|one| one.tool == *tool && one.name == *name);
     let at = known.unwrap_or_else(|| {
         let (tool, name) = (tool.clone(), name.clone());
-        insight.values.push(Gift { tool, name, count: 0, examples: Vec::new() });
+        insight.values.push(DisclosedValue { tool, name, count: 0, examples: Vec::new() });
         insight.values.len() - 1
     });
     if at >= MAX_VALUES {

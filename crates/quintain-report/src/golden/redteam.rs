@@ -7,8 +7,8 @@ use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_evidence::finding::{Accepted, Confidence, Finding, Place, Proof, Severity};
 use quintain_evidence::redteam_report::Silent;
 use quintain_evidence::redteam_report::{
-    AttackReport, Chain, Change, FileChange, Gift, Insight, NotRun, PhaseTime, RedteamReport,
-    ToolCoverage,
+    AttackReport, Chain, Change, DisclosedValue, FileChange, Insight, NotRun, PhaseTime,
+    RedteamReport, ToolCoverage,
 };
 use quintain_evidence::redteam_report::{Coverage, Covered, State};
 use quintain_evidence::result::{CaseResult, Place as Written};
@@ -333,7 +333,7 @@ fn frameworks() -> Vec<Coverage> {
 }
 
 fn learned() -> Insight {
-    let gift = |tool: &str, name: &str, examples: &[&str]| Gift {
+    let gift = |tool: &str, name: &str, examples: &[&str]| DisclosedValue {
         tool: tool.into(),
         name: name.into(),
         count: 12,

@@ -271,11 +271,11 @@ mod tests {
 
     use super::*;
     use crate::suite::NoFiles;
-    use crate::testing::{Stage, compile as compiled, compile_with, only_check};
+    use crate::testing::{TestScene, compile as compiled, compile_with, only_check};
 
-    fn stage(schema: Value) -> Stage {
+    fn stage(schema: Value) -> TestScene {
         let reply = Outcome::Reply(json!({"content": []}));
-        let mut stage = Stage::called("pay", json!({"amount": 5, "user": "a"}), reply);
+        let mut stage = TestScene::called("pay", json!({"amount": 5, "user": "a"}), reply);
         let tools = vec![Tool(json!({"name": "pay", "inputSchema": schema}))];
         stage.surfaces.push(("s".to_owned(), Surface { tools, ..Surface::default() }));
         stage
@@ -289,7 +289,7 @@ mod tests {
     }
 
     /// Asks what the check asks; the server answers by the arguments.
-    fn served(mut stage: Stage, yaml: &str, serve: fn(&Step) -> Outcome) -> Verdict {
+    fn served(mut stage: TestScene, yaml: &str, serve: fn(&Step) -> Outcome) -> Verdict {
         let asserts = compiled(yaml);
         let check = only_check(&asserts);
         let questions = stage.with(|scene| check.questions(scene));
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn nothing_to_break_is_never_a_pass() {
-        let judged = |stage: &Stage, kind: &str| stage.judge(&format!("[{{type: {kind}}}]"));
+        let judged = |stage: &TestScene, kind: &str| stage.judge(&format!("[{{type: {kind}}}]"));
         for kind in ["input-schema-enforced", "not-input-schema-enforced"] {
             let open = judged(&stage(json!({"type": "object"})), kind);
             assert_eq!(open.status, Status::Fail);
@@ -384,7 +384,7 @@ mod tests {
             let mut refused = stage(schema());
             refused.evidence.exchanges[0].outcome = Outcome::ToolError(json!({}));
             assert_eq!(judged(&refused, kind).status, Status::Error);
-            assert_eq!(judged(&Stage::output("x"), kind).status, Status::Error);
+            assert_eq!(judged(&TestScene::output("x"), kind).status, Status::Error);
             let unasked = judged(&stage(schema()), kind);
             assert_eq!(unasked.status, Status::Error, "{}", unasked.reason);
         }

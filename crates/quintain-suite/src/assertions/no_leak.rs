@@ -302,9 +302,9 @@ mod tests {
     use serde_json::json;
 
     use crate::suite::NoFiles;
-    use crate::testing::{Stage, called, compile_with, passes};
+    use crate::testing::{TestScene, called, compile_with, passes};
 
-    fn answered(outcome: Outcome) -> Stage {
+    fn answered(outcome: Outcome) -> TestScene {
         let mut stage = called("lookup", json!({}));
         stage.evidence.exchanges[0].outcome = outcome;
         stage.response = Response::of_mcp(&stage.evidence);
@@ -372,7 +372,7 @@ mod tests {
         for kind in ["no-secrets", "not-no-secrets", "no-pii"] {
             let verdict = answered(rpc("refused")).judge(&format!("[{{type: {kind}}}]"));
             assert_eq!(verdict.status, Status::Error, "{kind}");
-            let verdict = Stage::default().judge(&format!("[{{type: {kind}}}]"));
+            let verdict = TestScene::default().judge(&format!("[{{type: {kind}}}]"));
             assert_eq!(verdict.status, Status::Error, "{kind}");
         }
         let texts = json!({"isError": true, "content": [{"type": "text", "text": leak}]});

@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::suite::NoFiles;
-    use crate::testing::{Stage, compile as compiled, compile_with, exchange, only_check};
+    use crate::testing::{TestScene, compile as compiled, compile_with, exchange, only_check};
 
     const YAML: &str = "[{type: same-answer, as: {tool: find, args: {q: '{{b}}'}}}]";
 
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn judged(yaml: &str, first: &str, second: Outcome) -> Verdict {
-        let mut stage = Stage::called("find", json!({"q": "one"}), reply(first));
+        let mut stage = TestScene::called("find", json!({"q": "one"}), reply(first));
         stage.vars.insert("b".into(), "two".into());
         let answer = Answer::Exchange(Box::new(exchange("find", json!({"q": "two"}), second)));
         stage.judge_with(yaml, &[answer])
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_other_call_is_made_of_the_same_server() {
-        let mut stage = Stage::called("find", json!({"q": "one"}), reply("x"));
+        let mut stage = TestScene::called("find", json!({"q": "one"}), reply("x"));
         stage.vars.insert("b".into(), "two".into());
         let asserts = compiled(YAML);
         let asked = stage.with(|scene| only_check(&asserts).questions(scene));

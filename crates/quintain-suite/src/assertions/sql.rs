@@ -226,10 +226,10 @@ fn contains_sql(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 #[cfg(test)]
 mod tests {
     use crate::suite::NoFiles;
-    use crate::testing::{Stage, compile_with, flaw, passes};
+    use crate::testing::{TestScene, compile_with, flaw, passes};
 
     fn reason(yaml: &str, output: &str) -> String {
-        Stage::output(output).judge(yaml).reason
+        TestScene::output(output).judge(yaml).reason
     }
 
     const MISFIT: &str = "SQL statement does not conform to the provided MySQL database syntax.";
