@@ -3,7 +3,7 @@
 use minijinja::Error;
 use minijinja::value::{Value as Variable, ValueKind};
 
-use super::{Args, attribute, bounded, failed, length, sequence};
+use super::{Args, attribute, bounded, failed, sequence};
 use crate::nunjucks::value::{dict, float, items, list, pairs, text};
 
 pub(super) fn batch(value: &Variable, args: &Args<'_>) -> Result<Variable, Error> {

@@ -3,7 +3,7 @@
 use minijinja::Error;
 use minijinja::value::{Value as Variable, ValueKind};
 
-use super::{Args, bounded, capitalized, length, normal, utf16_len};
+use super::{Args, bounded, capitalized, normal, utf16_len};
 use crate::nunjucks::value::{float, items, pairs, text};
 
 pub(super) fn title(value: &Variable, _: &Args<'_>) -> Result<Variable, Error> {
@@ -123,7 +123,7 @@ pub(super) fn truncate(value: &Variable, args: &Args<'_>) -> Result<Variable, Er
     let cut = if args.flag(1, "killwords") { length } else { space().unwrap_or(length) };
     let end = args.get(2, "end");
     let missing = end.is_undefined() || end.is_none();
-    let end = if missing { "...".to_owned() } else { super::value::text(&end) };
+    let end = if missing { "...".to_owned() } else { crate::nunjucks::value::text(&end) };
     Ok(format!("{}{end}", String::from_utf16_lossy(&units[..cut])).into())
 }
 
@@ -164,7 +164,7 @@ pub(super) fn urlize(value: &Variable, args: &Args<'_>) -> Result<Variable, Erro
     let shown = if shown.is_number() { float(&shown).max(0.0) as usize } else { usize::MAX };
     // A link repeats its address.
     bounded(text.len().saturating_mul(2))?;
-    Ok(super::links::urlize(&text, shown, args.flag(1, "nofollow")).into())
+    Ok(crate::nunjucks::links::urlize(&text, shown, args.flag(1, "nofollow")).into())
 }
 
 pub(super) fn wordcount(value: &Variable, _: &Args<'_>) -> Result<Variable, Error> {
