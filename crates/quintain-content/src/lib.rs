@@ -1,7 +1,6 @@
 //! Reads untrusted content: text, JSON and JSON Schema, markup, SQL, personal data. Pure and bounded, because
 //! the input is hostile; knows neither MCP nor suites.
 
-pub mod chance;
 pub mod detect;
 pub mod function_call;
 pub mod glob;

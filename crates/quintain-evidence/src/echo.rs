@@ -64,22 +64,13 @@ mod tests {
     use super::*;
     use crate::evidence::Outcome;
     use serde_json::json;
-    use std::time::Duration;
 
     fn answered(given: &str, outcome: Outcome) -> Exchange {
-        Exchange {
-            server: String::new(),
-            method: "tools/call".into(),
-            sent: json!({"name": "find", "arguments": {"query": given, "page": 1}}),
-            outcome,
-            took: Duration::ZERO,
-            notices: Vec::new(),
-        }
+        Exchange::called("", "find", json!({"query": given, "page": 1}), outcome)
     }
 
     fn text(given: &str, text: &str) -> Exchange {
-        let content = json!({"content": [{"type": "text", "text": text}]});
-        answered(given, Outcome::Reply(content))
+        answered(given, Outcome::says(text))
     }
 
     #[test]

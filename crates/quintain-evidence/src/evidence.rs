@@ -121,16 +121,42 @@ pub enum Outcome {
 }
 
 impl Exchange {
+    /// A request that no session reports on, and what came of it. It took no time.
+    pub fn new(server: &str, method: &str, sent: Value, outcome: Outcome) -> Self {
+        let (server, method) = (server.to_owned(), method.to_owned());
+        Self { server, method, sent, outcome, took: Duration::ZERO, notices: Vec::new() }
+    }
+
+    /// A tool call that no session reports on.
+    pub fn called(server: &str, tool: &str, arguments: Value, outcome: Outcome) -> Self {
+        let sent = json!({"name": tool, "arguments": arguments});
+        Self::new(server, "tools/call", sent, outcome)
+    }
+
+    /// A step that no session reports on; the reverse of [`Self::step`].
+    pub fn of_step(step: &Step, outcome: Outcome) -> Self {
+        match step {
+            Step::Call(ToolCall { tool, args, server }) => {
+                let server = server.as_deref().unwrap_or_default();
+                Self::called(server, tool, args.clone().into(), outcome)
+            }
+            Step::Request { method, params, server } => {
+                let server = server.as_deref().unwrap_or_default();
+                Self::new(server, method, params.clone().into(), outcome)
+            }
+        }
+    }
+
     /// A tool call that was answered with this text, for judging what was never sent.
     pub fn answered(text: &str) -> Self {
-        Self {
-            server: String::new(),
-            method: "tools/call".to_owned(),
-            sent: json!({"name": "", "arguments": {}}),
-            outcome: Outcome::Reply(json!({"content": [{"type": "text", "text": text}]})),
-            took: Duration::ZERO,
-            notices: Vec::new(),
-        }
+        Self::called("", "", json!({}), Outcome::says(text))
+    }
+
+    /// The same exchange, with how long it took.
+    #[must_use]
+    pub fn within(mut self, took: Duration) -> Self {
+        self.took = took;
+        self
     }
 
     /// The step that asks the same again, of the same server.
@@ -151,6 +177,11 @@ impl Exchange {
 }
 
 impl Outcome {
+    /// A result of a tool that says this text.
+    pub fn says(text: &str) -> Self {
+        Self::Reply(json!({"content": [{"type": "text", "text": text}]}))
+    }
+
     /// Sorts the `result` of a tool call by its own word: success or `isError`.
     pub fn of_tool_result(result: Value) -> Self {
         let failed = result.get("isError").and_then(Value::as_bool).unwrap_or(false);

@@ -10,7 +10,6 @@ use crate::evidence::Evidence;
 use crate::indicator::Indicator;
 use crate::probe::Step;
 use crate::result::Place as Written;
-use crate::trial_record::TrialKey;
 
 /// How bad it is, from the view of whoever runs the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -303,7 +302,7 @@ pub struct Finding {
     /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Finding>,
-    /// The bout that showed it, where that is not its rule at its place: a server may die of any attack.
+    /// The trial that showed it, where that is not its rule at its place: a server may die of any attack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bout: Option<TrialKey>,
     /// Which strategies led to it, if not the plain attack.
@@ -447,6 +446,16 @@ mod cwe {
         let numbers = text.split(", ").filter_map(|word| word.strip_prefix("CWE-")?.parse().ok());
         Ok(numbers.collect())
     }
+}
+
+/// Which trial: one attack at one place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TrialKey {
+    pub attack: String,
+    /// The key of the place.
+    pub place: String,
+    /// For attacks that look at one place from several sides.
+    pub nth: usize,
 }
 
 #[cfg(test)]

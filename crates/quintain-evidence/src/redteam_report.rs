@@ -58,7 +58,7 @@ pub struct AttackReport {
     /// Of these, places where it worked.
     pub hits: usize,
     pub attempts: usize,
-    /// Attack success rate, and what it may be given so few bouts: 95 % by Wilson.
+    /// Attack success rate, and what it may be given so few trials: 95 % by Wilson.
     pub rate: f64,
     pub interval: (f64, f64),
     /// What it is, if it is none of the registry.
@@ -195,14 +195,14 @@ pub struct Insight {
     /// Folders that the target says it is confined to.
     pub roots: Vec<String>,
     /// What answers gave away: ids, names, paths.
-    pub values: Vec<Gift>,
+    pub values: Vec<DisclosedValue>,
     /// Values of one tool that made a call of another one work.
     pub chains: Vec<Chain>,
 }
 
 /// Values of one name in the answers of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gift {
+pub struct DisclosedValue {
     pub tool: String,
     pub name: String,
     pub count: usize,

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::RunInfo;
 use crate::redteam_report::RedteamReport;
 use crate::result::{CaseResult, CaseStatus};
+use crate::run_info::RunInfo;
 
 pub use latency::Latency;
 pub use metrics::{Tokens, flattened_count, named_counts};

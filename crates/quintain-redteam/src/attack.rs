@@ -4,27 +4,26 @@
 //! An attack is pure. It names its aims, writes attempts, and reads what came of them; the engine sends
 //! them, watches what happens outside the wire, and repeats what hit.
 
-mod aim;
 mod any;
 mod attempt;
-mod bout;
 mod brief;
-mod field;
 mod lasting;
 mod marks;
 mod needs;
+mod target_view;
 mod token;
+mod trial;
 
-pub use aim::{Aim, Kind};
+pub use crate::knowledge::{Aim, Kind};
 pub use any::AnyAttack;
 pub use attempt::{Action, Attempt, HttpRequest};
-pub use bout::{Bout, Hit, Tried};
-pub use brief::{Brief, Ground, Listener};
-pub use field::{Field, Identity, Powers};
+pub use brief::{Brief, CanaryFiles, Listener};
 pub use lasting::{PLANTED, lasting, listed};
 pub use marks::{MarkKey, Marks, Nonce};
 pub use needs::{Need, missing};
+pub use target_view::{Capabilities, Identity, TargetView};
 pub use token::{Given, Token};
+pub use trial::{Hit, Trial, Tried};
 
 use quintain_content::registry::About;
 use quintain_evidence::evidence::Observation;
@@ -74,7 +73,7 @@ pub trait Attack: Send + Sync {
     }
 
     /// What it does with what there is, if that is less than it could do.
-    fn falls_back(&self, _field: &Field<'_>) -> Option<&'static str> {
+    fn falls_back(&self, _field: &TargetView<'_>) -> Option<&'static str> {
         None
     }
 
@@ -97,12 +96,12 @@ pub trait Attack: Send + Sync {
     }
 
     /// What the surface alone proves or suggests, without a call.
-    fn inspect(&self, _field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, _field: &TargetView<'_>) -> Vec<Hit> {
         Vec::new()
     }
 
     /// What is worth attacking, the most promising first.
-    fn aims(&self, _field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, _field: &TargetView<'_>) -> Vec<Aim> {
         Vec::new()
     }
 
@@ -113,12 +112,12 @@ pub trait Attack: Send + Sync {
 
     /// What the answer to one attempt of a set would show if it worked: which one, and the sign. For tests
     /// that are written before anything is sent; none if the proof is seen elsewhere.
-    fn expects(&self, _set: &[Attempt], _field: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, _set: &[Attempt], _field: &TargetView<'_>) -> Option<(usize, Indicator)> {
         None
     }
 
     /// What the attempts prove. Missing evidence proves nothing.
-    fn detect(&self, _bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, _trial: &Trial<'_>) -> Vec<Hit> {
         Vec::new()
     }
 }

@@ -1,5 +1,6 @@
 //! What a survey learned about a target: calls that work, values it gave away, roots it declares.
 
+mod aim;
 mod classify;
 mod complaints;
 mod harm;
@@ -7,13 +8,14 @@ mod harmless;
 mod harvest;
 mod hints;
 mod leaves;
+mod lexicon;
 mod literal;
 mod modes;
 mod pattern;
 mod programs;
 mod synthesis;
-mod verbs;
 
+pub use aim::{Aim, Kind};
 pub use classify::{classify, words};
 pub use complaints::{Complaint, Want, amend, complaints};
 pub use harm::{Harm, destroys, harm_of, harm_of_call};
@@ -21,11 +23,11 @@ pub use harmless::{Leaf, harmless, objection};
 pub use harvest::{Learned, harvest};
 pub use hints::Hints;
 pub use leaves::{aims, aims_in_modes, put};
+pub(crate) use lexicon::{Sense, claims_to_destroy};
+pub use lexicon::{is_destructive, writes};
 pub use modes::{Mode, Switch, switch};
 pub use programs::missing_programs;
 pub use synthesis::Tries;
-pub(crate) use verbs::{begins, claims_to_destroy};
-pub use verbs::{is_destructive, writes};
 
 use std::path::PathBuf;
 
@@ -34,8 +36,6 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::redteam_report::Silent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use crate::attack::Aim;
 
 /// A call that works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

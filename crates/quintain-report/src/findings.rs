@@ -7,7 +7,7 @@ pub(crate) use quintain_evidence::finding::Standing;
 use quintain_evidence::finding::{Accepted, Finding, Place, Severity};
 use quintain_evidence::frameworks;
 use quintain_evidence::redteam_report::{
-    Chain, Gift, Insight, Level, PhaseTime, RedteamReport, ToolCoverage,
+    Chain, DisclosedValue, Insight, Level, PhaseTime, RedteamReport, ToolCoverage,
 };
 use quintain_evidence::redteam_report::{Coverage, State};
 use quintain_evidence::result::CaseResult;
@@ -139,7 +139,7 @@ pub(crate) fn learned(report: &RedteamReport) -> Vec<(&'static str, String)> {
     }
     if !values.is_empty() {
         let total: usize = values.iter().map(|gift| gift.count).sum();
-        let gift = |gift: &Gift| {
+        let gift = |gift: &DisclosedValue| {
             let name = if gift.name.is_empty() { "item" } else { &gift.name };
             let examples = gift.examples.iter().map(|one| line(one, 30)).collect::<Vec<_>>();
             format!("{}.{} ({})", line(&gift.tool, 40), line(name, 40), examples.join(", "))

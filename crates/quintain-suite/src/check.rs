@@ -1,17 +1,21 @@
 //! Assertions and the checks they compile to: the extension point for everything that is asserted
 //! in a suite.
 
+mod assert;
 mod builtin;
 mod expected;
 mod param;
 mod scene;
 mod spec;
+mod test;
 
+pub use assert::{Assert, Rule};
 pub use builtin::{Builtin, judging};
 pub use expected::Expected;
 pub use param::Param;
 pub use scene::{Scene, View, as_text};
 pub use spec::Spec;
+pub use test::{Test, TestOptions, VarFile};
 
 use crate::compare::Comparison;
 use quintain_content::registry::Meta;

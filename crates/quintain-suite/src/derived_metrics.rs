@@ -5,7 +5,7 @@ use quintain_script::Host;
 use serde_json::{Value, json};
 
 use crate::code::RunCode as _;
-use crate::formula;
+use crate::metric_expression;
 use crate::suite::{DerivedMetric, DerivedValue};
 
 /// Computes the metrics of every column, in their order: each may mention those before it. What
@@ -29,9 +29,7 @@ fn value(metric: &DerivedMetric, column: &ColumnTally, host: &Host) -> Result<f6
     numbers.extend(column.derived.iter().map(|(name, value)| (name.clone(), *value)));
     numbers.insert("__count".to_owned(), column.total() as f64);
     match &metric.value {
-        DerivedValue::Expression(text) => {
-            formula::evaluate(text, &numbers).map_err(|error| error.to_string())
-        }
+        DerivedValue::Expression(text) => metric_expression::evaluate(text, &numbers),
         DerivedValue::Code(code) => {
             let (scores, context) = (json!(numbers), json!({"count": column.total()}));
             let value = code.run_js(&[("namedScores", &scores), ("context", &context)], host)?;

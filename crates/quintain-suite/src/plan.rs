@@ -10,7 +10,7 @@ use quintain_script::Host;
 use quintain_source::switched_on;
 use serde_json::{Map, Value, json};
 
-use crate::suite::{Prompt, Suite, Target, Test, VarFile, expand};
+use crate::suite::{Prompt, Suite, Target, Test, VarFile, expand, names};
 use quintain_evidence::event::Column;
 use quintain_evidence::result::TargetName;
 
@@ -18,7 +18,7 @@ pub use select::{Among, Sameness, SelectError, Selection};
 
 /// The place of one case in a plan. Its test may have to be read before it can be run.
 #[derive(Debug, Clone)]
-pub struct Seat {
+pub struct PlannedCase {
     pub ordinal: usize,
     pub test_idx: usize,
     /// The same for all repetitions.
@@ -36,12 +36,12 @@ pub struct Seat {
     /// Why it cannot be run, if so.
     flaw: Option<Arc<str>>,
     /// How it gets on with other cases.
-    pub manners: Manners,
+    pub scheduling: Scheduling,
 }
 
 /// What a case demands of the order in which cases are run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Manners {
+pub struct Scheduling {
     /// It is run alone.
     pub serial: bool,
     /// It takes no part in conversations.
@@ -53,13 +53,13 @@ pub struct Manners {
 /// One case to run. Variables are not filled in yet: an earlier case may bring some of them.
 #[derive(Debug, Clone)]
 pub struct Case<'p> {
-    pub seat: &'p Seat,
+    pub seat: &'p PlannedCase,
     pub test: Arc<Test>,
     /// Why it cannot be run, if so.
     pub flaw: Option<Arc<str>>,
 }
 
-impl Seat {
+impl PlannedCase {
     /// The case that sits here.
     pub fn case(&self, suite: &Suite) -> Case<'_> {
         let test = self.test.map_or_else(|| Ok(Arc::default()), |at| suite.tests.tests.get(at));
@@ -93,7 +93,7 @@ impl Case<'_> {
 /// What will be run.
 #[derive(Debug, Default)]
 pub struct Plan {
-    pub seats: Vec<Seat>,
+    pub seats: Vec<PlannedCase>,
     pub columns: Vec<Column>,
 }
 
@@ -132,7 +132,7 @@ struct Planner<'a> {
     plain: bool,
     /// None if the suite is only read: then no code makes variables.
     host: Option<Host>,
-    seats: Vec<Seat>,
+    seats: Vec<PlannedCase>,
     test_idx: usize,
     group: usize,
 }
@@ -172,7 +172,7 @@ impl Planner<'_> {
         repeats: u32,
         flaw: Option<Arc<str>>,
     ) {
-        let manners = test.map(manners).unwrap_or_default();
+        let scheduling = test.map(scheduling).unwrap_or_default();
         for repeat in 0..repeats {
             for (offset, vars) in combinations.iter().enumerate() {
                 for (column, pair) in self.pairs.iter().enumerate() {
@@ -181,7 +181,7 @@ impl Planner<'_> {
                     if test.is_some_and(|test| !wanted(test, target, prompt)) {
                         continue;
                     }
-                    self.seats.push(Seat {
+                    self.seats.push(PlannedCase {
                         ordinal: self.seats.len(),
                         test_idx: self.test_idx,
                         group: self.group + offset,
@@ -192,7 +192,7 @@ impl Planner<'_> {
                         test: at,
                         vars: vars.clone(),
                         flaw: flaw.clone(),
-                        manners,
+                        scheduling,
                     });
                 }
                 self.test_idx += 1;
@@ -202,8 +202,8 @@ impl Planner<'_> {
     }
 }
 
-fn manners(test: &Test) -> Manners {
-    Manners {
+fn scheduling(test: &Test) -> Scheduling {
+    Scheduling {
         serial: test.options.run_serially,
         silent: test.options.disable_conversation_var,
         compared: test.asserts.iter().any(|assert| assert.comparison().is_some()),
@@ -267,12 +267,4 @@ fn wanted(test: &Test, target: &Target, prompt: &Prompt) -> bool {
 fn names_prompt(patterns: &[String], prompt: &Prompt) -> bool {
     let named = [Some(prompt.label.as_str()), prompt.id.as_deref()];
     patterns.iter().any(|pattern| named.iter().flatten().any(|name| names(pattern, name)))
-}
-
-/// A name as it is, the beginning of one before `*`, or a group before a colon.
-pub(crate) fn names(pattern: &str, name: &str) -> bool {
-    if let Some(start) = pattern.strip_suffix('*') {
-        return name.starts_with(start);
-    }
-    name == pattern || name.strip_prefix(pattern).is_some_and(|rest| rest.starts_with(':'))
 }

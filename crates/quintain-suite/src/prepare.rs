@@ -1,10 +1,12 @@
 //! Fills in a case just before it is sent: variables, prompt, probe.
 
 use quintain_content::text::javascript_json;
-use quintain_evidence::probe::{self, PlannedStep, Probe, Step};
+use quintain_evidence::probe::{self, Probe};
 use quintain_evidence::tool_call::ToolCallError;
 use quintain_source::{Nunjucks, RenderError, is_template, switched_on};
 use serde_json::{Map, Value};
+
+pub use crate::step_templates::fill;
 
 use crate::plan::Case;
 use crate::suite::{Prompt, PromptBody, resolve};
@@ -75,35 +77,6 @@ pub fn prepare(
     let shown =
         payload.as_ref().filter(|_| is_data).map_or(shown, javascript_json::stringify_pretty);
     Ok(Prepared { vars, prompt: shown, payload, probe })
-}
-
-/// A step with what is known by now filled in.
-///
-/// # Errors
-/// When a template makes no sense.
-pub fn fill(
-    planned: &PlannedStep,
-    vars: &Map<String, Value>,
-    templates: &Nunjucks,
-) -> Result<Step, RenderError> {
-    let map = |entries: &Map<String, Value>| -> Result<Map<String, Value>, RenderError> {
-        let filled = entries.iter().map(|(key, value)| {
-            let key = if is_template(key) { templates.render(key, vars)? } else { key.clone() };
-            Ok((key, templates.render_value(value, vars)?))
-        });
-        filled.collect()
-    };
-    Ok(match &planned.step {
-        Step::Call(call) => {
-            let mut call = call.clone();
-            call.tool = templates.render(&call.tool, vars)?;
-            call.args = map(&call.args)?;
-            Step::Call(call)
-        }
-        Step::Request { method, params, server } => {
-            Step::Request { method: method.clone(), params: map(params)?, server: server.clone() }
-        }
-    })
 }
 
 /// A tool call as text. Where it is JSON even with its templates in it, they are filled in later,

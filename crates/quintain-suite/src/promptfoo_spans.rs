@@ -164,9 +164,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, called};
+    use crate::testing::{TestScene, called};
 
-    fn labels(stage: &Stage) -> Vec<String> {
+    fn labels(stage: &TestScene) -> Vec<String> {
         stage.with(|scene| Trace::of(scene).unwrap().steps().map(Span::label).collect())
     }
 
@@ -190,7 +190,7 @@ mod tests {
         let mut stage = called("add", json!({}));
         stage.evidence.exchanges[0].method = "echo".to_owned();
         assert!(stage.with(|scene| Trace::of(scene).is_none()));
-        assert!(Stage::output("x").with(|scene| Trace::of(scene).is_none()));
+        assert!(TestScene::output("x").with(|scene| Trace::of(scene).is_none()));
     }
 
     #[test]

@@ -5,11 +5,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use quintain_content::detect;
-use quintain_evidence::connection::{Launch, McpTarget, Server};
+use quintain_evidence::connection::{McpTarget, Server};
 use quintain_evidence::event::{Column, RunInfo};
 use quintain_evidence::probe::Step;
+pub use quintain_evidence::reproduce::{quoted, reproduce, reproduced_by};
 use quintain_evidence::result::{Place, TargetName};
-use quintain_redteam::orders::{Destructive, Orders, Reading, written_identity, written_target};
+use quintain_redteam::orders::{Destructive, Orders, Reading};
+use quintain_redteam::regression::{written_identity, written_target};
 use quintain_source::{Diagnostics, Severity};
 use quintain_suite::demands::DemandReader;
 use quintain_suite::suite::{Consent, Files, Purpose};
@@ -390,52 +392,5 @@ impl Ready {
             left: outcome.left,
             ..Outcome::default()
         })
-    }
-}
-
-/// A command line that sends a step again to a target that is named so.
-pub fn reproduce(step: &Step, target: &str) -> String {
-    let what = match step {
-        Step::Call(call) => {
-            let args = Value::Object(call.args.clone()).to_string();
-            format!("{} {}", quoted(&call.tool), quoted(&args))
-        }
-        Step::Request { method, params, .. } => {
-            let request = json!({"method": method, "params": params});
-            format!("--raw {}", quoted(&request.to_string()))
-        }
-    };
-    format!("quintain call {what} {target}")
-}
-
-/// How a command line names a target: by how its first server is started or reached.
-pub fn reproduced_by(target: &McpTarget) -> String {
-    match target.servers.first().map(|server| &server.launch) {
-        Some(Launch::Command { command, args, cwd, .. }) => {
-            let words = std::iter::once(command).chain(args).map(|word| quoted(word));
-            format!("{}-- {}", folder(cwd.as_deref()), words.collect::<Vec<_>>().join(" "))
-        }
-        Some(Launch::Path { path, runtime, args, cwd, .. }) => {
-            let path = path.display().to_string();
-            let words = std::iter::once(&path).chain(args).map(|word| quoted(word));
-            let words = words.collect::<Vec<_>>().join(" ");
-            format!("{}-- {} {words}", folder(cwd.as_deref()), runtime.command())
-        }
-        Some(Launch::Url { url, .. }) => format!("--url {}", quoted(url)),
-        None => String::new(),
-    }
-}
-
-fn folder(cwd: Option<&Path>) -> String {
-    cwd.map(|cwd| format!("--cwd {} ", quoted(&cwd.to_string_lossy()))).unwrap_or_default()
-}
-
-/// A word as a shell takes it.
-pub fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }

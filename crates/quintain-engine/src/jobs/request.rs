@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use quintain_evidence::finding::Finding;
-use quintain_redteam::orders::{Destructive, Suppression};
+use quintain_redteam::baseline::Suppression;
+use quintain_redteam::orders::Destructive;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

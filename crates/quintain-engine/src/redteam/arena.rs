@@ -8,7 +8,7 @@ use quintain_evidence::evidence::{Exchange, Observation, Outcome};
 use quintain_evidence::finding::Confidence;
 use quintain_evidence::indicator::Indicator;
 use quintain_redteam::attack::lasting;
-use quintain_redteam::attack::{Action, Aim, Attempt, Bout, Field, Hit, Tried};
+use quintain_redteam::attack::{Action, Aim, Attempt, Hit, TargetView, Trial, Tried};
 use quintain_redteam::knowledge::destroys;
 use quintain_redteam::orders::{Orders, PluginOrder};
 
@@ -39,7 +39,7 @@ pub(super) struct Arena<'a> {
     pub(super) parties: &'a [Party],
     pub(super) world: &'a World,
     pub(super) orders: &'a Orders,
-    pub(super) field: &'a Field<'a>,
+    pub(super) field: &'a TargetView<'a>,
     pub(super) witness: &'a Witness,
     pub(super) drill: Drill<'a>,
     pub(super) budget: &'a Budget,
@@ -102,7 +102,7 @@ impl Arena<'_> {
             last: None,
             deadly,
         };
-        let bout = Bout { field: self.field, aim: &fought.aim, tried: &tried };
+        let bout = Trial { field: self.field, aim: &fought.aim, tried: &tried };
         let mut hits = plugin.attack.detect(&bout);
         hits.sort_by_key(|hit| hit.set);
         let _confirming = (!hits.is_empty()).then(|| self.meter.confirm());
@@ -203,7 +203,7 @@ impl Arena<'_> {
             attempts.retain(|attempt| attempt.set == set);
             let mut deadly = None;
             let tried = self.settled(attempts, SETTLE_LATE, &mut deadly).await;
-            let hits = plugin.attack.detect(&Bout { field: self.field, aim: &aim, tried: &tried });
+            let hits = plugin.attack.detect(&Trial { field: self.field, aim: &aim, tried: &tried });
             let Some(mut hit) = hits.into_iter().next() else { continue };
             if !self.again(plugin, &aim, &hit, SETTLE_LATE).await {
                 hit.confidence = Confidence::Suspected;
@@ -226,7 +226,7 @@ impl Arena<'_> {
             for _ in 0..tries {
                 let tried = self.settled(attempts.clone(), settle, &mut None).await;
                 self.meter.called(tried.len());
-                let bout = Bout { field: self.field, aim, tried: &tried };
+                let bout = Trial { field: self.field, aim, tried: &tried };
                 let hits = plugin.attack.detect(&bout);
                 found = hits.iter().any(|found| found.fault == hit.fault);
                 if found {
@@ -261,7 +261,7 @@ impl Arena<'_> {
             let silent = |one: &&Tried| {
                 matches!(one.last(), Some(Exchange { outcome: Outcome::TimedOut { .. }, .. }))
             };
-            let bout = Bout { field: self.field, aim, tried: &tried };
+            let bout = Trial { field: self.field, aim, tried: &tried };
             let mut hits = plugin.attack.detect(&bout).into_iter();
             if hits.any(|hit| hit.confidence == Confidence::Confirmed)
                 || tried.iter().filter(silent).count() >= MAX_SILENCE

@@ -9,7 +9,7 @@ use quintain_evidence::finding::Place;
 use quintain_evidence::probe::{PlannedStep, Probe, Step};
 use quintain_evidence::redteam_report::NotRun;
 use quintain_redteam::attack::{
-    Action, Aim, AnyAttack, Attempt, Brief, Field, Ground, Listener, MarkKey, Nonce,
+    Action, Aim, AnyAttack, Attempt, Brief, CanaryFiles, Listener, MarkKey, Nonce, TargetView,
 };
 use quintain_redteam::orders::{Orders, PluginOrder};
 use quintain_redteam::strategies::{Reach, Receiver, Tactic, Way};
@@ -42,11 +42,11 @@ pub(super) struct Drill<'a> {
     pub(super) orders: &'a Orders,
     /// What marks and numbers follow from.
     pub(super) marks: MarkKey,
-    pub(super) ground: Option<Ground>,
+    pub(super) ground: Option<CanaryFiles>,
     pub(super) listener: Option<Listener>,
     pub(super) identities: usize,
     pub(super) roots: Vec<PathBuf>,
-    pub(super) field: &'a Field<'a>,
+    pub(super) field: &'a TargetView<'a>,
     pub(super) drawn: Drawn,
     /// The part of the forms that is tried, if the target is too slow for all of them.
     pub(super) share: Option<f64>,

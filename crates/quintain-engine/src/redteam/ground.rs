@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use lodging::Lodging;
 use quintain_evidence::evidence::Observation;
-use quintain_redteam::attack::{Ground, MarkKey, Nonce};
+use quintain_redteam::attack::{CanaryFiles, MarkKey, Nonce};
 use quintain_redteam::knowledge::Hints;
 use random::Random;
 use serde_json::Value;
@@ -48,7 +48,7 @@ enum PlantError {
 
 /// The ground of one run. Dropping it removes all traces.
 pub(super) struct Planted {
-    pub(super) ground: Ground,
+    pub(super) ground: CanaryFiles,
     journal: Journal,
     /// The mark of everything that is planted in folders of the target.
     mark: Nonce,
@@ -257,7 +257,7 @@ impl Drop for Planted {
 }
 
 /// The folder of a run with its canaries. Nobody else knows of it yet.
-fn filled(root: PathBuf, mark: &Nonce) -> io::Result<Ground> {
+fn filled(root: PathBuf, mark: &Nonce) -> io::Result<CanaryFiles> {
     let drop = root.join("drop");
     create_private_folder(&drop)?;
     let canary = root.join("canary.txt");
@@ -271,7 +271,7 @@ fn filled(root: PathBuf, mark: &Nonce) -> io::Result<Ground> {
     }
     let project = project::make(&root.join("project"), &canary_text);
     let endings: Vec<String> = ENDINGS.map(str::to_owned).to_vec();
-    let ground = Ground {
+    let ground = CanaryFiles {
         root,
         canary,
         canary_text,
@@ -280,7 +280,7 @@ fn filled(root: PathBuf, mark: &Nonce) -> io::Result<Ground> {
         drop,
         endings,
         project,
-        ..Ground::default()
+        ..CanaryFiles::default()
     };
     Ok(ground)
 }

@@ -30,8 +30,8 @@ mod shrink;
 mod siege;
 mod witness;
 
-use quintain_redteam::orders::insight;
-use quintain_redteam::orders::summed_up;
+use quintain_redteam::summary::insight;
+use quintain_redteam::summary::summed_up;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -46,9 +46,11 @@ use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tally::{Summary, Tally};
 use quintain_evidence::trial_record::TrialKey;
-use quintain_redteam::attack::{Field, Powers};
+use quintain_redteam::attack::{Capabilities, TargetView};
+use quintain_redteam::baseline::{part_suppressed, unused};
 use quintain_redteam::knowledge::Knowledge;
-use quintain_redteam::orders::{Orders, merge_places, part_suppressed, unused};
+use quintain_redteam::orders::Orders;
+use quintain_redteam::summary::merge_places;
 
 use crate::run::{Stop, mask};
 use crate::sessions::OpenError;
@@ -188,7 +190,7 @@ struct Scouted {
     parties: Vec<Party>,
     surfaces: Vec<(String, Surface)>,
     knowledge: Knowledge,
-    powers: Powers,
+    powers: Capabilities,
 }
 
 impl Scouted {
@@ -224,8 +226,8 @@ impl Scouted {
         let _ = tokio::time::timeout(CLOSE, closing).await;
     }
 
-    fn field<'a>(&'a self, campaign: &'a Campaign<'_>) -> Field<'a> {
-        Field {
+    fn field<'a>(&'a self, campaign: &'a Campaign<'_>) -> TargetView<'a> {
+        TargetView {
             surfaces: &self.surfaces,
             knowledge: &self.knowledge,
             powers: &self.powers,
@@ -237,7 +239,7 @@ impl Scouted {
         &'a self,
         campaign: &'a Campaign<'_>,
         siege: &'a Siege,
-        field: &'a Field<'a>,
+        field: &'a TargetView<'a>,
     ) -> Arena<'a> {
         Arena {
             parties: &self.parties,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quintain_evidence::redteam_report::NotRun;
 use quintain_evidence::trial_record::TrialKey;
 use quintain_redteam::attack::missing;
-use quintain_redteam::attack::{Aim, Field, Hit, listed};
+use quintain_redteam::attack::{Aim, Hit, TargetView, listed};
 use quintain_redteam::orders::{Orders, PluginOrder};
 
 /// One attack at one place.
@@ -36,7 +36,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn of(orders: &Orders, field: &Field<'_>) -> Self {
+    pub(super) fn of(orders: &Orders, field: &TargetView<'_>) -> Self {
         let mut plan = Self::default();
         for (at, plugin) in orders.plugins.iter().enumerate() {
             let what = plugin.attack.meta().id.to_owned();
@@ -88,6 +88,6 @@ impl Plan {
 }
 
 /// Whether everything that an attack needs is there.
-pub(super) fn is_able(plugin: &PluginOrder, field: &Field<'_>) -> bool {
+pub(super) fn is_able(plugin: &PluginOrder, field: &TargetView<'_>) -> bool {
     missing(plugin.attack.needs(), field).is_none()
 }

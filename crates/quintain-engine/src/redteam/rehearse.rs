@@ -8,8 +8,9 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::redteam_report::NotRun;
 use quintain_redteam::attack::lasting;
 use quintain_redteam::attack::missing;
-use quintain_redteam::attack::{Action, Attempt, Field, MarkKey, PLANTED};
-use quintain_redteam::orders::{PluginOrder, TestDraft};
+use quintain_redteam::attack::{Action, Attempt, MarkKey, PLANTED, TargetView};
+use quintain_redteam::orders::PluginOrder;
+use quintain_redteam::regression::TestDraft;
 use serde_json::Map;
 
 use super::clock::Clock;
@@ -116,7 +117,7 @@ fn of_lists(plugin: &PluginOrder) -> TestDraft {
 /// One set of attempts that is not made.
 struct Rehearsed<'a> {
     plugin: &'a PluginOrder,
-    field: &'a Field<'a>,
+    field: &'a TargetView<'a>,
     drill: &'a Drill<'a>,
     gate: &'a Gate,
 }

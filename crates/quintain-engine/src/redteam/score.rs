@@ -6,10 +6,10 @@ use quintain_evidence::finding::Finding;
 use quintain_evidence::redteam_report::{AttackReport, ToolCoverage};
 use quintain_evidence::surface::Surface;
 use quintain_evidence::trial_record::TrialRecord;
-use quintain_redteam::attack::Field;
+use quintain_redteam::attack::TargetView;
 use quintain_redteam::knowledge::Knowledge;
-use quintain_redteam::orders::described;
-use quintain_redteam::orders::{Orders, interval};
+use quintain_redteam::orders::Orders;
+use quintain_redteam::summary::{described, interval};
 
 use super::findings::Findings;
 use super::plan::is_able;
@@ -26,7 +26,7 @@ pub(super) struct Score {
 impl Score {
     /// Every attack that is able to look is counted, and those that look at the surface alone have
     /// looked at every server, whatever they found.
-    pub(super) fn of(orders: &Orders, field: &Field<'_>) -> Self {
+    pub(super) fn of(orders: &Orders, field: &TargetView<'_>) -> Self {
         let mut score = Self::default();
         for plugin in &orders.plugins {
             if is_able(plugin, field) {

@@ -1,7 +1,7 @@
 //! Makes payloads that hit as small as they can be.
 
 use quintain_evidence::indicator::Indicator;
-use quintain_redteam::attack::{Action, Aim, Attempt, Bout, Hit, Tried};
+use quintain_redteam::attack::{Action, Aim, Attempt, Hit, Trial, Tried};
 use quintain_redteam::attacks::reach;
 use quintain_redteam::orders::PluginOrder;
 use serde_json::Value;
@@ -90,7 +90,7 @@ impl Arena<'_> {
         let attempt = Attempt { action, payload: Some(payload.into()), ..attempt.clone() };
         let tried = self.settled(vec![attempt], SETTLE, &mut None).await;
         self.meter.called(tried.len());
-        let hits = plugin.attack.detect(&Bout { field: self.field, aim, tried: &tried });
+        let hits = plugin.attack.detect(&Trial { field: self.field, aim, tried: &tried });
         let same = hits.into_iter().find(|found| {
             found.fault == hit.fault
                 && found.confidence == hit.confidence

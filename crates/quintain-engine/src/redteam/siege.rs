@@ -9,7 +9,7 @@ use quintain_evidence::event::{Event, Phase};
 use quintain_evidence::redteam_report::FileChange;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tool_call::ToolCall;
-use quintain_redteam::attack::{MarkKey, Powers};
+use quintain_redteam::attack::{Capabilities, MarkKey};
 use quintain_redteam::knowledge::{Hints, Knowledge, aims, aims_in_modes};
 use quintain_redteam::orders::IdentityOrder;
 
@@ -220,7 +220,7 @@ impl Siege {
         hints
     }
 
-    pub(super) fn powers(&self, campaign: &Campaign<'_>, parties: &[Party]) -> Powers {
+    pub(super) fn powers(&self, campaign: &Campaign<'_>, parties: &[Party]) -> Capabilities {
         let has_auth = campaign.target.servers.iter().any(|server| match &server.launch {
             Launch::Url { headers, auth, .. } => {
                 !matches!(auth, Auth::None) || headers.iter().any(|(name, _)| names_a_secret(name))
@@ -228,7 +228,7 @@ impl Siege {
             _ => false,
         });
         let identities = &campaign.orders.identities;
-        Powers {
+        Capabilities {
             same_host: self.here,
             http: self.http,
             sse: parties.first().and_then(Party::door).is_some_and(|door| door.is_sse()),

@@ -11,7 +11,7 @@ use quintain_evidence::probe::{PlannedStep, Probe};
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Grade, Place, PromptText};
 use quintain_source::{Sources, Span};
-use quintain_suite::plan::{self, Case, Seat};
+use quintain_suite::plan::{self, Case, PlannedCase};
 use quintain_suite::prepare::{Prepared, fill, prepare};
 use quintain_suite::suite::{Prompt, PromptBody, Test, VarFile, resolve};
 use serde_json::{Map, Value, json};
@@ -30,14 +30,14 @@ pub(super) struct Answered {
 
 impl Floor<'_> {
     /// Runs one case. Whatever goes wrong is part of the result.
-    pub(super) async fn case(&self, seat: &Seat) -> CaseResult {
+    pub(super) async fn case(&self, seat: &PlannedCase) -> CaseResult {
         let lane = self.lanes.get(seat.target);
         let prompt = &self.job.suite.tests.prompts[seat.prompt];
         self.pace.turn().await;
         let case = &seat.case(self.job.suite);
         let mut carried = self.memory.carried(case);
         carried.insert("__repeatIndex".to_owned(), seat.repeat.into());
-        let Seat { test_idx, column, repeat, .. } = seat;
+        let PlannedCase { test_idx, column, repeat, .. } = seat;
         let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
         carried.insert("__evalStepId".to_owned(), step.into());
         let mut draft = self.draft(case, lane, prompt);
@@ -93,7 +93,7 @@ impl Floor<'_> {
     }
 
     /// The result of a case that the time did not suffice for.
-    pub(super) fn overdue(&self, seat: &Seat) -> CaseResult {
+    pub(super) fn overdue(&self, seat: &PlannedCase) -> CaseResult {
         let prompt = &self.job.suite.tests.prompts[seat.prompt];
         let case = seat.case(self.job.suite);
         let mut draft = self.draft(&case, self.lanes.get(seat.target), prompt);

@@ -37,7 +37,7 @@ pub(super) enum Turn {
 impl Waiting {
     pub(super) fn new(job: &Job<'_>) -> Self {
         let mut tests: BTreeMap<usize, Group> = BTreeMap::new();
-        let compared = job.plan.seats.iter().filter(|seat| seat.manners.compared);
+        let compared = job.plan.seats.iter().filter(|seat| seat.scheduling.compared);
         for seat in compared.filter(|seat| !job.is_done(seat)) {
             let fresh = || {
                 let test = seat.case(job.suite).test;

@@ -44,7 +44,7 @@ enum Way {
 impl<'a> Lanes<'a> {
     /// Opens every target that a case needs, all at once.
     pub(super) async fn open(job: &Job<'a>) -> Self {
-        let open = |seat: &&quintain_suite::plan::Seat| !job.is_done(seat);
+        let open = |seat: &&quintain_suite::plan::PlannedCase| !job.is_done(seat);
         let needed = |at: usize| job.plan.seats.iter().filter(open).any(|seat| seat.target == at);
         let opening = job.suite.targets.iter().enumerate();
         let lanes = opening.map(|(at, target)| Lane::open(target, needed(at), job));

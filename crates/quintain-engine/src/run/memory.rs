@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use quintain_evidence::response::Response;
-use quintain_suite::plan::{Case, Seat};
+use quintain_suite::plan::{Case, PlannedCase};
 use quintain_suite::suite::{PromptBody, Suite};
 use serde_json::{Map, Value, json};
 
@@ -35,12 +35,12 @@ impl Memory {
     }
 
     /// Whether this case depends on what other cases leave.
-    pub(super) fn orders(&self, seat: &Seat) -> bool {
+    pub(super) fn orders(&self, seat: &PlannedCase) -> bool {
         self.stores || self.has_conversation(seat)
     }
 
-    fn has_conversation(&self, seat: &Seat) -> bool {
-        self.talks[seat.prompt] && !seat.manners.silent
+    fn has_conversation(&self, seat: &PlannedCase) -> bool {
+        self.talks[seat.prompt] && !seat.scheduling.silent
     }
 
     /// The variables that a case gets from earlier ones.

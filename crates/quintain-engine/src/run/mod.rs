@@ -25,7 +25,7 @@ use quintain_evidence::result::CaseStatus;
 use quintain_evidence::tally::{Summary, Tally};
 use quintain_source::{Nunjucks, Sources, switched_on};
 use quintain_suite::derived_metrics::derive;
-use quintain_suite::plan::{Plan, Seat};
+use quintain_suite::plan::{Plan, PlannedCase};
 use quintain_suite::suite::{Consent, Suite};
 use tokio::sync::watch;
 
@@ -84,9 +84,9 @@ impl Earlier {
         let wanted = |row: &&Finished| !(retry_errors && row.status == CaseStatus::Errored);
         let finished: HashSet<_> =
             finished.iter().filter(wanted).map(|row| (row.test_idx, row.prompt_idx)).collect();
-        let is_finished = |seat: &&Seat| finished.contains(&(seat.test_idx, seat.column));
+        let is_finished = |seat: &&PlannedCase| finished.contains(&(seat.test_idx, seat.column));
         // Answers that are compared with each other are made together.
-        let compared = plan.seats.iter().filter(|seat| seat.manners.compared);
+        let compared = plan.seats.iter().filter(|seat| seat.scheduling.compared);
         let torn = compared.filter(|seat| !is_finished(seat));
         let torn: HashSet<usize> = torn.map(|seat| seat.test_idx).collect();
         let done = plan.seats.iter().filter(is_finished);
@@ -97,7 +97,7 @@ impl Earlier {
 }
 
 impl Job<'_> {
-    fn is_done(&self, seat: &Seat) -> bool {
+    fn is_done(&self, seat: &PlannedCase) -> bool {
         self.earlier.is_some_and(|earlier| earlier.done.contains(&seat.ordinal))
     }
 }
@@ -192,8 +192,9 @@ impl Floor<'_> {
             }
         }
         self.remember().await;
-        let open: Vec<&Seat> = plan.seats.iter().filter(|seat| !self.job.is_done(seat)).collect();
-        let (serial, free): (Vec<&Seat>, Vec<&Seat>) =
+        let open: Vec<&PlannedCase> =
+            plan.seats.iter().filter(|seat| !self.job.is_done(seat)).collect();
+        let (serial, free): (Vec<&PlannedCase>, Vec<&PlannedCase>) =
             open.iter().partition(|seat| self.is_serial(seat));
         let mut desk = Desk::new(self.job, store.as_ref(), listen);
         let mut waiting = Waiting::new(self.job);
@@ -250,8 +251,8 @@ impl Floor<'_> {
         Outcome { summary, unreachable: self.lanes.unreachable(), overdue, unsaved }
     }
 
-    fn is_serial(&self, seat: &Seat) -> bool {
-        seat.manners.serial || self.memory.orders(seat)
+    fn is_serial(&self, seat: &PlannedCase) -> bool {
+        seat.scheduling.serial || self.memory.orders(seat)
     }
 
     /// What earlier cases left for later ones, if those cases are not run again.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use futures_util::TryStreamExt as _;
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::Surface;
-use quintain_suite::plan::{Plan, Sameness, Seat};
+use quintain_suite::plan::{Plan, PlannedCase, Sameness};
 use quintain_suite::suite::Suite;
 use quintain_wire::redact::Redactor;
 use serde_json::Value;
@@ -67,7 +67,7 @@ impl Recording {
     }
 
     /// What came of a case then.
-    pub(super) async fn result(&self, seat: &Seat) -> Result<CaseResult, String> {
+    pub(super) async fn result(&self, seat: &PlannedCase) -> Result<CaseResult, String> {
         let missing = || "the run holds no answer to this test".to_owned();
         let place = *self.places.get(seat.ordinal).ok_or_else(missing)?;
         let stored = self.store.case(&self.run, place).await;

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::field::Field;
 use super::marks::{Marks, Nonce};
+use super::target_view::TargetView;
 
 /// Files with random content that nobody but the tester knows of.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ground {
+pub struct CanaryFiles {
     /// A folder of this run; everything below it may be written.
     pub root: PathBuf,
     /// A file outside every declared root, and what stands in it.
@@ -67,14 +67,14 @@ impl Listener {
 
 /// What attempts are written with. Every nonce is drawn once.
 pub struct Brief<'a> {
-    pub ground: Option<&'a Ground>,
+    pub ground: Option<&'a CanaryFiles>,
     pub listener: Option<&'a Listener>,
     /// How many identities there are; the first is the one that surveys.
     pub identities: usize,
     /// Roots that the target declares, as far as they are known.
     pub roots: &'a [PathBuf],
     /// What else is known of the target, for attempts that go through several of its tools.
-    pub field: Option<&'a Field<'a>>,
+    pub field: Option<&'a TargetView<'a>>,
     marks: RefCell<Marks>,
     /// Every mark and number that was drawn.
     drawn: RefCell<Vec<String>>,
@@ -82,7 +82,7 @@ pub struct Brief<'a> {
 
 impl<'a> Brief<'a> {
     pub fn new(
-        ground: Option<&'a Ground>,
+        ground: Option<&'a CanaryFiles>,
         listener: Option<&'a Listener>,
         identities: usize,
         roots: &'a [PathBuf],
@@ -94,7 +94,7 @@ impl<'a> Brief<'a> {
 
     /// The same brief with all that is known of the target.
     #[must_use]
-    pub fn on(mut self, field: &'a Field<'a>) -> Self {
+    pub fn on(mut self, field: &'a TargetView<'a>) -> Self {
         self.field = Some(field);
         self
     }

@@ -3,16 +3,20 @@
 use quintain_evidence::indicator::Indicator;
 
 use super::Attack;
-use super::bout::Hit;
-use super::brief::Ground;
-use super::field::Field;
+use super::brief::CanaryFiles;
+use super::target_view::TargetView;
+use super::trial::Hit;
 use crate::knowledge::Knowledge;
 
 /// In the name of everything that is planted.
 pub const PLANTED: &str = "quintain-";
 
 /// The same after the run, when what was planted is gone; none if it cannot be seen without.
-pub fn lasting(indicator: Indicator, ground: Option<&Ground>, sent: &str) -> Option<Indicator> {
+pub fn lasting(
+    indicator: Indicator,
+    ground: Option<&CanaryFiles>,
+    sent: &str,
+) -> Option<Indicator> {
     let Some(ground) = ground else { return Some(indicator) };
     match &indicator {
         Indicator::Says { text } if *text == ground.canary_text => {
@@ -33,13 +37,13 @@ pub fn lasting(indicator: Indicator, ground: Option<&Ground>, sent: &str) -> Opt
 }
 
 /// What an attack sees in what is listed, marked as such where nothing else is needed to see it.
-pub fn listed(attack: &dyn Attack, field: &Field<'_>) -> Vec<Hit> {
+pub fn listed(attack: &dyn Attack, field: &TargetView<'_>) -> Vec<Hit> {
     let mut hits = attack.inspect(field);
     if hits.is_empty() {
         return hits;
     }
     let nothing = Knowledge::default();
-    let alone = attack.inspect(&Field { knowledge: &nothing, ..*field });
+    let alone = attack.inspect(&TargetView { knowledge: &nothing, ..*field });
     for hit in &mut hits {
         if alone.iter().any(|other| other.place == hit.place && other.fault == hit.fault) {
             hit.sign = Some(Indicator::Listed);
@@ -49,7 +53,7 @@ pub fn listed(attack: &dyn Attack, field: &Field<'_>) -> Vec<Hit> {
 }
 
 /// The file of the ground that a request names.
-fn named(ground: &Ground, sent: &str) -> Option<String> {
+fn named(ground: &CanaryFiles, sent: &str) -> Option<String> {
     let root = ground.root.display().to_string();
     let (_, behind) = sent.split_once(root.trim_start_matches('/'))?;
     let plain = |c: &char| c.is_ascii_alphanumeric() || "._-".contains(*c);
@@ -67,12 +71,12 @@ mod tests {
     use super::*;
     use crate::attacks::testing::{answers, comes};
 
-    fn ground() -> Ground {
-        Ground {
+    fn ground() -> CanaryFiles {
+        CanaryFiles {
             root: "/tmp/quintain-x".into(),
             canary: "/tmp/quintain-x/canary.txt".into(),
             canary_text: "quintain-canary-abc".into(),
-            ..Ground::default()
+            ..CanaryFiles::default()
         }
     }
 

@@ -1,9 +1,9 @@
 //! What an attack cannot do without.
 
-use super::field::Field;
+use super::target_view::TargetView;
 
 /// What is missing for an attack with these needs, in words.
-pub fn missing(needs: &[Need], field: &Field<'_>) -> Option<String> {
+pub fn missing(needs: &[Need], field: &TargetView<'_>) -> Option<String> {
     let has = |need: &Need| match need {
         Need::SameHost => field.powers.same_host,
         Need::TwoIdentities => field.powers.identities.len() > 1,

@@ -5,8 +5,8 @@ use quintain_evidence::evidence::Observation;
 use quintain_evidence::finding::{Confidence, Severity};
 use quintain_evidence::weakness::Weakness;
 
-use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
+use super::{reach, tool_contract, traces};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial, Tried};
 use crate::knowledge::words;
 
 pub(super) struct ArgumentInjection;
@@ -158,12 +158,12 @@ impl Attack for ArgumentInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, true);
         let is_prose = |aim: &Aim| matches!(aim.kinds.first(), Some(Kind::Text | Kind::Query));
         aims.retain(|aim| !is_prose(aim) || reach::in_free_map(aim));
         for aim in &mut aims {
-            aim.by_design = purpose::of_commands(field, aim);
+            aim.by_design = tool_contract::of_commands(field, aim);
             // The words of the tool suggest flags, and travel with the aim.
             let tool = field.tool_of(aim).and_then(|tool| tool.description());
             let own = aim.schema.get("description").and_then(|text| text.as_str());
@@ -176,21 +176,21 @@ impl Attack for ArgumentInjection {
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let mut volley = Volley { aim, brief, set: 0, made: Vec::new() };
+        let mut builder = AttemptBuilder { aim, brief, set: 0, made: Vec::new() };
         // One of each way first: a target that is slow gets no more than the first few.
         let (mut flags, mut behind) = (flags(aim), BEHIND.into_iter());
-        flags.by_ref().take(1).for_each(|(flag, effect, _)| volley.instead(flag, effect));
-        behind.by_ref().take(1).for_each(|(flag, effect)| volley.behind(flag, effect));
-        flags.for_each(|(flag, effect, _)| volley.instead(flag, effect));
-        behind.for_each(|(flag, effect)| volley.behind(flag, effect));
-        volley.in_list();
-        volley.in_map();
-        volley.made
+        flags.by_ref().take(1).for_each(|(flag, effect, _)| builder.instead(flag, effect));
+        behind.by_ref().take(1).for_each(|(flag, effect)| builder.behind(flag, effect));
+        flags.for_each(|(flag, effect, _)| builder.instead(flag, effect));
+        behind.for_each(|(flag, effect)| builder.behind(flag, effect));
+        builder.in_list();
+        builder.in_map();
+        builder.made
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let proofs = bout.tried.iter().filter_map(|tried| Some((tried, proof(tried)?)));
-        proofs.map(|(tried, (confidence, what))| hit(bout, tried, confidence, what)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let proofs = trial.tried.iter().filter_map(|tried| Some((tried, proof(tried)?)));
+        proofs.map(|(tried, (confidence, what))| hit(trial, tried, confidence, what)).collect()
     }
 }
 
@@ -205,14 +205,14 @@ fn flags(aim: &Aim) -> impl Iterator<Item = Flag> {
     always.chain(some)
 }
 
-struct Volley<'a> {
+struct AttemptBuilder<'a> {
     aim: &'a Aim,
     brief: &'a Brief<'a>,
     set: usize,
     made: Vec<Attempt>,
 }
 
-impl Volley<'_> {
+impl AttemptBuilder<'_> {
     /// What stands behind a flag so that its effect is seen; none if it cannot be seen.
     fn bait(&self, effect: Effect, nonce: &Nonce) -> Option<String> {
         let marker = || traces::marker(self.brief, nonce);
@@ -277,11 +277,11 @@ impl Volley<'_> {
     }
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, confidence: Confidence, what: String) -> Hit {
+fn hit(trial: &Trial<'_>, tried: &Tried, confidence: Confidence, what: String) -> Hit {
     let form = &tried.attempt.form;
-    let title = format!("{} reaches a program as a flag ({form})", bout.aim.place);
+    let title = format!("{} reaches a program as a flag ({form})", trial.aim.place);
     let hit = Hit::new(confidence, title, what).by(tried).fault("flag");
-    match &bout.aim.by_design {
+    match &trial.aim.by_design {
         Some(note) => hit.note(note).severity(Severity::Low),
         None => hit,
     }
@@ -329,10 +329,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args};
+    use crate::attacks::testing::{TestTarget, answers, args};
 
-    fn room() -> Room {
-        Room::with_argument("git_log", "ref", "main")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("git_log", "ref", "main")
     }
 
     fn with(observation: Observation) -> Evidence {
@@ -403,7 +403,7 @@ mod tests {
         let schema = json!({"type": "object", "properties": {
             "flags": {"type": "object", "additionalProperties": {"type": "string"}},
             "paths": {"type": "array", "items": {"type": "string"}}}});
-        let room = Room::of_tools(&[json!({"name": "sort_file", "inputSchema": schema})]);
+        let room = TestTarget::of_tools(&[json!({"name": "sort_file", "inputSchema": schema})]);
         let aims = ArgumentInjection.aims(&room.field());
         let sent: Vec<String> = aims
             .iter()
@@ -419,7 +419,7 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
         let tool =
             json!({"name": "pack", "description": "Pack a tar archive", "inputSchema": schema});
-        let room = Room::of_tools(&[tool]);
+        let room = TestTarget::of_tools(&[tool]);
         let aims = ArgumentInjection.aims(&room.field());
         let found: Vec<&str> = flags(&aims[0]).map(|(flag, ..)| flag).collect();
         assert!(found.contains(&"--index-file=") && !found.contains(&"--server="), "{found:?}");

@@ -6,8 +6,10 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, of_role, served};
-use super::nature;
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, HttpRequest, Need, Tried};
+use super::tool_access;
+use crate::attack::{
+    Aim, Attack, Attempt, Brief, Hit, HttpRequest, Need, TargetView, Trial, Tried,
+};
 
 pub(super) struct AuthMissing;
 
@@ -55,7 +57,7 @@ impl Attack for AuthMissing {
         &[Need::Http, Need::Credentials]
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         if !field.powers.http || !field.powers.credentials {
             return Vec::new();
         }
@@ -77,7 +79,7 @@ impl Attack for AuthMissing {
         set(0, "no credentials, tools/list", http::list());
         let reader = brief.field.and_then(|field| {
             let server = aim.place.server();
-            nature::readers(field, server).map(|baseline| baseline.step.clone()).next()
+            tool_access::readers(field, server).map(|baseline| baseline.step.clone()).next()
         });
         if let Some(Step::Call(call)) = reader {
             set(1, "no credentials, tools/call", http::call(&call.tool, &call.args));
@@ -85,8 +87,8 @@ impl Attack for AuthMissing {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let sets: Vec<(usize, Vec<&Tried>)> = bout.sets().collect();
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let sets: Vec<(usize, Vec<&Tried>)> = trial.sets().collect();
         let served_to_all = |tried: &[&Tried]| {
             let control = of_role(tried, "control").and_then(served).is_some();
             control && of_role(tried, "absent").and_then(served).is_some()
@@ -127,10 +129,10 @@ mod tests {
 
     use super::*;
     use crate::attacks::http::testing::{lists, request, unauthorized};
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        let mut room = Room::of_tools(&[json!({"name": "list_rooms"})]);
+    fn room() -> TestTarget {
+        let mut room = TestTarget::of_tools(&[json!({"name": "list_rooms"})]);
         room.works("list_rooms", Map::new(), &answers("ok"));
         (room.powers.http, room.powers.credentials) = (true, true);
         room

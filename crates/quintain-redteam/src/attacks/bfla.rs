@@ -10,9 +10,9 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::http::of_role;
-use super::{nature, reach};
+use super::{reach, tool_access};
 use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Identity, Kind, Nonce, Tried,
+    Action, Aim, Attack, Attempt, Brief, Hit, Identity, Kind, Nonce, TargetView, Trial, Tried,
 };
 use crate::knowledge::{Baseline, claims_to_destroy, is_destructive, put};
 
@@ -71,21 +71,21 @@ impl Attack for Bfla {
         WEAKNESS
     }
 
-    fn falls_back(&self, field: &Field<'_>) -> Option<&'static str> {
+    fn falls_back(&self, field: &TargetView<'_>) -> Option<&'static str> {
         (field.powers.identities.len() < 2).then_some(
             "needs two identities (`redteam.identities`); one can only call the tools that say that they \
              are for administrators",
         )
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
         for baseline in &field.knowledge.baselines {
-            let Some(tool) = nature::tool_of(field, baseline) else { continue };
-            if nature::may_be_called(field, tool) && lesser(field, tool).next().is_some() {
+            let Some(tool) = tool_access::tool_of(field, baseline) else { continue };
+            if tool_access::may_be_called(field, tool) && lesser(field, tool).next().is_some() {
                 let name = tool.name().unwrap_or_default().to_owned();
                 let place = Place::Tool { server: baseline.server.clone(), tool: name };
-                aims.push(nature::aim(place, Some(baseline)));
+                aims.push(tool_access::aim(place, Some(baseline)));
             }
         }
         // What is deleted cannot be changed any more.
@@ -97,7 +97,7 @@ impl Attack for Bfla {
         let (Some(field), Some(baseline)) = (brief.field, &aim.baseline) else {
             return Vec::new();
         };
-        let Some(tool) = nature::tool_of(field, baseline) else { return Vec::new() };
+        let Some(tool) = tool_access::tool_of(field, baseline) else { return Vec::new() };
         let Step::Call(call) = &baseline.step else { return Vec::new() };
         let mut attempts = Vec::new();
         for (set, (who, why)) in lesser(field, tool).enumerate() {
@@ -127,8 +127,8 @@ impl Attack for Bfla {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets().filter_map(|(_, tried)| judge(bout, &tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.sets().filter_map(|(_, tried)| judge(trial, &tried)).collect()
     }
 }
 
@@ -151,22 +151,25 @@ impl Why {
 }
 
 /// Who is not meant to use a tool, and why. An identity of which nothing is listed was not asked.
-fn lesser<'f>(field: &'f Field<'_>, tool: &'f Tool) -> impl Iterator<Item = (usize, Why)> + 'f {
+fn lesser<'f>(
+    field: &'f TargetView<'_>,
+    tool: &'f Tool,
+) -> impl Iterator<Item = (usize, Why)> + 'f {
     // The first one is the greater one, if there is another.
     let is_single = field.powers.identities.len() == 1;
     let identities = field.powers.identities.iter().enumerate().skip(usize::from(!is_single));
     identities.filter_map(move |(at, identity)| {
         let name = tool.name()?;
         let is_listed = |identity: &Identity| identity.tools.iter().any(|tool| tool == name);
-        let role = nature::role_of(field, at);
+        let role = tool_access::role_of(field, at);
         let first_lists = field.powers.identities.first().is_some_and(is_listed);
         let why = if !identity.tools.is_empty() && !is_listed(identity) && first_lists {
             Why::NotListed
-        } else if nature::is_admin_role(role) {
+        } else if tool_access::is_admin_role(role) {
             return None;
-        } else if nature::says_for_admins(tool) {
+        } else if tool_access::says_for_admins(tool) {
             Why::Said
-        } else if nature::is_for_admins(tool) && !is_single {
+        } else if tool_access::is_for_admins(tool) && !is_single {
             Why::Named
         } else {
             return None;
@@ -181,7 +184,7 @@ fn destroys(tool: &Tool) -> bool {
 }
 
 /// Where in a call its object is named.
-fn object(field: &Field<'_>, baseline: &Baseline) -> Option<(String, Value)> {
+fn object(field: &TargetView<'_>, baseline: &Baseline) -> Option<(String, Value)> {
     let Step::Call(call) = &baseline.step else { return None };
     let args = Value::Object(call.args.clone());
     field.knowledge.aims.iter().find_map(|aim| match &aim.place {
@@ -196,7 +199,7 @@ fn object(field: &Field<'_>, baseline: &Baseline) -> Option<(String, Value)> {
 }
 
 /// The same call of another object.
-fn with_object(field: &Field<'_>, baseline: &Baseline, id: &Value) -> Option<Step> {
+fn with_object(field: &TargetView<'_>, baseline: &Baseline, id: &Value) -> Option<Step> {
     let (pointer, _) = object(field, baseline)?;
     let Step::Call(mut call) = baseline.step.clone() else { return None };
     put(&mut call.args, &pointer, id.clone());
@@ -204,7 +207,7 @@ fn with_object(field: &Field<'_>, baseline: &Baseline, id: &Value) -> Option<Ste
 }
 
 /// Objects of the same kind, by the look of their ids, that other tools have told of.
-fn others(field: &Field<'_>, baseline: &Baseline) -> Vec<Value> {
+fn others(field: &TargetView<'_>, baseline: &Baseline) -> Vec<Value> {
     let Some((_, named)) = object(field, baseline) else { return Vec::new() };
     let shape = |value: &Value| -> Option<String> {
         let letter = |c: char| if c.is_ascii_digit() { '0' } else { c };
@@ -224,21 +227,21 @@ fn others(field: &Field<'_>, baseline: &Baseline) -> Vec<Value> {
     found
 }
 
-fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let no = &of_role(tried, "unknown")?.last()?.outcome;
-    if nature::succeeds(no) || !no.is_answer() {
+    if tool_access::succeeds(no) || !no.is_answer() {
         return None;
     }
     let works = |one: &&&Tried| {
         one.attempt.role == "called"
-            && one.last().is_some_and(|last| nature::succeeds(&last.outcome))
+            && one.last().is_some_and(|last| tool_access::succeeds(&last.outcome))
     };
-    let Some(called) = tried.iter().find(works).copied() else { return let_in(bout, tried) };
+    let Some(called) = tried.iter().find(works).copied() else { return let_in(trial, tried) };
     let Action::Steps { identity, .. } = called.attempt.action else { return None };
-    let identities = &bout.field.powers.identities;
+    let identities = &trial.field.powers.identities;
     let caller = identities.get(identity)?;
     let who = &caller.name;
-    let title = format!("{} can be called by {who} ({})", bout.aim.place, called.attempt.form);
+    let title = format!("{} can be called by {who} ({})", trial.aim.place, called.attempt.form);
     let what = format!("the call of {who} succeeded, while a tool that does not exist was refused");
     // Who is alone may be an administrator, unless the suite says what they are.
     let is_known = identities.len() > 1 || caller.role.is_some();
@@ -260,16 +263,16 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
 
 /// Whether somebody who should be refused is told what the greater one is told of an object that does
 /// not exist. A server may look for the object first, so that is no proof.
-fn let_in(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+fn let_in(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let (greater, lesser) = (of_role(tried, "absent to the greater")?, of_role(tried, "absent")?);
     let (theirs, ours) = (&greater.last()?.outcome, &lesser.last()?.outcome);
     let alike = theirs.is_answer() && ours.is_answer() && theirs.said() == ours.said();
     let unknown = of_role(tried, "unknown")?.last()?.outcome.said();
-    if !alike || nature::refuses(ours) || ours.said().is_empty() || ours.said() == unknown {
+    if !alike || tool_access::refuses(ours) || ours.said().is_empty() || ours.said() == unknown {
         return None;
     }
     let form = &lesser.attempt.form;
-    let title = format!("{} lets in whom it is not meant for ({form})", bout.aim.place);
+    let title = format!("{} lets in whom it is not meant for ({form})", trial.aim.place);
     let what =
         "asked for an object that does not exist, both are told the same, and nobody is refused";
     let listed = *form == Why::NotListed.form();
@@ -284,10 +287,10 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
-    fn room(tool: &str, description: &str, listed: bool) -> Room {
-        let mut room = Room::of_tools(&[json!({"name": tool, "description": description})]);
+    fn room(tool: &str, description: &str, listed: bool) -> TestTarget {
+        let mut room = TestTarget::of_tools(&[json!({"name": tool, "description": description})]);
         room.works(tool, Map::new(), &answers("ok"));
         let identity = |name: &str, tools: &[&str]| Identity {
             name: name.into(),
@@ -335,7 +338,7 @@ mod tests {
     fn what_works_once_is_told_by_what_does_not_exist() {
         let schema = json!({"type": "object", "required": ["user_id"],
             "properties": {"user_id": {"type": "string"}}});
-        let mut room = Room::of_tools(&[json!({"name": "suspend_user",
+        let mut room = TestTarget::of_tools(&[json!({"name": "suspend_user",
             "description": "Administrators only.", "inputSchema": schema})]);
         let args = Map::from_iter([("user_id".into(), json!("u-17"))]);
         room.works("suspend_user", args, &answers("ok"));

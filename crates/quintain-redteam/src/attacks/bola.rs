@@ -13,8 +13,8 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use self::told::{only_told, text_of};
-use super::{nature, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce};
+use super::{reach, tool_access};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial};
 use crate::knowledge::{Learned, put, words};
 
 pub(super) struct Bola;
@@ -93,14 +93,14 @@ impl Attack for Bola {
         WEAKNESS
     }
 
-    fn falls_back(&self, field: &Field<'_>) -> Option<&'static str> {
+    fn falls_back(&self, field: &TargetView<'_>) -> Option<&'static str> {
         (field.powers.identities.len() < 2).then_some(
             "needs two identities (`redteam.identities`); one can only ask for neighbours of the ids it \
              knows, which is suspected at most",
         )
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims: Vec<Aim> = field
             .knowledge
             .aims
@@ -133,13 +133,13 @@ impl Attack for Bola {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets().filter_map(|(_, tried)| judge::judge(bout, &tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.sets().filter_map(|(_, tried)| judge::judge(trial, &tried)).collect()
     }
 }
 
 /// Whether a place takes ids of objects that may belong to somebody.
-fn is_of_objects(field: &Field<'_>, aim: &Aim) -> bool {
+fn is_of_objects(field: &TargetView<'_>, aim: &Aim) -> bool {
     let known = aim.is(Kind::Id)
         || aim.is(Kind::Name)
         // A number that occurs somewhere is a number.
@@ -147,9 +147,9 @@ fn is_of_objects(field: &Field<'_>, aim: &Aim) -> bool {
             field.knowledge.values.iter().any(|learned| learned.value == value)
         });
     let open = match &aim.place {
-        Place::Argument { server, tool, .. } => field
-            .tool(server, tool)
-            .is_some_and(|tool| nature::may_be_called(field, tool) && !nature::is_public(tool)),
+        Place::Argument { server, tool, .. } => field.tool(server, tool).is_some_and(|tool| {
+            tool_access::may_be_called(field, tool) && !tool_access::is_public(tool)
+        }),
         Place::Variable { .. } => true,
         _ => false,
     };
@@ -170,27 +170,34 @@ fn is_recipient(aim: &Aim) -> bool {
 /// What stands at a place in the call that works.
 fn value_at(aim: &Aim) -> Option<Value> {
     let Place::Argument { pointer, .. } = &aim.place else { return None };
-    let args = Value::Object(nature::arguments(aim.baseline.as_ref()?));
+    let args = Value::Object(tool_access::arguments(aim.baseline.as_ref()?));
     args.pointer(pointer).cloned()
 }
 
 /// Tools and resources that show what belongs to whoever asks.
-fn personal(field: &Field<'_>) -> Vec<Aim> {
+fn personal(field: &TargetView<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
     for (server, _) in field.surfaces {
-        for baseline in nature::readers(field, server) {
-            let tool = nature::tool_of(field, baseline);
-            let Some(tool) = tool.filter(|tool| nature::is_personal_tool(tool)) else { continue };
+        for baseline in tool_access::readers(field, server) {
+            let tool = tool_access::tool_of(field, baseline);
+            let Some(tool) = tool.filter(|tool| tool_access::is_personal_tool(tool)) else {
+                continue;
+            };
             let tool = tool.name().unwrap_or_default().to_owned();
-            aims.push(nature::aim(Place::Tool { server: server.clone(), tool }, Some(baseline)));
+            aims.push(tool_access::aim(
+                Place::Tool { server: server.clone(), tool },
+                Some(baseline),
+            ));
         }
     }
     for (server, surface) in field.surfaces {
         for resource in &surface.resources {
             let description = resource.description().unwrap_or_default();
-            if let Some(uri) = resource.uri().filter(|uri| nature::is_personal(uri, description)) {
+            if let Some(uri) =
+                resource.uri().filter(|uri| tool_access::is_personal(uri, description))
+            {
                 let place = Place::Resource { server: server.clone(), uri: uri.to_owned() };
-                aims.push(nature::aim(place, None));
+                aims.push(tool_access::aim(place, None));
             }
         }
     }
@@ -199,10 +206,10 @@ fn personal(field: &Field<'_>) -> Vec<Aim> {
 }
 
 /// One uses the server and asks, then the other asks.
-fn ask_in_turn(field: &Field<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+fn ask_in_turn(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let Some(step) = super::leaks::step(aim) else { return Vec::new() };
     let tool = aim.place.tool().unwrap_or_default();
-    let mut used = nature::watchers(field, aim.place.server(), tool, MAX_USED);
+    let mut used = tool_access::watchers(field, aim.place.server(), tool, MAX_USED);
     used.push(step.clone());
     let mut attempts = Vec::new();
     let pairs = PAIRS.into_iter().filter(|(_, other)| *other < brief.identities);
@@ -218,7 +225,12 @@ fn ask_in_turn(field: &Field<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> 
 }
 
 /// Ids of the owner that fit a place, the likeliest first.
-fn secret_ids<'k>(field: &'k Field<'_>, aim: &Aim, owner: usize, other: usize) -> Vec<&'k Learned> {
+fn secret_ids<'k>(
+    field: &'k TargetView<'_>,
+    aim: &Aim,
+    owner: usize,
+    other: usize,
+) -> Vec<&'k Learned> {
     // What was shown without being asked for by its id belongs to whom it was shown, for certain.
     let broadly = only_told(field, owner, other, true);
     let told = broadly.into_iter().chain(only_told(field, owner, other, false));
@@ -301,7 +313,7 @@ fn nobodys(id: &Value, number: u64) -> Value {
 }
 
 fn ask_as(
-    field: &Field<'_>,
+    field: &TargetView<'_>,
     aim: &Aim,
     brief: &Brief<'_>,
     set: usize,
@@ -311,7 +323,7 @@ fn ask_as(
     let server = aim.place.server();
     let lister = field.knowledge.baseline(server, &id.tool).map(|known| known.step.clone());
     let tool = aim.place.tool().and_then(|tool| field.tool(server, tool));
-    let changes = tool.is_some_and(nature::is_writer);
+    let changes = tool.is_some_and(tool_access::is_writer);
     let word = brief.nonce();
     let form = if changes { "changed by id" } else { "read by id" };
     let mut attempts = Vec::new();
@@ -328,8 +340,9 @@ fn ask_as(
     // The other one may see the same list.
     add(lister.clone().into_iter().collect(), other, "list", None, form);
     let looks = || {
-        let by_id = by_id(field, aim, &id.value, nature::is_reader);
-        let watchers = nature::watchers(field, server, aim.place.tool().unwrap_or_default(), 3);
+        let by_id = by_id(field, aim, &id.value, tool_access::is_reader);
+        let watchers =
+            tool_access::watchers(field, server, aim.place.tool().unwrap_or_default(), 3);
         let looks = by_id.into_iter().chain(lister.clone()).chain(watchers);
         looks.take(MAX_LOOKS).collect::<Vec<_>>()
     };
@@ -338,7 +351,7 @@ fn ask_as(
         add(looks(), owner, "before", None, form);
         add(looks(), owner, "before", None, form);
     } else {
-        let left = by_id(field, aim, &id.value, nature::is_writer).into_iter();
+        let left = by_id(field, aim, &id.value, tool_access::is_writer).into_iter();
         let left = left.map(|step| worded(field, step, server, &word));
         let left: Vec<Step> = left.filter(|step| is_worded(step, &word)).take(1).collect();
         add(left, owner, "left", None, form);
@@ -359,7 +372,7 @@ fn ask_as(
 
 /// Calls of other tools that take the same kind of id.
 fn by_id(
-    field: &Field<'_>,
+    field: &TargetView<'_>,
     aim: &Aim,
     id: &Value,
     suits: impl Fn(&quintain_evidence::surface::Tool) -> bool,
@@ -371,13 +384,13 @@ fn by_id(
             && known.place.tool() != aim.place.tool()
             && known.place.server() == aim.place.server()
             && known.baseline.is_some()
-            && tool.is_some_and(|tool| suits(tool) && nature::may_be_called(field, tool))
+            && tool.is_some_and(|tool| suits(tool) && tool_access::may_be_called(field, tool))
     });
     same.filter_map(|known| reach::step(known, id.clone())).collect()
 }
 
 /// A call with a word in the text that goes with it, if it takes one.
-fn worded(field: &Field<'_>, step: Step, server: &str, word: &Nonce) -> Step {
+fn worded(field: &TargetView<'_>, step: Step, server: &str, word: &Nonce) -> Step {
     let Step::Call(mut call) = step else { return step };
     let text = field.knowledge.aims.iter().find(|known| {
         known.kinds.first() == Some(&Kind::Text)
@@ -395,7 +408,7 @@ fn is_worded(step: &Step, word: &Nonce) -> bool {
 }
 
 /// A call whose list has an id of the caller before that of the owner.
-fn behind_own(field: &Field<'_>, aim: &Aim, other: usize, id: &Learned) -> Option<Step> {
+fn behind_own(field: &TargetView<'_>, aim: &Aim, other: usize, id: &Learned) -> Option<Step> {
     let Place::Argument { pointer, .. } = &aim.place else { return None };
     let list = pointer.strip_suffix("/0")?;
     let own = field.knowledge.values.iter().find(|learned| {
@@ -407,14 +420,14 @@ fn behind_own(field: &Field<'_>, aim: &Aim, other: usize, id: &Learned) -> Optio
 }
 
 /// Ids next to known ones, which no answer has shown.
-fn ask_neighbours(field: &Field<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+fn ask_neighbours(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let known: BTreeSet<String> =
         field.knowledge.values.iter().map(|learned| text_of(&learned.value)).collect();
     let Some(current) = value_at(aim).filter(|value| known.contains(&text_of(value))) else {
         return Vec::new();
     };
     let reads = aim.place.tool().and_then(|tool| field.tool(aim.place.server(), tool));
-    if !reads.is_some_and(nature::is_reader) {
+    if !reads.is_some_and(tool_access::is_reader) {
         return Vec::new();
     }
     let near = neighbours(&current).into_iter().filter(|id| !known.contains(&text_of(id)));

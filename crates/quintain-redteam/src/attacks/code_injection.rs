@@ -5,8 +5,8 @@ use quintain_evidence::finding::Severity;
 use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 
-use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
+use super::{reach, tool_contract, traces};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial, Tried};
 
 pub(super) struct CodeInjection;
 
@@ -130,10 +130,10 @@ impl Attack for CodeInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         for aim in &mut aims {
-            aim.by_design = purpose::of_code(field, aim);
+            aim.by_design = tool_contract::of_code(field, aim);
         }
         aims
     }
@@ -157,15 +157,16 @@ impl Attack for CodeInjection {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         only.foretells().map(|sign| (0, sign))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial
+            .tried
             .iter()
-            .filter_map(|tried| proof(tried).map(|what| hit(bout, tried, what)))
+            .filter_map(|tried| proof(tried).map(|what| hit(trial, tried, what)))
             .collect()
     }
 }
@@ -180,11 +181,11 @@ fn yaml(aim: &Aim, brief: &Brief<'_>, set: usize) -> Option<Attempt> {
     attempt.map(|attempt| Attempt { role, ..attempt })
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, what: String) -> Hit {
-    let title = format!("{} is evaluated as code ({})", bout.aim.place, tried.attempt.form);
+fn hit(trial: &Trial<'_>, tried: &Tried, what: String) -> Hit {
+    let title = format!("{} is evaluated as code ({})", trial.aim.place, tried.attempt.form);
     let hit = Hit::confirmed(title, what).by(tried).fault("code");
     let hit = hit.said(tried, &tried.attempt.role);
-    match &bout.aim.by_design {
+    match &trial.aim.by_design {
         Some(note) => hit.note(note).severity(Severity::Low),
         None => hit,
     }
@@ -203,10 +204,10 @@ mod tests {
     use quintain_evidence::evidence::{Evidence, Observation};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        Room::with_argument("calculate", "expression", "1 + 1")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("calculate", "expression", "1 + 1")
     }
 
     fn text(attempt: &Attempt) -> String {
@@ -266,7 +267,7 @@ mod tests {
 
     #[test]
     fn running_code_by_contract_is_noted() {
-        let mut room = Room::with_argument("run_python", "code", "1");
+        let mut room = TestTarget::with_argument("run_python", "code", "1");
         room.surfaces[0].1.tools[0].0["description"] = "Run Python code".into();
         let hits = room.fight(&CodeInjection, |attempt| answers(&attempt.role));
         assert!(!hits.is_empty() && hits.iter().all(|hit| hit.note.is_some()));

@@ -7,8 +7,8 @@ use quintain_evidence::finding::Severity;
 use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 
-use super::{purpose, reach, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use super::{reach, tool_contract, traces};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct CommandInjection;
 
@@ -147,11 +147,11 @@ impl Attack for CommandInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.extend(field.numbers());
         for aim in &mut aims {
-            aim.by_design = purpose::of_commands(field, aim);
+            aim.by_design = tool_contract::of_commands(field, aim);
         }
         aims
     }
@@ -159,7 +159,8 @@ impl Attack for CommandInjection {
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let likely = aim.kinds.iter().any(|kind| KINDS.contains(kind));
         let count = if likely { SHAPES.len() } else { RARE };
-        let mut attempts = Volley { aim, brief, innocent: reach::plausible(aim), made: Vec::new() };
+        let mut attempts =
+            AttemptBuilder { aim, brief, innocent: reach::plausible(aim), made: Vec::new() };
         for (at, shape) in SHAPES.iter().take(count).enumerate() {
             attempts.computed(shape, at == WITHOUT_SPACES);
         }
@@ -179,19 +180,19 @@ impl Attack for CommandInjection {
         attempts.made
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         let adds = only.role.len() > 2 && only.role.bytes().all(|byte| byte.is_ascii_digit());
         only.foretells().filter(|_| adds).map(|sign| (0, sign))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
-        for (_, set) in bout.sets() {
+        for (_, set) in trial.sets() {
             if let [only] = set.as_slice() {
-                hits.extend(proof(only).map(|what| hit(bout, only, what)));
-            } else if let (Some(what), Some(last)) = (waits(bout, &set), set.last()) {
-                hits.push(hit(bout, last, what));
+                hits.extend(proof(only).map(|what| hit(trial, only, what)));
+            } else if let (Some(what), Some(last)) = (waits(trial, &set), set.last()) {
+                hits.push(hit(trial, last, what));
             }
         }
         hits
@@ -199,14 +200,14 @@ impl Attack for CommandInjection {
 }
 
 /// Attempts in the making, a set for each form.
-struct Volley<'a> {
+struct AttemptBuilder<'a> {
     aim: &'a Aim,
     brief: &'a Brief<'a>,
     innocent: String,
     made: Vec<Attempt>,
 }
 
-impl Volley<'_> {
+impl AttemptBuilder<'_> {
     fn next_set(&self) -> usize {
         self.made.last().map_or(0, |last| last.set + 1)
     }
@@ -285,11 +286,11 @@ impl Volley<'_> {
 /// How long the commands of one set wait, in seconds.
 const WAITS: [u64; 4] = [0, 2, 0, 4];
 
-fn hit(bout: &Bout<'_>, tried: &Tried, what: String) -> Hit {
-    let title = format!("{} is run by a shell ({})", bout.aim.place, tried.attempt.form);
+fn hit(trial: &Trial<'_>, tried: &Tried, what: String) -> Hit {
+    let title = format!("{} is run by a shell ({})", trial.aim.place, tried.attempt.form);
     let hit = Hit::confirmed(title, what).by(tried).fault("shell");
     let hit = if is_sum(tried) { hit.said(tried, &tried.attempt.role) } else { hit };
-    match &bout.aim.by_design {
+    match &trial.aim.by_design {
         Some(note) => hit.note(note).severity(Severity::Low),
         None => hit,
     }
@@ -310,8 +311,8 @@ fn is_sum(tried: &Tried) -> bool {
 }
 
 /// Every answer took as long as its command was told to wait, and no longer than a second more.
-fn waits(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
-    let usual = bout.baseline()?.took;
+fn waits(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
+    let usual = trial.baseline()?.took;
     let slack = usual + Duration::from_secs(1);
     if set.len() != WAITS.len() || usual > Duration::from_secs(1) {
         return None;
@@ -333,10 +334,10 @@ mod tests {
 
     use super::*;
     use crate::attack::{Brief, MarkKey};
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        Room::with_argument("ping", "host", "127.0.0.1")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("ping", "host", "127.0.0.1")
     }
 
     fn text(attempt: &Attempt) -> String {
@@ -439,7 +440,7 @@ mod tests {
                 })
                 .collect();
             let field = room.field();
-            CommandInjection.detect(&Bout { field: &field, aim, tried: &tried }).len()
+            CommandInjection.detect(&Trial { field: &field, aim, tried: &tried }).len()
         };
         assert_eq!(judge(&|seconds| seconds * 1000 + 30), BLIND.len());
         assert_eq!(judge(&|_| 30), 0, "never slow");
@@ -450,9 +451,9 @@ mod tests {
     #[test]
     fn numbers_are_tried_and_shells_are_by_design() {
         let schema = json!({"type": "object", "properties": {"port": {"type": "integer"}}});
-        let room = Room::of_tools(&[json!({"name": "who", "inputSchema": schema})]);
+        let room = TestTarget::of_tools(&[json!({"name": "who", "inputSchema": schema})]);
         assert!(!room.fight(&CommandInjection, |attempt| answers(&attempt.role)).is_empty());
-        let room = Room::with_argument("run_command", "command", "ls");
+        let room = TestTarget::with_argument("run_command", "command", "ls");
         let hits = room.fight(&CommandInjection, |attempt| answers(&attempt.role));
         assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Low)));
     }

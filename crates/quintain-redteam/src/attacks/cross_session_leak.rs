@@ -5,8 +5,10 @@ use quintain_evidence::evidence::Exchange;
 use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::weakness::Weakness;
 
-use super::{nature, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Need, Tried};
+use super::{reach, tool_access};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Brief, Hit, Kind, Need, TargetView, Trial, Tried,
+};
 
 pub(super) struct CrossSessionLeak;
 
@@ -68,7 +70,7 @@ impl Attack for CrossSessionLeak {
         true
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         if field.powers.identities.len() < 2 {
             return Vec::new();
         }
@@ -76,7 +78,8 @@ impl Attack for CrossSessionLeak {
         aims.retain(|aim| {
             let Place::Argument { server, tool, .. } = &aim.place else { return false };
             let tool = field.tool(server, tool);
-            aim.baseline.is_some() && tool.is_some_and(|tool| nature::may_be_called(field, tool))
+            aim.baseline.is_some()
+                && tool.is_some_and(|tool| tool_access::may_be_called(field, tool))
         });
         aims.truncate(MAX_AIMS);
         aims
@@ -84,7 +87,7 @@ impl Attack for CrossSessionLeak {
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Some(field) = brief.field else { return Vec::new() };
-        let watchers = nature::watchers(field, aim.place.server(), "", WATCHERS);
+        let watchers = tool_access::watchers(field, aim.place.server(), "", WATCHERS);
         let nonce = brief.nonce();
         let form = "planted by one, seen by another";
         let Some(plant) = reach::attempt(aim, (0, form), nonce.clone(), nonce.as_str()) else {
@@ -97,16 +100,16 @@ impl Attack for CrossSessionLeak {
         vec![plant, reach::plain(watchers, 1, (0, form, "look"), nonce)]
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried.iter().filter_map(|tried| judge(bout, tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.tried.iter().filter_map(|tried| judge(trial, tried)).collect()
     }
 }
 
 /// Whether both named the same object: then both have to do with it.
-fn is_common(bout: &Bout<'_>, look: &Exchange) -> bool {
+fn is_common(trial: &Trial<'_>, look: &Exchange) -> bool {
     let named = |value: &serde_json::Value| value.as_str().is_some_and(|text| text.len() >= 3);
-    let Some(baseline) = &bout.aim.baseline else { return false };
-    let planted = nature::arguments(baseline);
+    let Some(baseline) = &trial.aim.baseline else { return false };
+    let planted = tool_access::arguments(baseline);
     let asked = look.sent.get("arguments").and_then(serde_json::Value::as_object);
     asked.is_some_and(|asked| {
         asked
@@ -116,19 +119,19 @@ fn is_common(bout: &Bout<'_>, look: &Exchange) -> bool {
     })
 }
 
-fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let nonce = tried.attempt.nonce.as_str();
     let Action::Steps { identity: 1, .. } = &tried.attempt.action else { return None };
     let shows = |exchange: &&Exchange| {
         exchange.outcome.said().contains(nonce)
             && !exchange.sent.to_string().contains(nonce)
-            && !is_common(bout, exchange)
+            && !is_common(trial, exchange)
     };
     let found = tried.evidence.exchanges.iter().find(shows)?;
     let name = found.sent.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
-    let server = bout.aim.place.server();
-    let personal = bout.field.tool(server, name).is_some_and(nature::is_personal_tool);
-    let title = format!("{name} shows one identity what another one gave to {}", bout.aim.place);
+    let server = trial.aim.place.server();
+    let personal = trial.field.tool(server, name).is_some_and(tool_access::is_personal_tool);
+    let title = format!("{name} shows one identity what another one gave to {}", trial.aim.place);
     let what =
         format!("the word {nonce}, planted by one identity, was in the answer to another one");
     let hit = if personal {
@@ -150,10 +153,10 @@ mod tests {
 
     use super::*;
     use crate::attack::Identity;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room(reader: &str) -> Room {
-        let mut room = Room::of_tools(&[
+    fn room(reader: &str) -> TestTarget {
+        let mut room = TestTarget::of_tools(&[
             json!({"name": "ask_topic", "inputSchema": {"type": "object", "required": ["text"],
                 "properties": {"text": {"type": "string"}}}}),
             json!({"name": reader, "annotations": {"readOnlyHint": true}}),

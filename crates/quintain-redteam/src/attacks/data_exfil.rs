@@ -7,9 +7,9 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
-use super::{deeds, reach};
+use super::{reach, tool_actions};
 use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Need, Nonce, Tried,
+    Action, Aim, Attack, Attempt, Brief, Hit, Kind, Need, Nonce, TargetView, Trial, Tried,
 };
 use crate::knowledge::words;
 
@@ -65,11 +65,11 @@ impl Attack for DataExfil {
         &[Need::SameHost]
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&[Kind::Url, Kind::Host, Kind::Path], true);
         aims.retain(|aim| {
             let Place::Argument { pointer, .. } = &aim.place else { return false };
-            let to = aim.is(Kind::Url) || aim.is(Kind::Host) || deeds::is_output(aim);
+            let to = aim.is(Kind::Url) || aim.is(Kind::Host) || tool_actions::is_output(aim);
             let Some(Step::Call(call)) = aim.baseline.as_ref().map(|known| &known.step) else {
                 return false;
             };
@@ -110,10 +110,10 @@ impl Attack for DataExfil {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let hits = bout.tried.iter().filter_map(|tried| {
-            let what = proof(bout, tried)?;
-            let (place, form) = (&bout.aim.place, &tried.attempt.form);
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let hits = trial.tried.iter().filter_map(|tried| {
+            let what = proof(trial, tried)?;
+            let (place, form) = (&trial.aim.place, &tried.attempt.form);
             let title = format!("{place} receives what the tool is given or keeps ({form})");
             let hit = Hit::confirmed(title, what).by(tried).fault("way out");
             if form == "content of the caller" {
@@ -162,7 +162,7 @@ fn filled(mut attempt: Attempt, aim: &Aim, text: &str, kind: Kind) -> Option<Att
     changed.then_some(attempt)
 }
 
-fn proof(bout: &Bout<'_>, tried: &Tried) -> Option<String> {
+fn proof(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     let nonce = tried.attempt.nonce.as_str();
     let sent: String =
         tried.evidence.observations.iter().find_map(|observation| match observation {
@@ -178,8 +178,8 @@ fn proof(bout: &Bout<'_>, tried: &Tried) -> Option<String> {
     }
     // What another tool showed, and the caller did not give.
     let given = plain(&tried.evidence.last().map(|last| last.sent.to_string()).unwrap_or_default());
-    let own = bout.aim.place.tool();
-    let others = bout.field.knowledge.baselines.iter().filter(
+    let own = trial.aim.place.tool();
+    let others = trial.field.knowledge.baselines.iter().filter(
         |known| !matches!(&known.step, Step::Call(call) if Some(call.tool.as_str()) == own),
     );
     for known in others.take(100) {
@@ -211,12 +211,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args};
+    use crate::attacks::testing::{TestTarget, answers, args};
 
-    fn room() -> Room {
+    fn room() -> TestTarget {
         let schema = json!({"type": "object", "properties": {
             "url": {"type": "string", "format": "uri"}, "text": {"type": "string"}}});
-        let mut room = Room::of_tools(&[
+        let mut room = TestTarget::of_tools(&[
             json!({"name": "post_message", "inputSchema": schema}),
             json!({"name": "read_mail", "inputSchema": {"type": "object"}}),
         ]);
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_tool_that_takes_nothing_but_an_address_is_no_aim() {
-        let room = Room::with_argument("fetch", "url", "https://example.com/");
+        let room = TestTarget::with_argument("fetch", "url", "https://example.com/");
         assert!(DataExfil.aims(&room.field()).is_empty());
     }
 }

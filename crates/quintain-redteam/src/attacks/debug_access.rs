@@ -12,8 +12,8 @@ use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-use super::deeds;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use super::tool_actions;
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 use crate::knowledge::words;
 
 pub(super) struct DebugAccess;
@@ -118,7 +118,7 @@ impl Attack for DebugAccess {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let aim = |place, baseline, schema| Aim {
             place,
             baseline,
@@ -130,7 +130,9 @@ impl Attack for DebugAccess {
         };
         let mut aims: Vec<Aim> = Vec::new();
         for (server, tool) in field.tools() {
-            let Some(name) = tool.name().filter(|_| deeds::may_call(field, tool)) else { continue };
+            let Some(name) = tool.name().filter(|_| tool_actions::may_call(field, tool)) else {
+                continue;
+            };
             let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
             let baseline = field.knowledge.baseline(server, name).cloned();
             aims.push(aim(place, baseline, tool.input_schema().cloned().unwrap_or(Value::Null)));
@@ -161,24 +163,24 @@ impl Attack for DebugAccess {
         steps.into_iter().enumerate().map(attempt).collect()
     }
 
-    fn expects(&self, set: &[Attempt], field: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], field: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let text = field.powers.env_canary.clone().filter(|text| !text.is_empty())?;
         (set.len() == 1).then_some((0, Indicator::Environment { text }))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let canary = bout.field.powers.env_canary.as_deref();
-        let normally = bout.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let canary = trial.field.powers.env_canary.as_deref();
+        let normally = trial.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();
         let shows_anyway = inside(&normally, canary).is_some();
-        let tool = deeds::tool_of(bout.field, bout.aim);
-        let hits = bout.tried.iter().filter_map(|tried| {
+        let tool = tool_actions::tool_of(trial.field, trial.aim);
+        let hits = trial.tried.iter().filter_map(|tried| {
             let what = inside(&tried.said(), canary)?;
             let plain = tried.attempt.form == "call";
             // What it shows without the flag is not due to the flag.
             if !plain && shows_anyway {
                 return None;
             }
-            Some(hit(bout, tried, tool, what))
+            Some(hit(trial, tried, tool, what))
         });
         hits.collect()
     }
@@ -268,9 +270,9 @@ fn inside(said: &str, canary: Option<&str>) -> Option<String> {
         .then(|| "the answer lists variables of the environment with their values".to_owned())
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit {
-    let hit = placed(bout, tried, tool, what);
-    match &bout.field.powers.env_canary {
+fn hit(trial: &Trial<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit {
+    let hit = placed(trial, tried, tool, what);
+    match &trial.field.powers.env_canary {
         Some(text) if !text.is_empty() && tried.said().contains(text.as_str()) => {
             hit.sign(Indicator::Environment { text: text.clone() })
         }
@@ -278,15 +280,15 @@ fn hit(bout: &Bout<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit
     }
 }
 
-fn placed(bout: &Bout<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit {
+fn placed(trial: &Trial<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit {
     let form = &tried.attempt.form;
     let payload = tried.attempt.payload.as_ref().and_then(Value::as_str);
-    if let (Place::Uri { server }, Some(uri)) = (&bout.aim.place, payload) {
+    if let (Place::Uri { server }, Some(uri)) = (&trial.aim.place, payload) {
         let place = Place::Resource { server: server.clone(), uri: uri.to_owned() };
         let title = format!("{place} shows the environment of the server");
         return Hit::confirmed(title, what).by(tried).fault("resource").at(place);
     }
-    let place = &bout.aim.place;
+    let place = &trial.aim.place;
     if form != "call" {
         let title = format!("{place} shows the environment of the server ({form})");
         let hit = Hit::confirmed(title, what).by(tried).fault("flag");
@@ -319,12 +321,12 @@ mod tests {
     use quintain_evidence::surface::Resource;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args};
+    use crate::attacks::testing::{TestTarget, answers, args};
 
     const CANARY: &str = "quintain-env-abcdef";
 
-    fn room(tool: Value) -> Room {
-        let mut room = Room::of_tools(&[tool]);
+    fn room(tool: Value) -> TestTarget {
+        let mut room = TestTarget::of_tools(&[tool]);
         room.powers.env_canary = Some(CANARY.into());
         room
     }

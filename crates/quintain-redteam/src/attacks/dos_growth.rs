@@ -9,9 +9,9 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
-use super::{purpose, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
-use crate::knowledge::{classify, put, words};
+use super::{reach, tool_contract};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
+use crate::knowledge::{Sense, classify, put, words};
 
 pub(super) struct DosGrowth;
 
@@ -54,12 +54,6 @@ const KINDS: [Kind; 6] =
     [Kind::Pattern, Kind::Text, Kind::Filter, Kind::Name, Kind::Url, Kind::Other];
 /// More places than these are not tried: each needs a session of its own.
 const MAX_AIMS: usize = 8;
-
-/// Verbs of tools that keep what they are given: long texts would stay there.
-const KEEPS: [&str; 14] = [
-    "add", "append", "comment", "create", "import", "insert", "log", "post", "publish", "push",
-    "record", "register", "remember", "upload",
-];
 
 /// An answer that takes longer ends the row.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -154,14 +148,14 @@ impl Attack for DosGrowth {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, true);
         aims.retain(|aim| {
             let meant = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
             let quick = aim.baseline.as_ref().is_some_and(|usual| usual.exchange.took < SLOW);
             let tool = words(aim.place.tool().unwrap_or_default());
-            let keeps = tool.iter().any(|word| KEEPS.contains(&word.as_str()));
-            let harmed = keeps || purpose::changes_data(aim);
+            let keeps = Sense::Accumulates.is_in(&tool);
+            let harmed = keeps || tool_contract::changes_data(aim);
             meant && quick && !harmed && aim.schema.get("enum").is_none()
         });
         aims.truncate(MAX_AIMS);
@@ -192,8 +186,8 @@ impl Attack for DosGrowth {
         }]
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried.iter().filter_map(|tried| judge(bout, tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.tried.iter().filter_map(|tried| judge(trial, tried)).collect()
     }
 }
 
@@ -217,17 +211,19 @@ fn with_subject(step: Step, aim: &Aim, size: usize) -> Step {
 }
 
 /// The row that the answers ended in, if its curve is too steep.
-fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let mut left = tried.evidence.exchanges.as_slice();
-    for row in rows(bout.aim) {
+    for row in rows(trial.aim) {
         let count = (row.sizes.len() + 1).min(left.len());
         let (mine, rest) = left.split_at(count);
         left = rest;
         let Some((harmless, points)) = mine.split_first() else { continue };
         let took: Vec<Duration> = points.iter().map(|exchange| exchange.took).collect();
         if is_answered(harmless) && grows(row, harmless.took, &took) {
-            let title =
-                format!("the cost of {} grows faster than its text ({})", bout.aim.place, row.name);
+            let title = format!(
+                "the cost of {} grows faster than its text ({})",
+                trial.aim.place, row.name
+            );
             let curve = row.sizes.iter().zip(&took);
             let curve: Vec<String> =
                 curve.map(|(size, took)| format!("{size}: {} ms", took.as_millis())).collect();
@@ -288,11 +284,11 @@ mod tests {
     use quintain_evidence::evidence::Evidence;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
     /// What the attack says of a target that needs so many milliseconds for a text.
     fn judged(argument: &str, cost: impl Fn(&str) -> f64) -> Vec<Hit> {
-        let room = Room::with_argument("check", argument, "hello");
+        let room = TestTarget::with_argument("check", argument, "hello");
         room.fight(&DosGrowth, |attempt| {
             let Action::Until { steps, patience, .. } = &attempt.action else { panic!() };
             let mut evidence = Evidence::default();
@@ -358,9 +354,9 @@ mod tests {
 
     #[test]
     fn only_texts_and_patterns_are_tried() {
-        let room = Room::with_argument("read", "path", "/tmp/x");
+        let room = TestTarget::with_argument("read", "path", "/tmp/x");
         assert!(DosGrowth.aims(&room.field()).is_empty());
-        let room = Room::with_argument("create_note", "text", "x");
+        let room = TestTarget::with_argument("create_note", "text", "x");
         assert!(DosGrowth.aims(&room.field()).is_empty(), "it would be kept");
     }
 }

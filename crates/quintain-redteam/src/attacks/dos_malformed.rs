@@ -8,8 +8,8 @@ use quintain_evidence::tool_call::ToolCall;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value, json};
 
-use super::deeds;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use super::tool_actions;
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 use crate::knowledge::{put, words};
 
 pub(super) struct DosMalformed;
@@ -54,7 +54,7 @@ const DEPTH: usize = 50_000;
 const LONG: usize = 4 << 20;
 /// So large that memory for it is refused at once.
 const HUGE: i64 = 1_000_000_000_000_000;
-/// The part of a bout that shows that an innocent message is survived.
+/// The part of a trial that shows that an innocent message is survived.
 const CONTROL: &str = "control";
 const MAX_CALLS: usize = 12;
 const MAX_NUMBERS: usize = 4;
@@ -75,7 +75,7 @@ impl Attack for DosMalformed {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
         for (server, _) in field.surfaces {
             for message in ["frame", "tools/call"] {
@@ -112,26 +112,26 @@ impl Attack for DosMalformed {
         actions.into_iter().enumerate().map(attempt).collect()
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let mut controls = bout.tried.iter().filter(|tried| tried.attempt.role == CONTROL);
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let mut controls = trial.tried.iter().filter(|tried| tried.attempt.role == CONTROL);
         // Who does not survive an innocent message is not harmed by others.
         if controls.any(|tried| harm(tried).is_some()) {
             return Vec::new();
         }
-        bout.tried.iter().filter_map(|tried| Some(hit(bout, tried, &harm(tried)?))).collect()
+        trial.tried.iter().filter_map(|tried| Some(hit(trial, tried, &harm(tried)?))).collect()
     }
 }
 
 type Planned = (String, String, Action);
 
 /// Messages that no client should send. The first one is innocent.
-fn frames(field: Option<&Field<'_>>, server: &str) -> Vec<Planned> {
+fn frames(field: Option<&TargetView<'_>>, server: &str) -> Vec<Planned> {
     let text = |text: &str| text.as_bytes().to_vec();
     // What goes as far as a tool meets more code than a ping.
-    let mut tools = field.into_iter().flat_map(Field::tools);
+    let mut tools = field.into_iter().flat_map(TargetView::tools);
     let known = tools.find_map(|(of, tool)| {
         let argument = tool.properties()?.keys().next()?.as_str();
-        let may = of == server && field.is_some_and(|field| deeds::may_call(field, tool));
+        let may = of == server && field.is_some_and(|field| tool_actions::may_call(field, tool));
         Some((tool.name().filter(|_| may)?, argument))
     });
     let (tool, argument) = known.unwrap_or(("quintain", "a"));
@@ -188,10 +188,10 @@ fn frames(field: Option<&Field<'_>>, server: &str) -> Vec<Planned> {
 
 /// Calls that a careless tool does not survive. Wrong types are sent in one session, in the hope that
 /// nothing happens; each huge number has a session of its own.
-fn calls(field: &Field<'_>, server: &str) -> Vec<Planned> {
+fn calls(field: &TargetView<'_>, server: &str) -> Vec<Planned> {
     let tools: Vec<_> = field
         .tools()
-        .filter(|(of, tool)| *of == server && deeds::may_call(field, tool))
+        .filter(|(of, tool)| *of == server && tool_actions::may_call(field, tool))
         .map(|(_, tool)| tool)
         .collect();
     let call = |tool: &str, args| {
@@ -228,7 +228,7 @@ fn calls(field: &Field<'_>, server: &str) -> Vec<Planned> {
     }
     let numbers = field.knowledge.aims.iter().filter_map(|aim| {
         let Place::Argument { server: of, tool, pointer } = &aim.place else { return None };
-        let name = deeds::last_name(aim);
+        let name = tool_actions::last_name(aim);
         let waits = words(&name).iter().chain(&words(tool)).any(|w| WAITS.contains(&w.as_str()));
         let open =
             aim.schema.get("maximum").or_else(|| aim.schema.get("exclusiveMaximum")).is_none();
@@ -282,9 +282,9 @@ fn harm(tried: &Tried) -> Option<Harm> {
     })
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, harm: &Harm) -> Hit {
+fn hit(trial: &Trial<'_>, tried: &Tried, harm: &Harm) -> Hit {
     let form = &tried.attempt.form;
-    let server = bout.aim.place.server().to_owned();
+    let server = trial.aim.place.server().to_owned();
     let (place, title) = if let Action::Alone { steps, .. } = &tried.attempt.action {
         let culprit = steps.iter().take(harm.at + 1).rev().find_map(|step| match step {
             Step::Call(call) => Some(call.tool.clone()),
@@ -304,7 +304,7 @@ fn hit(bout: &Bout<'_>, tried: &Tried, harm: &Harm) -> Hit {
         (place, format!("a malformed message ends or blocks the server ({form})"))
     };
     let hit = Hit::confirmed(title, harm.what.clone()).by(tried).fault("ends").at(place);
-    if bout.field.powers.http {
+    if trial.field.powers.http {
         // It is taken away from others, too.
         hit.severity(Severity::High)
     } else if matches!(tried.attempt.action, Action::Frame { .. }) {
@@ -322,13 +322,13 @@ mod tests {
     use quintain_evidence::evidence::{Evidence, Exchange};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
-    fn room() -> Room {
+    fn room() -> TestTarget {
         let schema = json!({"type": "object", "properties": {
             "columns": {"type": "integer"}, "rows": {"type": "integer", "maximum": 5},
             "seconds": {"type": "number"}}});
-        Room::of_tools(&[json!({"name": "make_table", "inputSchema": schema})])
+        TestTarget::of_tools(&[json!({"name": "make_table", "inputSchema": schema})])
     }
 
     fn gone() -> Evidence {

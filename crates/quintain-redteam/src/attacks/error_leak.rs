@@ -14,8 +14,8 @@ use quintain_evidence::tool_call::ToolCall;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value, json};
 
-use super::{deeds, leaks};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use super::{leaks, tool_actions};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 use crate::knowledge::{put, words};
 
 pub(super) struct ErrorLeak;
@@ -84,8 +84,8 @@ impl Attack for ErrorLeak {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        let tools = field.tools().filter(|(_, tool)| deeds::may_call(field, tool));
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
+        let tools = field.tools().filter(|(_, tool)| tool_actions::may_call(field, tool));
         tools
             .filter_map(|(server, tool)| {
                 let name = tool.name()?;
@@ -138,18 +138,18 @@ impl Attack for ErrorLeak {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let kinds = vec!["trace".to_owned(), "statement".to_owned()];
         (set.len() == 1).then_some((0, Indicator::Tells { kinds }))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut hits: Vec<Hit> = Vec::new();
-        for tried in bout.tried {
-            for (fault, what) in leaks(bout, tried) {
+        for tried in trial.tried {
+            for (fault, what) in leaks(trial, tried) {
                 // One argument is enough to show how a tool fails.
                 if hits.iter().all(|hit| hit.fault != fault) {
-                    hits.push(hit(bout, tried, fault, what));
+                    hits.push(hit(trial, tried, fault, what));
                 }
             }
         }
@@ -159,7 +159,7 @@ impl Attack for ErrorLeak {
 
 /// The arguments of a tool that errors are provoked with; those of the innocent call first.
 fn leaves<'f>(
-    field: &'f Field<'_>,
+    field: &'f TargetView<'_>,
     server: &str,
     tool: &str,
     args: &Map<String, Value>,
@@ -201,7 +201,7 @@ fn odd_values(
 }
 
 /// What an error tells that it should not: the fault, and what was seen.
-fn leaks(bout: &Bout<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
+fn leaks(trial: &Trial<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
     let Some(last) = tried.last() else { return Vec::new() };
     let is_error = match &last.outcome {
         Outcome::ToolError(_) | Outcome::RpcError { .. } => true,
@@ -213,7 +213,7 @@ fn leaks(bout: &Bout<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
     }
     let mut said = last.outcome.said();
     said.truncate(said.floor_char_boundary(MAX_SAID.min(said.len())));
-    let normally = bout.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();
+    let normally = trial.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();
     let sent = sent(tried);
     let is_news =
         |found: &str| !normally.contains(found) && !sent.iter().any(|text| text.contains(found));
@@ -229,7 +229,7 @@ fn leaks(bout: &Bout<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
     }
     // A trace is full of paths; they are no second leak.
     if trace.is_none()
-        && let Some(path) = path(bout, tried, &said).filter(|path| is_news(path))
+        && let Some(path) = path(trial, tried, &said).filter(|path| is_news(path))
     {
         found.push(("path", format!("the error holds the path {}", short(&path))));
     }
@@ -248,8 +248,8 @@ fn leaks(bout: &Bout<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
 }
 
 /// An absolute path that the server does not name on purpose.
-fn path(bout: &Bout<'_>, tried: &Tried, said: &str) -> Option<String> {
-    let field = bout.field;
+fn path(trial: &Trial<'_>, tried: &Tried, said: &str) -> Option<String> {
+    let field = trial.field;
     let is_told = |root: &Path| {
         let root = root.display().to_string();
         let by_surface = field.surfaces.iter().any(|(_, surface)| {
@@ -268,7 +268,7 @@ fn path(bout: &Bout<'_>, tried: &Tried, said: &str) -> Option<String> {
         .collect();
     // A tool that is given a path may speak of paths.
     if words(&tried.attempt.role).iter().any(|word| PATHS.contains(&word.as_str()))
-        || takes_paths(bout, &tried.attempt.role)
+        || takes_paths(trial, &tried.attempt.role)
     {
         return None;
     }
@@ -277,8 +277,8 @@ fn path(bout: &Bout<'_>, tried: &Tried, said: &str) -> Option<String> {
 }
 
 /// Whether an argument is an absolute path in a call that works.
-fn takes_paths(bout: &Bout<'_>, pointer: &str) -> bool {
-    let Some(Step::Call(call)) = bout.aim.baseline.as_ref().map(|known| &known.step) else {
+fn takes_paths(trial: &Trial<'_>, pointer: &str) -> bool {
+    let Some(Step::Call(call)) = trial.aim.baseline.as_ref().map(|known| &known.step) else {
         return false;
     };
     let args = Value::Object(call.args.clone());
@@ -314,14 +314,14 @@ fn short(text: &str) -> &str {
     &line[..line.floor_char_boundary(160.min(line.len()))]
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, fault: &'static str, what: String) -> Hit {
+fn hit(trial: &Trial<'_>, tried: &Tried, fault: &'static str, what: String) -> Hit {
     let words = match fault {
         "trace" => "a stack trace",
         "statement" => "the text of a statement",
         "path" => "an absolute path",
         _ => "a secret",
     };
-    let place = match (&bout.aim.place, tried.attempt.role.as_str()) {
+    let place = match (&trial.aim.place, tried.attempt.role.as_str()) {
         (Place::Tool { server, tool }, pointer) if !pointer.is_empty() => Place::Argument {
             server: server.clone(),
             tool: tool.clone(),
@@ -335,7 +335,7 @@ fn hit(bout: &Bout<'_>, tried: &Tried, fault: &'static str, what: String) -> Hit
         let kinds =
             leaks::detectors(Family::Secret).into_iter().map(|one| one.meta().id.to_owned());
         hit.severity(Severity::High).sign(Indicator::leaks(kinds.collect()))
-    } else if fault == "path" && !bout.field.powers.http {
+    } else if fault == "path" && !trial.field.powers.http {
         // Who starts a server knows where it is.
         hit.severity(Severity::Info).sign(Indicator::Tells { kinds: vec![fault.to_owned()] })
     } else {
@@ -348,18 +348,18 @@ mod tests {
     use quintain_evidence::evidence::Evidence;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
     fn fails(text: &str) -> Evidence {
         comes(Outcome::ToolError(json!({"content": [{"type": "text", "text": text}]})))
     }
 
-    fn faults(room: &Room, text: &str) -> Vec<&'static str> {
+    fn faults(room: &TestTarget, text: &str) -> Vec<&'static str> {
         room.fight(&ErrorLeak, |_| fails(text)).into_iter().map(|hit| hit.fault).collect()
     }
 
-    fn room() -> Room {
-        Room::with_argument("get_report", "report_id", "rep-1")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("get_report", "report_id", "rep-1")
     }
 
     #[test]
@@ -407,7 +407,8 @@ mod tests {
     fn what_was_sent_or_is_shown_anyway_does_not_count() {
         let quote = |attempt: &Attempt| fails(&format!("bad value {:?}", attempt.payload));
         assert!(room().fight(&ErrorLeak, quote).is_empty());
-        let mut room = Room::of_tools(&[json!({"name": "get", "inputSchema": {"type": "object",
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "get", "inputSchema": {"type": "object",
             "properties": {"id": {"type": "string"}}}})]);
         let normal = answers("kept in /srv/reports/archive");
         room.works("get", Map::from_iter([("id".into(), json!("1"))]), &normal);
@@ -426,7 +427,7 @@ mod tests {
     #[test]
     fn a_tool_that_is_given_a_path_may_speak_of_paths() {
         for (tool, name) in [("git_log", "repo_path"), ("move", "source")] {
-            let room = Room::with_argument(tool, name, "/srv/repo");
+            let room = TestTarget::with_argument(tool, name, "/srv/repo");
             let text = "Path '/srv/x' is outside of the allowed repository '/srv/repo2/y'";
             let place = format!("{tool}.{name}");
             assert!(

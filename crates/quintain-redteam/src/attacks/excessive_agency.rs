@@ -13,8 +13,8 @@ use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 use serde_json::Map;
 
-use super::nature;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
+use super::tool_access;
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 use crate::knowledge::{Learned, harvest};
 
 pub(super) struct ExcessiveAgency;
@@ -73,11 +73,11 @@ impl Attack for ExcessiveAgency {
         true
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let servers = field.surfaces.iter().map(|(server, _)| server);
         servers
             .filter(|server| !promising(field, server).is_empty())
-            .map(|server| nature::aim(Place::Server { server: server.clone() }, None))
+            .map(|server| tool_access::aim(Place::Server { server: server.clone() }, None))
             .collect()
     }
 
@@ -88,7 +88,7 @@ impl Attack for ExcessiveAgency {
         let mut attempts = Vec::new();
         // One witness in each session: one that lies itself spoils no more than that. The sessions come
         // one after the other, since they may share what they change.
-        let mut watchers = nature::watchers(field, server, "", WATCHERS);
+        let mut watchers = tool_access::watchers(field, server, "", WATCHERS);
         if watchers.is_empty() && !brief.roots.is_empty() {
             // Nothing is shown, but files can be seen.
             watchers.push(ping(server));
@@ -118,8 +118,8 @@ impl Attack for ExcessiveAgency {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried.iter().flat_map(|tried| judge(bout, tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.tried.iter().flat_map(|tried| judge(trial, tried)).collect()
     }
 }
 
@@ -144,12 +144,12 @@ impl Promise {
 }
 
 /// Calls of tools that promise something, those that promise the most first.
-fn promising(field: &Field<'_>, server: &str) -> Vec<(Promise, Step)> {
+fn promising(field: &TargetView<'_>, server: &str) -> Vec<(Promise, Step)> {
     let baselines = field.knowledge.baselines.iter().filter(|known| known.server == server);
     let mut found: Vec<(Promise, Step)> = baselines
         .filter_map(|baseline| {
-            let tool = nature::tool_of(field, baseline)?;
-            let promise = Promise::of(tool).filter(|_| nature::may_be_called(field, tool))?;
+            let tool = tool_access::tool_of(field, baseline)?;
+            let promise = Promise::of(tool).filter(|_| tool_access::may_be_called(field, tool))?;
             Some((promise, baseline.step.clone()))
         })
         .collect();
@@ -173,7 +173,7 @@ struct Seen<'t> {
 impl Seen<'_> {
     /// Whether it showed the same both times, and answered each time.
     fn is_steady(&self) -> bool {
-        let works = |exchange: &&&Exchange| nature::succeeds(&exchange.outcome);
+        let works = |exchange: &&&Exchange| tool_access::succeeds(&exchange.outcome);
         let same = |[one, two]: [&Exchange; 2]| {
             timeless(&one.outcome.said()) == timeless(&two.outcome.said())
         };
@@ -255,12 +255,12 @@ fn timeless(text: &str) -> String {
     }
 }
 
-fn judge(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
-    let server = bout.aim.place.server();
+fn judge(trial: &Trial<'_>, tried: &Tried) -> Vec<Hit> {
+    let server = trial.aim.place.server();
     let calls = calls(tried);
     let mut hits = Vec::new();
     for (at, call) in calls.iter().enumerate() {
-        let Some(promise) = bout.field.tool(server, call.tool).and_then(Promise::of) else {
+        let Some(promise) = trial.field.tool(server, call.tool).and_then(Promise::of) else {
             continue;
         };
         let again = calls.get(at + 1).filter(|next| next.tool == call.tool);
@@ -291,14 +291,14 @@ fn writes(call: &Seen<'_>, file: &Path) -> Option<Hit> {
     let title = format!("{} says readOnlyHint and changes files", call.tool);
     let what = format!("{} changed with the call, and with no other", file.display());
     let hit = Hit::confirmed(title, what).fault("read-only");
-    nature::succeeds(&call.made.outcome).then_some(hit)
+    tool_access::succeeds(&call.made.outcome).then_some(hit)
 }
 
 fn removes(call: &Seen<'_>, file: &Path) -> Option<Hit> {
     let title = format!("{} says that it does not destroy, and a file is gone", call.tool);
     let what = format!("{} went with the call", file.display());
     let hit = Hit::confirmed(title, what).severity(Severity::High).fault("destructive");
-    nature::succeeds(&call.made.outcome).then_some(hit)
+    tool_access::succeeds(&call.made.outcome).then_some(hit)
 }
 
 fn not_destructive(call: &Seen<'_>) -> Option<Hit> {
@@ -321,10 +321,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room(hints: Value) -> Room {
-        let mut room = Room::of_tools(&[
+    fn room(hints: Value) -> TestTarget {
+        let mut room = TestTarget::of_tools(&[
             json!({"name": "list_cache"}),
             json!({"name": "tidy_cache", "annotations": hints}),
         ]);
@@ -423,7 +423,7 @@ mod tests {
     fn without_claims_or_watchers_there_is_nothing_to_prove() {
         assert!(ExcessiveAgency.aims(&room(json!({})).field()).is_empty());
         let mut alone =
-            Room::of_tools(&[json!({"name": "x", "annotations": {"readOnlyHint": true}})]);
+            TestTarget::of_tools(&[json!({"name": "x", "annotations": {"readOnlyHint": true}})]);
         alone.works("x", Map::new(), &answers("ok"));
         assert!(alone.fight(&ExcessiveAgency, |_| answers("x")).is_empty());
     }

@@ -11,8 +11,8 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::Map;
 
 use super::http::of_role;
-use super::{listed, names, nature, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
+use super::{listed, names, reach, tool_access};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 use crate::knowledge::{is_destructive, words};
 
 pub(super) struct HiddenTool;
@@ -69,13 +69,13 @@ impl Attack for HiddenTool {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let servers = field.surfaces.iter().filter(|(_, surface)| !surface.tools.is_empty());
         let place = |server: &String| Place::Message {
             server: server.clone(),
             message: "tools/call".to_owned(),
         };
-        servers.map(|(server, _)| nature::aim(place(server), None)).collect()
+        servers.map(|(server, _)| tool_access::aim(place(server), None)).collect()
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
@@ -97,13 +97,13 @@ impl Attack for HiddenTool {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets().filter_map(|(_, tried)| judge(bout, &tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.sets().filter_map(|(_, tried)| judge(trial, &tried)).collect()
     }
 }
 
 /// Names to try, those that somebody mentioned first.
-fn candidates(field: &Field<'_>, server: &str) -> Vec<(String, &'static str)> {
+fn candidates(field: &TargetView<'_>, server: &str) -> Vec<(String, &'static str)> {
     let listed: BTreeSet<&str> =
         field.tools().filter(|(of, _)| *of == server).filter_map(|(_, tool)| tool.name()).collect();
     let mut found: Vec<(String, &'static str)> = Vec::new();
@@ -154,7 +154,7 @@ fn relative(name: &str, other: &str) -> Option<String> {
 }
 
 /// The arguments of the listed tool that is about the same things.
-fn arguments(field: &Field<'_>, server: &str, name: &str) -> Map<String, serde_json::Value> {
+fn arguments(field: &TargetView<'_>, server: &str, name: &str) -> Map<String, serde_json::Value> {
     let things = |name: &str| -> Vec<String> {
         let singular = |word: &String| word.trim_end_matches('s').to_owned();
         words(name).iter().skip(1).map(singular).collect()
@@ -167,7 +167,7 @@ fn arguments(field: &Field<'_>, server: &str, name: &str) -> Map<String, serde_j
         };
         baseline.server == server && !wanted.is_empty() && things(called) == wanted
     });
-    same.map(nature::arguments).unwrap_or_default()
+    same.map(tool_access::arguments).unwrap_or_default()
 }
 
 /// Whether an error says that there is no such tool.
@@ -211,16 +211,16 @@ fn says_arguments(outcome: &Outcome) -> bool {
     known.iter().any(|word| said.contains(word))
 }
 
-fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let (unknown, called) = (of_role(tried, "unknown")?, of_role(tried, "called")?);
     let (no, yes) = (&unknown.last()?.outcome, &called.last()?.outcome);
-    if nature::succeeds(no) || !no.is_answer() || says_unknown(yes) {
+    if tool_access::succeeds(no) || !no.is_answer() || says_unknown(yes) {
         return None;
     }
     let name = called.attempt.payload.as_ref()?.as_str()?;
-    let tool = Place::Tool { server: bout.aim.place.server().to_owned(), tool: name.to_owned() };
+    let tool = Place::Tool { server: trial.aim.place.server().to_owned(), tool: name.to_owned() };
     let form = &called.attempt.form;
-    let hit = if nature::succeeds(yes) {
+    let hit = if tool_access::succeeds(yes) {
         let title = format!("{name} answers although it is not listed ({form})");
         Hit::confirmed(title, "the call succeeded, while a name that cannot exist was refused")
     } else if says_unknown(no) && says_arguments(yes) {
@@ -240,10 +240,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
-    fn room() -> Room {
-        Room::of_tools(&[
+    fn room() -> TestTarget {
+        TestTarget::of_tools(&[
             json!({"name": "list_users", "description": "Lists users. Use the export_users tool to get all."}),
             json!({"name": "get_user", "description": "Shows one, by user_id of list_users."}),
         ])

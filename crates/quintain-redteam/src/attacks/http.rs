@@ -5,8 +5,8 @@ use quintain_evidence::finding::Place;
 use quintain_evidence::probe::Step;
 use serde_json::{Map, Value, json};
 
-use super::nature;
-use crate::attack::{Action, Aim, Attempt, Brief, Field, HttpRequest, Kind, Tried};
+use super::tool_access;
+use crate::attack::{Action, Aim, Attempt, Brief, HttpRequest, Kind, TargetView, Tried};
 use crate::knowledge::Baseline;
 
 /// The header of the session.
@@ -41,10 +41,10 @@ pub(super) fn call(tool: &str, args: &Map<String, Value>) -> HttpRequest {
 
 /// A harmless call of a tool that works, best one whose answer depends on who asks; the list of tools
 /// if there is none.
-pub(super) fn harmless(field: &Field<'_>, server: &str) -> HttpRequest {
+pub(super) fn harmless(field: &TargetView<'_>, server: &str) -> HttpRequest {
     let mut calls: Vec<&Baseline> =
-        nature::readers(field, server).filter(|baseline| baseline.server == server).collect();
-    calls.sort_by_key(|baseline| !nature::is_personal_call(field, baseline));
+        tool_access::readers(field, server).filter(|baseline| baseline.server == server).collect();
+    calls.sort_by_key(|baseline| !tool_access::is_personal_call(field, baseline));
     match calls.first().map(|baseline| &baseline.step) {
         Some(Step::Call(known)) => call(&known.tool, &known.args),
         _ => list(),
@@ -129,7 +129,7 @@ impl<'t> Answer<'t> {
         let result = self.result()?;
         let outcome = Outcome::of_tool_result(result);
         match outcome {
-            Outcome::Reply(result) if !nature::refuses(&Outcome::Reply(result.clone())) => {
+            Outcome::Reply(result) if !tool_access::refuses(&Outcome::Reply(result.clone())) => {
                 Some(result)
             }
             _ => None,

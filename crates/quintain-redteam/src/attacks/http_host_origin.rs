@@ -5,7 +5,9 @@ use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, Answer, of_role, served};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, HttpRequest, Need, Tried};
+use crate::attack::{
+    Aim, Attack, Attempt, Brief, Hit, HttpRequest, Need, TargetView, Trial, Tried,
+};
 
 pub(super) struct HttpHostOrigin;
 
@@ -73,7 +75,7 @@ impl Attack for HttpHostOrigin {
         &[Need::Http, Need::SameHost]
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         if !field.powers.http || !field.powers.loopback {
             return Vec::new();
         }
@@ -121,14 +123,14 @@ impl Attack for HttpHostOrigin {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let sets: Vec<(usize, Vec<&Tried>)> = bout.sets().collect();
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let sets: Vec<(usize, Vec<&Tried>)> = trial.sets().collect();
         // The first name resembles nothing: who refuses it looks at the header.
         let looks = sets.first().is_some_and(|(_, tried)| {
             let bad = of_role(tried, "bad").and_then(Answer::of);
             bad.is_some_and(|answer| answer.served().is_none())
         });
-        sets.iter().filter_map(|(_, tried)| judge(bout, tried, looks)).collect()
+        sets.iter().filter_map(|(_, tried)| judge(trial, tried, looks)).collect()
     }
 }
 
@@ -146,8 +148,8 @@ fn preflight(origin: &str) -> HttpRequest {
     }
 }
 
-fn judge(bout: &Bout<'_>, tried: &[&Tried], looks: bool) -> Option<Hit> {
-    let Place::Header { header, .. } = &bout.aim.place else { return None };
+fn judge(trial: &Trial<'_>, tried: &[&Tried], looks: bool) -> Option<Hit> {
+    let Place::Header { header, .. } = &trial.aim.place else { return None };
     let (good, bad) = (of_role(tried, "good")?, of_role(tried, "bad")?);
     let (right, wrong) = (Answer::of(good)?, Answer::of(bad)?);
     right.served()?;
@@ -164,7 +166,7 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried], looks: bool) -> Option<Hit> {
     if rebinds || looks || lets_in(tried, value) {
         let hit = Hit::confirmed(title, what).by(bad).fault("rebinding");
         // A page does not have credentials.
-        let weaker = bout.field.powers.credentials;
+        let weaker = trial.field.powers.credentials;
         return Some(if weaker { hit.severity(Severity::Medium) } else { hit });
     }
     let other = if header == "Host" { "Origin" } else { "Host" };
@@ -197,10 +199,10 @@ mod tests {
 
     use super::*;
     use crate::attacks::http::testing::{lists, replies, request};
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
-    fn room() -> Room {
-        let mut room = Room::of_tools(&[json!({"name": "a"})]);
+    fn room() -> TestTarget {
+        let mut room = TestTarget::of_tools(&[json!({"name": "a"})]);
         (room.powers.http, room.powers.loopback) = (true, true);
         room
     }

@@ -10,7 +10,7 @@ use quintain_evidence::surface::Surface;
 use quintain_evidence::weakness::Weakness;
 
 use super::all;
-use crate::attack::{Attack, Field, Hit, Powers};
+use crate::attack::{Attack, Capabilities, Hit, TargetView};
 use crate::knowledge::Knowledge;
 
 /// An attack whose [`Attack::inspect`] looks at lists alone.
@@ -42,8 +42,8 @@ impl SurfaceInspection for Inspection {
     }
 
     fn inspect(&self, surfaces: &[(String, Surface)]) -> Vec<(FindingText, Option<Place>)> {
-        let (knowledge, powers) = (Knowledge::default(), Powers::default());
-        let field = Field { surfaces, knowledge: &knowledge, powers: &powers, purpose: None };
+        let (knowledge, powers) = (Knowledge::default(), Capabilities::default());
+        let field = TargetView { surfaces, knowledge: &knowledge, powers: &powers, purpose: None };
         self.0.inspect(&field).into_iter().map(text).collect()
     }
 }

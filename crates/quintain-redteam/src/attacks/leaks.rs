@@ -8,9 +8,9 @@ use quintain_evidence::finding::Place;
 use quintain_evidence::probe::Step;
 use serde_json::Value;
 
-use super::nature;
 use super::reach;
-use crate::attack::{Action, Aim, Attempt, Brief, Field, Tried};
+use super::tool_access;
+use crate::attack::{Action, Aim, Attempt, Brief, TargetView, Tried};
 
 /// Longer texts are looked at without their key.
 const WITH_KEY: usize = 4_096;
@@ -68,7 +68,7 @@ pub(super) struct Known(String);
 
 impl Known {
     /// What a request holds, who sent it, and what the server says about the caller.
-    pub(super) fn of(field: &Field<'_>, tried: &Tried) -> Self {
+    pub(super) fn of(field: &TargetView<'_>, tried: &Tried) -> Self {
         let mut known = String::new();
         let mut add = |text: &str| {
             known.push_str(text);
@@ -83,8 +83,8 @@ impl Known {
         }
         for baseline in &field.knowledge.baselines {
             // What the tester made up comes back from them only.
-            nature::arguments(baseline).values().for_each(|value| add(&value.to_string()));
-            let own = nature::tool_of(field, baseline).is_some_and(is_about_caller);
+            tool_access::arguments(baseline).values().for_each(|value| add(&value.to_string()));
+            let own = tool_access::tool_of(field, baseline).is_some_and(is_about_caller);
             if own {
                 add(&baseline.exchange.outcome.said());
             }
@@ -202,27 +202,27 @@ fn is_field_of(kind: &str, key: &str) -> bool {
 }
 
 /// Every answer that can be had without harm: calls that work, resources, prompts without arguments.
-pub(crate) fn aims(field: &Field<'_>) -> Vec<Aim> {
+pub(crate) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
     for baseline in &field.knowledge.baselines {
-        let Some(tool) = nature::tool_of(field, baseline) else { continue };
-        let writes = nature::is_writer(tool) && !nature::may_be_a_noun(tool);
-        if nature::may_be_called(field, tool) && !writes {
+        let Some(tool) = tool_access::tool_of(field, baseline) else { continue };
+        let writes = tool_access::is_writer(tool) && !tool_access::may_be_a_noun(tool);
+        if tool_access::may_be_called(field, tool) && !writes {
             let tool = tool.name().unwrap_or_default().to_owned();
             let place = Place::Tool { server: baseline.server.clone(), tool };
-            aims.push(nature::aim(place, Some(baseline)));
+            aims.push(tool_access::aim(place, Some(baseline)));
         }
     }
     for (server, surface) in field.surfaces {
         for resource in &surface.resources {
             let Some(uri) = resource.uri().map(str::to_owned) else { continue };
-            aims.push(nature::aim(Place::Resource { server: server.clone(), uri }, None));
+            aims.push(tool_access::aim(Place::Resource { server: server.clone(), uri }, None));
         }
         for prompt in &surface.prompts {
             let Some(name) = prompt.name().map(str::to_owned) else { continue };
             if prompt.arguments().iter().all(|(_, required)| !required) {
                 let place = Place::Prompt { server: server.clone(), prompt: name };
-                aims.push(nature::aim(place, None));
+                aims.push(tool_access::aim(place, None));
             }
         }
     }

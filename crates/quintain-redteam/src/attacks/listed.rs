@@ -4,7 +4,7 @@ use quintain_evidence::finding::Place;
 use quintain_evidence::surface::Surface;
 use serde_json::Value;
 
-use crate::attack::Field;
+use crate::attack::TargetView;
 
 /// One text of a surface.
 pub(super) struct Listed<'s> {
@@ -18,7 +18,7 @@ pub(super) struct Listed<'s> {
 const SKIPPED: [&str; 1] = ["icons"];
 
 /// All texts of all servers: values and names of fields.
-pub(super) fn texts<'s>(field: &Field<'s>) -> Vec<Listed<'s>> {
+pub(super) fn texts<'s>(field: &TargetView<'s>) -> Vec<Listed<'s>> {
     let surfaces: &'s [(String, Surface)] = field.surfaces;
     let mut found = Vec::new();
     for (server, surface) in surfaces {
@@ -97,11 +97,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
     #[test]
     fn texts_have_their_places() {
-        let mut room = Room::of_tools(&[json!({"name": "t", "description": "d", "inputSchema":
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "t", "description": "d", "inputSchema":
             {"properties": {"a": {"description": "of a", "enum": ["x"]}}}})]);
         room.surfaces[0].1.instructions = Some("be kind".into());
         let field = room.field();

@@ -5,16 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::nature::has;
-use crate::attack::Field;
-use crate::knowledge::words;
-
-/// Verbs that names of tools begin with.
-const VERBS: &str = "\
-    get list read show search find fetch create add set update delete remove admin debug run \
-    exec execute export import dump reset enable disable grant send write query check view \
-    internal test reload restart describe make start stop open close rebuild impersonate sudo \
-    backup";
+use crate::attack::TargetView;
+use crate::knowledge::{Sense, words};
 
 /// Words with a separator inside that could be names of tools, in the order of the text.
 pub(super) fn in_text(text: &str) -> Vec<String> {
@@ -34,7 +26,7 @@ pub(super) fn in_text(text: &str) -> Vec<String> {
 /// Whether a name begins like that of a tool.
 fn is_tool_like(name: &str) -> bool {
     let found = words(name);
-    found.len() >= 2 && found.first().is_some_and(|word| has(VERBS, word))
+    found.len() >= 2 && found.first().is_some_and(|word| Sense::BeginsNames.is(word))
 }
 
 /// Names that a text calls tools: `x_y tool`, `call x_y`.
@@ -55,7 +47,7 @@ pub(super) fn called_tools(text: &str) -> Vec<String> {
 }
 
 /// All names that surfaces show: tools, prompts, arguments and values.
-pub(super) fn listed<'s>(field: &Field<'s>) -> HashSet<&'s str> {
+pub(super) fn listed<'s>(field: &TargetView<'s>) -> HashSet<&'s str> {
     let is_name = |field: &str| field == "name" || field.contains('/');
     let texts = super::listed::texts(field).into_iter().filter(|one| is_name(&one.field));
     texts.map(|one| one.text).collect()

@@ -10,8 +10,8 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::pairs::{self, Ordered};
-use super::{purpose, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use super::{reach, tool_contract};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct NosqlInjection;
 
@@ -77,54 +77,56 @@ impl Attack for NosqlInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, true);
         aims.extend(field.numbers());
         let first = |aim: &Aim| aim.kinds.first().copied().unwrap_or(Kind::Other);
         aims.retain(|aim| KINDS.contains(&first(aim)) || first(aim) == Kind::Number);
         aims.retain(|aim| {
             let takes_operators = aim.place.argument().is_some_and(|name| name.contains('$'));
-            !takes_operators && !purpose::is_query(field, aim) && !purpose::changes_data(aim)
+            !takes_operators
+                && !tool_contract::is_query(field, aim)
+                && !tool_contract::changes_data(aim)
         });
         aims
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let mut volley = Volley { aim, brief, set: 0, made: Vec::new() };
+        let mut builder = AttemptBuilder { aim, brief, set: 0, made: Vec::new() };
         let innocent = reach::plausible(aim);
         let number = innocent.parse::<f64>().is_ok();
-        volley.operators(number);
+        builder.operators(number);
         if aim.is(Kind::Number) {
-            return volley.made;
+            return builder.made;
         }
         let likely = !matches!(aim.kinds.first(), Some(Kind::Other | Kind::Text));
         for (form, text) in TEXTS.into_iter().take(if likely { TEXTS.len() } else { 1 }) {
-            volley.pair(form, Ordered::words, |pair| {
+            builder.pair(form, Ordered::words, |pair| {
                 text.replace("LOW", &pair.low).replace("HIGH", &pair.high)
             });
         }
-        volley.javascript();
+        builder.javascript();
         if likely {
-            volley.json();
-            volley.quotes(&innocent);
+            builder.json();
+            builder.quotes(&innocent);
         }
-        volley.made
+        builder.made
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         (set.len() > 1).then_some((0, Indicator::Differs))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
-        for (_, set) in bout.sets() {
+        for (_, set) in trial.sets() {
             let Some(first) = set.first() else { continue };
-            let place = &bout.aim.place;
+            let place = &trial.aim.place;
             let title = format!("{place} becomes part of a query ({})", first.attempt.form);
             if let Some(what) = pairs::differ(&set) {
                 let hit = Hit::confirmed(title, what).by(first).fault("query");
                 hits.push(hit.sign(Indicator::Differs));
-            } else if let Some(what) = error_pair(bout, &set) {
+            } else if let Some(what) = error_pair(trial, &set) {
                 let hit =
                     Hit::suspected(title, what).by(first).fault("query").sign(Indicator::Differs);
                 hits.push(hit.severity(Severity::Medium));
@@ -134,14 +136,14 @@ impl Attack for NosqlInjection {
     }
 }
 
-struct Volley<'a> {
+struct AttemptBuilder<'a> {
     aim: &'a Aim,
     brief: &'a Brief<'a>,
     set: usize,
     made: Vec<Attempt>,
 }
 
-impl Volley<'_> {
+impl AttemptBuilder<'_> {
     fn pair<P: Into<Value>>(
         &mut self,
         form: &str,
@@ -218,13 +220,13 @@ impl Volley<'_> {
 }
 
 /// An error of a parser after a quote, and none after an escaped one or without.
-fn error_pair(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
+fn error_pair(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
     let of = |role: &str| set.iter().find(|tried| tried.attempt.role == role);
     let error = |text: &str| ERRORS.as_ref()?.find(text).map(|found| found.as_str().to_owned());
     let found = error(&of("quote")?.said())?;
     let escaped = of("escaped")?;
     let fine = escaped.last()?.outcome.is_answer() && error(&escaped.said()).is_none();
-    let innocent = error(&bout.baseline()?.outcome.said()).is_none();
+    let innocent = error(&trial.baseline()?.outcome.said()).is_none();
     (fine && innocent).then(|| {
         format!("after a quote the answer says {found:?}, after an escaped one it does not")
     })
@@ -235,10 +237,10 @@ mod tests {
     use quintain_evidence::finding::Confidence;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args};
+    use crate::attacks::testing::{TestTarget, answers, args};
 
-    fn room() -> Room {
-        Room::with_argument("login", "filter", "ann")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("login", "filter", "ann")
     }
 
     fn text(attempt: &Attempt) -> String {
@@ -282,7 +284,7 @@ mod tests {
     #[test]
     fn filters_that_take_any_field_get_a_where() {
         let schema = json!({"type": "object", "properties": {"filter": {"type": "object"}}});
-        let room = Room::of_tools(&[json!({"name": "count", "inputSchema": schema})]);
+        let room = TestTarget::of_tools(&[json!({"name": "count", "inputSchema": schema})]);
         let aims = NosqlInjection.aims(&room.field());
         let attempts = NosqlInjection.attempts(&aims[0], &room.brief());
         assert!(attempts.iter().any(|attempt| json!(args(attempt)).to_string().contains("$where")));
@@ -291,9 +293,9 @@ mod tests {
     #[test]
     fn queries_by_contract_and_tools_that_change_data_are_left_alone() {
         let schema = json!({"type": "object", "properties": {"cypher": {"type": "string"}}});
-        let room = Room::of_tools(&[json!({"name": "ask", "inputSchema": schema})]);
+        let room = TestTarget::of_tools(&[json!({"name": "ask", "inputSchema": schema})]);
         assert!(NosqlInjection.aims(&room.field()).is_empty());
-        let room = Room::with_argument("update_user", "name", "ann");
+        let room = TestTarget::with_argument("update_user", "name", "ann");
         assert!(NosqlInjection.aims(&room.field()).is_empty());
     }
 }

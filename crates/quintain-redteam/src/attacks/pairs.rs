@@ -90,10 +90,10 @@ fn answer(tried: &Tried) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
     fn judge(answer: impl Fn(&Attempt) -> String) -> bool {
-        let room = Room::with_argument("find", "name", "ann");
+        let room = TestTarget::with_argument("find", "name", "ann");
         let attempts =
             set(&room.knowledge.aims[0], &room.brief(), (0, "x"), Ordered::words, |pair| {
                 format!("zq' OR '{}'<'{}", pair.low, pair.high)

@@ -13,16 +13,16 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
 use super::paths::{self, Free};
-use super::{deeds, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use super::{reach, tool_actions};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 #[cfg(test)]
 mod tests;
 
-mod shots;
+mod payloads;
 mod taken;
 
-use shots::{ABSENT, second_item, shots};
+use payloads::{ABSENT, payloads, second_item};
 
 pub(super) struct PathTraversal;
 
@@ -85,7 +85,7 @@ impl Attack for PathTraversal {
         false
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.retain(|aim| is_worth_it(field, aim));
         aims.extend(other_places(field));
@@ -98,56 +98,56 @@ impl Attack for PathTraversal {
         if paths::is_below(&ground.canary, brief.roots) {
             return Vec::new();
         }
-        let tool = brief.field.and_then(|field| deeds::tool_of(field, aim));
-        if tool.is_some_and(deeds::writes) {
+        let tool = brief.field.and_then(|field| tool_actions::tool_of(field, aim));
+        if tool.is_some_and(tool_actions::writes) {
             return taken::attempts(aim, brief, ground);
         }
         let mut set = 0;
         let mut attempts = Vec::new();
-        for (at, shot) in shots(aim, brief, ground).into_iter().enumerate() {
-            set += usize::from(at > 0 && !shot.joined);
-            let later = shot.later.then(|| second_item(aim)).flatten();
+        for (at, payload) in payloads(aim, brief, ground).into_iter().enumerate() {
+            set += usize::from(at > 0 && !payload.joined);
+            let later = payload.later.then(|| second_item(aim)).flatten();
             let aim = later.as_ref().unwrap_or(aim);
-            let made = reach::attempt(aim, (set, &shot.form), brief.nonce(), shot.payload);
-            attempts.extend(made.map(|attempt| Attempt { role: shot.role, ..attempt }));
+            let made = reach::attempt(aim, (set, &payload.form), brief.nonce(), payload.payload);
+            attempts.extend(made.map(|attempt| Attempt { role: payload.role, ..attempt }));
         }
         attempts.extend(prefix::attempts(aim, brief, set));
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let at = set.iter().position(|attempt| attempt.role != ABSENT)?;
         set[at].foretells().map(|sign| (at, sign))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let free = paths::free(bout.field, bout.aim, &bout.field.knowledge.roots);
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let free = paths::free(trial.field, trial.aim, &trial.field.knowledge.roots);
         let mut hits: Vec<Hit> = Vec::new();
-        for (_, set) in bout.sets() {
+        for (_, set) in trial.sets() {
             let seen: Vec<(&Tried, String)> =
-                set.iter().filter_map(|tried| Some((*tried, proof(bout, tried)?))).collect();
+                set.iter().filter_map(|tried| Some((*tried, proof(trial, tried)?))).collect();
             let by_absolute =
                 seen.iter().any(|(tried, _)| paths::fault(&tried.attempt.form) == "absolute");
             for (tried, what) in &seen {
-                hits.push(hit(bout, tried, what.clone(), free.as_ref().filter(|_| by_absolute)));
+                hits.push(hit(trial, tried, what.clone(), free.as_ref().filter(|_| by_absolute)));
             }
             if seen.is_empty() {
-                hits.extend(existence(bout, &set));
+                hits.extend(existence(trial, &set));
             }
         }
-        hits.extend(prefix::hits(bout));
+        hits.extend(prefix::hits(trial));
         paths::without_spellings(hits)
     }
 }
 
 /// Whether an argument may be the path of something that is read. What writes must not meet the canary.
-fn is_worth_it(field: &Field<'_>, aim: &Aim) -> bool {
+fn is_worth_it(field: &TargetView<'_>, aim: &Aim) -> bool {
     if matches!(aim.place, Place::Argument { .. }) {
-        let Some(tool) = deeds::tool_of(field, aim) else { return false };
-        if deeds::writes(tool) {
+        let Some(tool) = tool_actions::tool_of(field, aim) else { return false };
+        if tool_actions::writes(tool) {
             return taken::takes_in(tool, aim);
         }
-        if deeds::is_output(aim) {
+        if tool_actions::is_output(aim) {
             return false;
         }
     }
@@ -166,7 +166,7 @@ fn takes_file_uris(aim: &Aim) -> bool {
 }
 
 /// URIs that nobody listed, and what is completed.
-fn other_places(field: &Field<'_>) -> Vec<Aim> {
+fn other_places(field: &TargetView<'_>) -> Vec<Aim> {
     let aim = |place: Place| Aim {
         place,
         baseline: None,
@@ -204,7 +204,7 @@ fn other_places(field: &Field<'_>) -> Vec<Aim> {
     aims
 }
 
-fn proof(bout: &Bout<'_>, tried: &Tried) -> Option<String> {
+fn proof(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     let role = &tried.attempt.role;
     // What others show does not come from a call that was refused.
     let refused = |first: &Exchange| !accepted(&first.outcome);
@@ -215,7 +215,7 @@ fn proof(bout: &Bout<'_>, tried: &Tried) -> Option<String> {
     let said = tried.said();
     let encoded = bare(&said);
     let sent = tried.attempt.payload.as_ref().and_then(Value::as_str).unwrap_or_default();
-    let normally = bout.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();
+    let normally = trial.baseline().map(|exchange| exchange.outcome.said()).unwrap_or_default();
     let proves = |mark: &&str| {
         !mark.is_empty()
             && (said.contains(*mark) || encoded.contains(&in_base64(mark)))
@@ -241,27 +241,27 @@ fn in_base64(text: &str) -> String {
     STANDARD.encode(&text.as_bytes()[..whole])
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, what: String, free: Option<&Free>) -> Hit {
+fn hit(trial: &Trial<'_>, tried: &Tried, what: String, free: Option<&Free>) -> Hit {
     let form = &tried.attempt.form;
     if let Some(free) = free {
         let canary = tried.attempt.role.lines().next().unwrap_or_default();
-        return free.hit(&bout.aim.place, "reads", form, what).by(tried).said(tried, canary);
+        return free.hit(&trial.aim.place, "reads", form, what).by(tried).said(tried, canary);
     }
     // A variable of a URI can hold separators in no other way.
-    let is_variable = matches!(bout.aim.place, Place::Variable { .. });
+    let is_variable = matches!(trial.aim.place, Place::Variable { .. });
     let fault = match paths::fault(form) {
         "encoded" if is_variable && form == "URL-encoded" => "relative",
         other => other,
     };
-    let later = form.contains("second item").then(|| second_item(bout.aim)).flatten();
-    let place = later.map_or(bout.aim.place.clone(), |aim| aim.place);
+    let later = form.contains("second item").then(|| second_item(trial.aim)).flatten();
+    let place = later.map_or(trial.aim.place.clone(), |aim| aim.place);
     let title = format!("{place} reads outside of the folder that it is confined to ({form})");
     let canary = tried.attempt.role.lines().next().unwrap_or_default();
     Hit::confirmed(title, what).by(tried).fault(fault).at(place).said(tried, canary)
 }
 
 /// A file that exists is answered in another way than one that does not.
-fn existence(bout: &Bout<'_>, set: &[&Tried]) -> Option<Hit> {
+fn existence(trial: &Trial<'_>, set: &[&Tried]) -> Option<Hit> {
     let (absent, there): (Vec<&&Tried>, Vec<&&Tried>) =
         set.iter().partition(|tried| tried.attempt.role == ABSENT);
     // Two questions of two forms may share a set: each is compared with its own.
@@ -271,11 +271,11 @@ fn existence(bout: &Bout<'_>, set: &[&Tried]) -> Option<Hit> {
         if !accepted(&yes.outcome) || accepted(&no.outcome) || !no.outcome.is_answer() {
             return None;
         }
-        if paths::is_free(bout.field, bout.aim, &bout.field.knowledge.roots) {
+        if paths::is_free(trial.field, trial.aim, &trial.field.knowledge.roots) {
             return None;
         }
         let form = &tried.attempt.form;
-        let title = format!("{} seems to reach files outside ({form})", bout.aim.place);
+        let title = format!("{} seems to reach files outside ({form})", trial.aim.place);
         let what = "a planted file outside is answered, one that does not exist is refused";
         let hit = Hit::suspected(title, what).by(tried).severity(Severity::Medium);
         Some(hit.fault(if paths::fault(&tried.attempt.form) == "absolute" {

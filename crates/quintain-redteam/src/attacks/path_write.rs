@@ -10,9 +10,10 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
 use super::paths::{self, Free, PLAIN};
-use super::{deeds, reach};
+use super::{reach, tool_actions};
 use crate::attack::{
-    Action, Aim, Attack, Attempt, Bout, Brief, Field, Ground, Hit, Kind, Need, Nonce, Tried,
+    Action, Aim, Attack, Attempt, Brief, CanaryFiles, Hit, Kind, Need, Nonce, TargetView, Trial,
+    Tried,
 };
 use crate::knowledge::words;
 
@@ -84,14 +85,14 @@ impl Attack for PathWrite {
         false
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.retain(|aim| {
-            let Some(tool) = deeds::tool_of(field, aim) else { return false };
-            let name = words(&deeds::last_name(aim));
+            let Some(tool) = tool_actions::tool_of(field, aim) else { return false };
+            let name = words(&tool_actions::last_name(aim));
             let is_content = name.last().is_some_and(|word| CONTENTS.contains(&word.as_str()));
             let is_source = name.iter().any(|word| SOURCES.contains(&word.as_str()));
-            let may = deeds::may_write(tool) || deeds::is_output(aim);
+            let may = tool_actions::may_write(tool) || tool_actions::is_output(aim);
             let likely = aim.kinds.first().is_some_and(|kind| KINDS.contains(kind));
             may && !is_source && !is_content && (aim.is(Kind::Path) || likely)
         });
@@ -120,16 +121,16 @@ impl Attack for PathWrite {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let free = paths::free(bout.field, bout.aim, &bout.field.knowledge.roots);
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let free = paths::free(trial.field, trial.aim, &trial.field.knowledge.roots);
         let mut hits: Vec<Hit> = Vec::new();
-        for (_, set) in bout.sets() {
+        for (_, set) in trial.sets() {
             let seen: Vec<(&Tried, &Path)> =
                 set.iter().filter_map(|tried| Some((*tried, written(tried)?))).collect();
             let by_absolute =
                 seen.iter().any(|(tried, _)| paths::fault(&tried.attempt.form) == "absolute");
             for (tried, path) in seen {
-                hits.push(hit(bout, tried, path, free.as_ref().filter(|_| by_absolute)));
+                hits.push(hit(trial, tried, path, free.as_ref().filter(|_| by_absolute)));
             }
         }
         paths::without_spellings(hits)
@@ -140,7 +141,7 @@ impl Attack for PathWrite {
 fn shots(
     aim: &Aim,
     roots: &[PathBuf],
-    ground: &Ground,
+    ground: &CanaryFiles,
     nonce: &Nonce,
     wide: bool,
 ) -> Vec<(&'static str, String)> {
@@ -242,12 +243,14 @@ fn source(args: &Map<String, Value>, own: &str) -> Option<String> {
 
 /// A call of another tool that makes a file inside of the root, and its name. What was moved once is
 /// not there for the next attempt.
-fn create(field: &Field<'_>, server: &str, mark: &str) -> Option<(Step, String)> {
+fn create(field: &TargetView<'_>, server: &str, mark: &str) -> Option<(Step, String)> {
     let baselines = field.knowledge.baselines.iter().filter(|known| known.server == server);
     baselines.into_iter().find_map(|known| {
         let Step::Call(call) = &known.step else { return None };
         let tool = field.tool(server, &call.tool)?;
-        if !deeds::writes(tool) || !deeds::may_call(field, tool) || source(&call.args, "").is_some()
+        if !tool_actions::writes(tool)
+            || !tool_actions::may_call(field, tool)
+            || source(&call.args, "").is_some()
         {
             return None;
         }
@@ -281,8 +284,8 @@ fn written(tried: &Tried) -> Option<&Path> {
     })
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, path: &Path, free: Option<&Free>) -> Hit {
-    let (place, form) = (&bout.aim.place, &tried.attempt.form);
+fn hit(trial: &Trial<'_>, tried: &Tried, path: &Path, free: Option<&Free>) -> Hit {
+    let (place, form) = (&trial.aim.place, &tried.attempt.form);
     let what = format!("the file {} appeared with the mark of the attempt", path.display());
     if let Some(free) = free {
         return free.hit(place, "writes", form, what).by(tried);
@@ -297,12 +300,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args};
+    use crate::attacks::testing::{TestTarget, answers, args};
 
-    fn room() -> Room {
+    fn room() -> TestTarget {
         let schema = json!({"type": "object", "required": ["path", "content"], "properties": {
             "path": {"type": "string"}, "content": {"type": "string"}}});
-        let mut room = Room::of_tools(&[json!({"name": "write_file", "inputSchema": schema})]);
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "write_file", "inputSchema": schema})]);
         room.knowledge.roots = vec!["/srv/data".into()];
         room.ground.siblings.insert("/srv/data".into(), "/srv/data-x/canary.txt".into());
         room.ground.doors.insert("/srv/data".into(), "/srv/data/door".into());
@@ -313,7 +317,7 @@ mod tests {
     }
 
     /// A server that writes what the predicate lets through.
-    fn writing(room: &Room, lets: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    fn writing(room: &TestTarget, lets: impl Fn(&str) -> bool) -> Vec<&'static str> {
         let hits = room.fight(&PathWrite, |attempt| {
             let mut evidence = answers("Saved.");
             let args = args(attempt);
@@ -388,6 +392,8 @@ mod tests {
 
     #[test]
     fn what_reads_is_left_alone() {
-        assert!(PathWrite.aims(&Room::with_argument("read_file", "path", "a").field()).is_empty());
+        assert!(
+            PathWrite.aims(&TestTarget::with_argument("read_file", "path", "a").field()).is_empty()
+        );
     }
 }

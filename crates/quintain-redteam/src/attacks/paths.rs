@@ -5,8 +5,8 @@ use std::path::{Component, Path, PathBuf};
 use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::surface::Tool;
 
-use super::deeds;
-use crate::attack::{Aim, Field, Hit};
+use super::tool_actions;
+use crate::attack::{Aim, Hit, TargetView};
 use crate::knowledge::words;
 
 /// Deeper folders than this are hardly ever the root of a server; superfluous dots do no harm.
@@ -137,12 +137,12 @@ impl Free {
 }
 
 /// Whether nothing is said of a folder that this place is confined to.
-pub(super) fn free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Free> {
-    let own = words(&deeds::last_name(aim));
+pub(super) fn free(field: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Free> {
+    let own = words(&tool_actions::last_name(aim));
     let named = own.iter().any(|word| FREE.contains(&word.as_str()))
         || matches!(aim.place, Place::Uri { .. });
-    let tool = deeds::tool_of(field, aim);
-    if !roots.is_empty() || !named || deeds::claims_folder(tool, &aim.schema) {
+    let tool = tool_actions::tool_of(field, aim);
+    if !roots.is_empty() || !named || tool_actions::claims_folder(tool, &aim.schema) {
         return None;
     }
     let is_base = |words: &[String]| {
@@ -158,7 +158,7 @@ pub(super) fn free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Fr
     })
 }
 
-pub(super) fn is_free(field: &Field<'_>, aim: &Aim, roots: &[PathBuf]) -> bool {
+pub(super) fn is_free(field: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> bool {
     free(field, aim, roots).is_some()
 }
 

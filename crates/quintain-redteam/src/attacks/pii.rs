@@ -7,7 +7,7 @@ use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 
 use super::leaks::{self, Known, Leak};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, TargetView, Trial};
 
 pub(super) struct Pii;
 
@@ -82,7 +82,7 @@ impl Attack for Pii {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         leaks::aims(field)
     }
 
@@ -90,17 +90,17 @@ impl Attack for Pii {
         leaks::again(aim, brief)
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let kinds = CLASSES.iter().flat_map(|(_, _, _, kinds)| kinds.iter());
         let kinds = kinds.map(|kind| (*kind).to_owned()).collect();
         (set.len() == 1).then(|| (0, Indicator::leaks(kinds)))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let detectors = leaks::detectors(Family::Pii);
         let mut hits = Vec::new();
-        for tried in bout.tried {
-            let known = Known::of(bout.field, tried);
+        for tried in trial.tried {
+            let known = Known::of(trial.field, tried);
             let Some(last) = tried.last() else { continue };
             let found = leaks::in_outcome(&last.outcome, &detectors, &known);
             for (fault, what, severity, kinds) in CLASSES {
@@ -113,7 +113,7 @@ impl Attack for Pii {
                 if examples && alone && fault == "contact" {
                     continue;
                 }
-                let title = format!("{} gives away {what}", bout.aim.place);
+                let title = format!("{} gives away {what}", trial.aim.place);
                 let sure = of.iter().any(|leak| {
                     CHECKED.contains(&leak.kind) && leak.confidence != Confidence::Medium
                 });
@@ -139,10 +139,10 @@ mod tests {
     use serde_json::{Map, Value, json};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        Room::with_argument("get_customer", "customer_id", "C-7")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("get_customer", "customer_id", "C-7")
     }
 
     #[test]
@@ -196,14 +196,15 @@ mod tests {
 
     #[test]
     fn what_the_caller_sent_is_an_echo() {
-        let room = Room::with_argument("track_parcel", "number", "4539578763621486");
+        let room = TestTarget::with_argument("track_parcel", "number", "4539578763621486");
         let hits = room.fight(&Pii, |_| answers("card 4539 5787 6362 1486 is on its way"));
         assert!(hits.is_empty(), "{hits:?}");
     }
 
     #[test]
     fn the_callers_own_data_is_theirs() {
-        let mut room = Room::of_tools(&[json!({"name": "whoami"}), json!({"name": "list_all"})]);
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "whoami"}), json!({"name": "list_all"})]);
         room.works("whoami", Map::new(), &answers("you are dana.fox@acme.io"));
         room.works("list_all", Map::new(), &answers("ok"));
         assert!(room.fight(&Pii, |_| answers("owner: dana.fox@acme.io")).is_empty());
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn tools_that_write_are_left_alone() {
-        let mut room = Room::of_tools(&[json!({"name": "create_user"})]);
+        let mut room = TestTarget::of_tools(&[json!({"name": "create_user"})]);
         room.works("create_user", Map::from_iter([("a".into(), Value::from("b"))]), &answers("ok"));
         assert!(Pii.aims(&room.field()).is_empty());
     }

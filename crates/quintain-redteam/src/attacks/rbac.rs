@@ -10,8 +10,8 @@ use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value, json};
 
 use super::http::of_role;
-use super::{nature, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
+use super::{reach, tool_access};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 use crate::knowledge::{Hints, Tries, words};
 
 pub(super) struct Rbac;
@@ -73,7 +73,7 @@ impl Attack for Rbac {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
         for (server, tool) in field.tools() {
             let Some(name) = tool.name() else { continue };
@@ -83,13 +83,16 @@ impl Attack for Rbac {
             // With one identity, what it may do it may do without a claim.
             let guarded = refused
                 || field.powers.identities.len() > 1
-                    && (nature::is_writer(tool)
-                        || nature::is_for_admins(tool)
-                        || nature::says_for_admins(tool)
+                    && (tool_access::is_writer(tool)
+                        || tool_access::is_for_admins(tool)
+                        || tool_access::says_for_admins(tool)
                         || claims(tool, &Map::new()).len() > 1);
-            if guarded && nature::may_be_called(field, tool) {
+            if guarded && tool_access::may_be_called(field, tool) {
                 let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
-                aims.push((!refused, nature::aim(place, field.knowledge.baseline(server, name))));
+                aims.push((
+                    !refused,
+                    tool_access::aim(place, field.knowledge.baseline(server, name)),
+                ));
             }
         }
         // What refused somebody already is the most promising.
@@ -102,7 +105,7 @@ impl Attack for Rbac {
         let (server, name) = (aim.place.server(), aim.place.tool().unwrap_or_default());
         let Some(tool) = field.tool(server, name) else { return Vec::new() };
         let args = match &aim.baseline {
-            Some(baseline) => nature::arguments(baseline),
+            Some(baseline) => tool_access::arguments(baseline),
             None => made_up(field, tool).unwrap_or_default(),
         };
         // The least of all; the first one may have been refused as well.
@@ -127,10 +130,10 @@ impl Attack for Rbac {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut hits: Vec<Hit> =
-            bout.sets().filter_map(|(_, tried)| believed(bout, &tried)).collect();
-        hits.extend(bout.tried.iter().find_map(|tried| not_looked_at(bout, tried)));
+            trial.sets().filter_map(|(_, tried)| believed(trial, &tried)).collect();
+        hits.extend(trial.tried.iter().find_map(|tried| not_looked_at(trial, tried)));
         hits
     }
 }
@@ -145,11 +148,11 @@ struct Claim {
 
 fn speaks_of_rights(text: &str) -> bool {
     let reply = json!({"isError": true, "content": [{"type": "text", "text": text}]});
-    nature::refuses(&quintain_evidence::evidence::Outcome::ToolError(reply))
+    tool_access::refuses(&quintain_evidence::evidence::Outcome::ToolError(reply))
 }
 
 /// Arguments that the schema should take.
-fn made_up(field: &Field<'_>, tool: &Tool) -> Option<Map<String, Value>> {
+fn made_up(field: &TargetView<'_>, tool: &Tool) -> Option<Map<String, Value>> {
     let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
     let hints = Hints::default();
     Tries::new(tool, &schema, &field.knowledge.values, &hints).next(None)
@@ -160,7 +163,7 @@ fn claims(tool: &Tool, args: &Map<String, Value>) -> Vec<Claim> {
     let mut with = args.clone();
     let mut changed = Map::new();
     for (name, schema) in tool.properties().into_iter().flatten() {
-        let is_role = words(name).iter().any(|word| nature::has(ROLES, word));
+        let is_role = words(name).iter().any(|word| tool_access::has(ROLES, word));
         // What is to be set is no claim: `set_user_role` has a role, too.
         let is_value = tool.required_args().contains(&name.as_str());
         if let Some(value) = greatest(schema).filter(|_| is_role && !is_value) {
@@ -215,34 +218,34 @@ fn greatest(schema: &Value) -> Option<Value> {
     }
 }
 
-fn believed(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+fn believed(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let (plain, claim) = (of_role(tried, "plain")?, of_role(tried, "claim")?);
     let (no, yes) = (&plain.last()?.outcome, &claim.last()?.outcome);
-    if nature::succeeds(no) || !nature::refuses(no) || !nature::succeeds(yes) {
+    if tool_access::succeeds(no) || !tool_access::refuses(no) || !tool_access::succeeds(yes) {
         return None;
     }
     let title = format!(
         "{} believes the role that its caller claims ({})",
-        bout.aim.place, claim.attempt.form
+        trial.aim.place, claim.attempt.form
     );
     let payload = claim.attempt.payload.as_ref().map(ToString::to_string).unwrap_or_default();
     let what = format!("the plain call was refused, and the same call with {payload} succeeded");
     Some(Hit::confirmed(title, what).by(claim).fault("claim").sign(Indicator::Succeeds))
 }
 
-fn not_looked_at(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+fn not_looked_at(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let Action::Steps { identity, .. } = &tried.attempt.action else { return None };
-    let who = bout.field.powers.identities.get(*identity).filter(|_| *identity > 0)?;
-    let role = nature::role_of(bout.field, *identity);
-    let tool = bout.field.tool(bout.aim.place.server(), bout.aim.place.tool()?)?;
+    let who = trial.field.powers.identities.get(*identity).filter(|_| *identity > 0)?;
+    let role = tool_access::role_of(trial.field, *identity);
+    let tool = trial.field.tool(trial.aim.place.server(), trial.aim.place.tool()?)?;
     let counts = tried.attempt.role == "plain"
-        && nature::is_reader_role(role)
-        && nature::is_writer(tool)
-        && !nature::is_personal_tool(tool);
-    if !counts || !nature::succeeds(&tried.last()?.outcome) {
+        && tool_access::is_reader_role(role)
+        && tool_access::is_writer(tool)
+        && !tool_access::is_personal_tool(tool);
+    if !counts || !tool_access::succeeds(&tried.last()?.outcome) {
         return None;
     }
-    let title = format!("{} lets a {role} change something", bout.aim.place);
+    let title = format!("{} lets a {role} change something", trial.aim.place);
     let what = format!("the call of {} succeeded, whose role is to look only", who.name);
     Some(
         Hit::suspected(title, what)
@@ -260,11 +263,11 @@ mod tests {
 
     use super::*;
     use crate::attack::Identity;
-    use crate::attacks::testing::{Room, answers, args, comes};
+    use crate::attacks::testing::{TestTarget, answers, args, comes};
 
-    fn room(tool: Value) -> Room {
+    fn room(tool: Value) -> TestTarget {
         let name = tool["name"].as_str().unwrap().to_owned();
-        let mut room = Room::of_tools(&[tool]);
+        let mut room = TestTarget::of_tools(&[tool]);
         room.works(&name, Map::from_iter([("value".into(), json!("on"))]), &answers("ok"));
         for (name, role) in [("root", "admin"), ("vic", "viewer")] {
             room.powers.identities.push(Identity {

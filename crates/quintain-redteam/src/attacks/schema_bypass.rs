@@ -9,8 +9,8 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
-use super::deeds;
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind};
+use super::tool_actions;
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial};
 
 pub(super) struct SchemaBypass;
 
@@ -58,8 +58,8 @@ impl Attack for SchemaBypass {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        let tools = field.tools().filter(|(_, tool)| deeds::may_call(field, tool));
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
+        let tools = field.tools().filter(|(_, tool)| tool_actions::may_call(field, tool));
         tools
             .filter_map(|(server, tool)| {
                 let name = tool.name()?;
@@ -105,19 +105,19 @@ impl Attack for SchemaBypass {
         chosen.into_iter().enumerate().map(attempt).collect()
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         (set.len() == 1).then_some((0, Indicator::Succeeds))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let works = bout.baseline().is_some_and(|exchange| accepted(&exchange.outcome));
-        let taken = bout.tried.iter().filter(|tried| {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let works = trial.baseline().is_some_and(|exchange| accepted(&exchange.outcome));
+        let taken = trial.tried.iter().filter(|tried| {
             works && tried.last().is_some_and(|exchange| accepted(&exchange.outcome))
         });
         taken
             .map(|tried| {
                 let form = &tried.attempt.form;
-                let title = format!("{} accepts what its schema forbids ({form})", bout.aim.place);
+                let title = format!("{} accepts what its schema forbids ({form})", trial.aim.place);
                 let what = "the call succeeded with arguments that the schema forbids";
                 Hit::confirmed(title, what).by(tried).fault("unchecked").sign(Indicator::Succeeds)
             })
@@ -146,12 +146,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args, comes};
+    use crate::attacks::testing::{TestTarget, answers, args, comes};
 
-    fn room() -> Room {
+    fn room() -> TestTarget {
         let schema = json!({"type": "object", "required": ["guests"], "additionalProperties": false,
             "properties": {"guests": {"type": "integer", "minimum": 1, "maximum": 8}}});
-        let mut room = Room::of_tools(&[json!({"name": "book", "inputSchema": schema})]);
+        let mut room = TestTarget::of_tools(&[json!({"name": "book", "inputSchema": schema})]);
         let innocent = json!({"guests": 2}).as_object().unwrap().clone();
         room.works("book", innocent, &answers("Booked."));
         room

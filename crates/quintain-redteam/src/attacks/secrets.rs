@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::leaks::{self, Known, Leak};
 use super::{listed, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, TargetView, Trial};
 use crate::knowledge::{put, words};
 
 pub(super) struct Secrets;
@@ -67,7 +67,7 @@ impl Attack for Secrets {
         true
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         let detectors = leaks::detectors(Family::Secret);
         let mut hits = Vec::new();
         for listed in listed::texts(field) {
@@ -85,7 +85,7 @@ impl Attack for Secrets {
         hits
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = leaks::aims(field);
         for aim in &mut aims {
             aim.by_design = aim.place.tool().and_then(hands_out);
@@ -117,23 +117,23 @@ impl Attack for Secrets {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let kinds = leaks::detectors(Family::Secret).into_iter();
         let kinds = kinds.map(|one| one.meta().id.to_owned()).collect();
         (set.len() == 1).then(|| (0, Indicator::leaks(kinds)))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let detectors = leaks::detectors(Family::Secret);
         let mut hits = Vec::new();
-        for tried in bout.tried {
-            let known = Known::of(bout.field, tried);
+        for tried in trial.tried {
+            let known = Known::of(trial.field, tried);
             let Some(last) = tried.last() else { continue };
             let found = leaks::in_outcome(&last.outcome, &detectors, &known);
             let all: Vec<&Leak> = found.iter().collect();
             let Some(first) = all.first() else { continue };
             let argument = &tried.attempt.role;
-            let place = match &bout.aim.place {
+            let place = match &trial.aim.place {
                 Place::Tool { server, tool } if !argument.is_empty() => Place::Argument {
                     server: server.clone(),
                     tool: tool.clone(),
@@ -143,7 +143,7 @@ impl Attack for Secrets {
             };
             // What the innocent answer has is told with that one.
             let innocent = !argument.is_empty()
-                && bout.baseline().is_some_and(|baseline| {
+                && trial.baseline().is_some_and(|baseline| {
                     let known = leaks::in_outcome(&baseline.outcome, &detectors, &known);
                     all.iter().all(|leak| known.iter().any(|other| other.masked == leak.masked))
                 });
@@ -154,7 +154,7 @@ impl Attack for Secrets {
             let mut hit = judged(&all, title, leaks::told(&all)).by(tried).at(place);
             hit.pointer = Some(first.pointer.clone());
             hit = hit.sign(Indicator::leaks(all.iter().map(|leak| leak.kind.to_owned()).collect()));
-            if let Some(design) = &bout.aim.by_design {
+            if let Some(design) = &trial.aim.by_design {
                 hit = hit.severity(Severity::Info).note(design.clone());
             }
             hits.push(hit.fault(if argument.is_empty() { "answer" } else { "error" }));
@@ -214,12 +214,12 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, args, comes};
+    use crate::attacks::testing::{TestTarget, answers, args, comes};
 
     const KEY: &str = "ghp_k3Jd82mQpZx71LsVbN4tRw9YcE5uHa0GfTiO";
 
-    fn room() -> Room {
-        Room::with_argument("show_settings", "region", "eu")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("show_settings", "region", "eu")
     }
 
     #[test]
@@ -250,7 +250,8 @@ mod tests {
     #[test]
     fn listed_values_are_tried_in_their_turn() {
         let schema = json!({"properties": {"region": {"enum": ["eu", "us"]}}});
-        let mut room = Room::of_tools(&[json!({"name": "sync_region", "inputSchema": schema})]);
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "sync_region", "inputSchema": schema})]);
         room.works("sync_region", Map::from_iter([("region".into(), json!("eu"))]), &answers("ok"));
         let hits = room.fight(&Secrets, |attempt| match args(attempt)["region"].as_str() {
             Some("us") => answers("could not connect to postgres://app:s3cr3tPw9@db.acme.io/x"),
@@ -261,7 +262,7 @@ mod tests {
 
     #[test]
     fn echoes_and_placeholders_are_nothing() {
-        let room = Room::with_argument("check_key", "value", KEY);
+        let room = TestTarget::with_argument("check_key", "value", KEY);
         assert!(room.fight(&Secrets, |_| answers(&format!("you sent {KEY}"))).is_empty());
         let room = self::room();
         for text in
@@ -273,11 +274,11 @@ mod tests {
 
     #[test]
     fn secrets_in_the_surface_need_no_call() {
-        let room = Room::of_tools(&[json!({"name": "t", "inputSchema": {"properties":
+        let room = TestTarget::of_tools(&[json!({"name": "t", "inputSchema": {"properties":
             {"token": {"type": "string", "default": KEY}}}})]);
         let hits = Secrets.inspect(&room.field());
         assert_eq!((hits.len(), hits[0].fault), (1, "surface"));
-        let clean = Room::of_tools(&[
+        let clean = TestTarget::of_tools(&[
             json!({"name": "t", "description": "Needs a token such as ghp_xxxxxxxx"}),
         ]);
         assert!(Secrets.inspect(&clean.field()).is_empty());
@@ -285,7 +286,7 @@ mod tests {
 
     #[test]
     fn handing_out_secrets_can_be_the_purpose() {
-        let room = Room::with_argument("get_access_token", "scope", "read");
+        let room = TestTarget::with_argument("get_access_token", "scope", "read");
         let hits = room.fight(&Secrets, |_| answers(KEY));
         assert!(!hits.is_empty());
         assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Info)));

@@ -5,7 +5,9 @@ use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, Answer, SESSION, of_role, served};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, HttpRequest, Need, Tried};
+use crate::attack::{
+    Aim, Attack, Attempt, Brief, Hit, HttpRequest, Need, TargetView, Trial, Tried,
+};
 
 pub(super) struct SessionHijack;
 
@@ -65,7 +67,7 @@ impl Attack for SessionHijack {
         &[Need::Http]
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         if !field.powers.http {
             return Vec::new();
         }
@@ -110,8 +112,9 @@ impl Attack for SessionHijack {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial
+            .sets()
             .filter_map(|(set, tried)| if set == IDS { guessed(&tried) } else { stolen(&tried) })
             .collect()
     }
@@ -213,10 +216,10 @@ mod tests {
     use super::*;
     use crate::attack::Identity;
     use crate::attacks::http::testing::{lists, replies, request, unauthorized};
-    use crate::attacks::testing::{Room, comes};
+    use crate::attacks::testing::{TestTarget, comes};
 
-    fn room() -> Room {
-        let mut room = Room::of_tools(&[json!({"name": "list_rooms"})]);
+    fn room() -> TestTarget {
+        let mut room = TestTarget::of_tools(&[json!({"name": "list_rooms"})]);
         (room.powers.http, room.powers.credentials) = (true, true);
         room.powers.identities = vec![Identity::default(), Identity::default()];
         room

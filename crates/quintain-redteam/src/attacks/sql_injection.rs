@@ -1,6 +1,6 @@
 //! Text that becomes part of an SQL statement.
 
-mod volley;
+mod attempt_builder;
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 use regex::Regex;
 
-use self::volley::Volley;
-use super::{pairs, purpose, traces};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use self::attempt_builder::AttemptBuilder;
+use super::{pairs, tool_contract, traces};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct SqlInjection;
 
@@ -83,47 +83,47 @@ impl Attack for SqlInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.extend(field.numbers());
-        aims.retain(|aim| !purpose::is_query(field, aim));
+        aims.retain(|aim| !tool_contract::is_query(field, aim));
         aims
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        let careful = purpose::changes_data(aim);
-        let mut volley = Volley::new(aim, brief, careful);
+        let careful = tool_contract::changes_data(aim);
+        let mut attempt_builder = AttemptBuilder::new(aim, brief, careful);
         if aim.is(Kind::Number) {
-            volley.numeric();
-            volley.comment();
-            return volley.made;
+            attempt_builder.numeric();
+            attempt_builder.comment();
+            return attempt_builder.made;
         }
-        volley.quotes();
-        if volley.innocent.parse::<f64>().is_ok() {
-            volley.numeric();
+        attempt_builder.quotes();
+        if attempt_builder.innocent.parse::<f64>().is_ok() {
+            attempt_builder.numeric();
         }
-        volley.conditions();
-        if volley.is_name() {
-            volley.names();
+        attempt_builder.conditions();
+        if attempt_builder.is_name() {
+            attempt_builder.names();
         }
         let first = aim.kinds.first().copied().unwrap_or(Kind::Other);
         if matches!(first, Kind::Filter | Kind::Id | Kind::Name | Kind::Text | Kind::Other) {
-            volley.comment();
-            volley.conditions_of_innocent();
-            volley.failures();
+            attempt_builder.comment();
+            attempt_builder.conditions_of_innocent();
+            attempt_builder.failures();
         }
         if matches!(first, Kind::Filter | Kind::Id | Kind::Name | Kind::Text) {
-            volley.statements();
+            attempt_builder.statements();
         }
         if matches!(first, Kind::Filter | Kind::Id) {
-            volley.double_quotes();
-            volley.union();
-            volley.waits();
+            attempt_builder.double_quotes();
+            attempt_builder.union();
+            attempt_builder.waits();
         }
-        volley.made
+        attempt_builder.made
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         match set {
             [only] if only.role == WAITS => None,
             [only] => only.foretells().map(|sign| (0, sign)),
@@ -131,20 +131,21 @@ impl Attack for SqlInjection {
         }
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut hits = Vec::new();
-        for (_, set) in bout.sets() {
+        for (_, set) in trial.sets() {
             let Some(first) = set.first() else { continue };
             let what = match set.as_slice() {
                 [only] => {
-                    traces::seen(only).or_else(|| computed(only)).or_else(|| waited(bout, only))
+                    traces::seen(only).or_else(|| computed(only)).or_else(|| waited(trial, only))
                 }
-                [_, _] => error_pair(bout, &set),
+                [_, _] => error_pair(trial, &set),
                 _ => pairs::differ(&set),
             };
             hits.extend(what.map(|what| {
                 let form = &first.attempt.form;
-                let title = format!("{} becomes part of an SQL statement ({form})", bout.aim.place);
+                let title =
+                    format!("{} becomes part of an SQL statement ({form})", trial.aim.place);
                 let hit = Hit::confirmed(title, what).by(first).fault("statement");
                 match set.as_slice() {
                     [only] if only.attempt.role != WAITS => hit.said(only, &only.attempt.role),
@@ -164,7 +165,7 @@ fn computed(tried: &Tried) -> Option<String> {
 }
 
 /// An error of the database after one quote, and none after two or without.
-fn error_pair(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
+fn error_pair(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
     let of = |role: &str| set.iter().find(|tried| tried.attempt.role == role);
     let error = |text: &str| {
         let found = ERRORS.as_ref()?.find(text).map(|found| found.as_str().to_owned());
@@ -173,7 +174,7 @@ fn error_pair(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
     let quote = of("quote")?;
     let found = error(&quote.said())?;
     let innocent =
-        bout.baseline().is_some_and(|exchange| error(&exchange.outcome.said()).is_none());
+        trial.baseline().is_some_and(|exchange| error(&exchange.outcome.said()).is_none());
     let doubled = of("doubled")?;
     let fine = doubled.last()?.outcome.is_answer() && error(&doubled.said()).is_none();
     (innocent && fine)
@@ -182,13 +183,13 @@ fn error_pair(bout: &Bout<'_>, set: &[&Tried]) -> Option<String> {
 
 /// An answer that takes as long as the statement waits; neither the innocent call nor statements of
 /// other databases do.
-fn waited(bout: &Bout<'_>, tried: &Tried) -> Option<String> {
+fn waited(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     let took = |tried: &Tried| tried.last().map_or(Duration::MAX, |exchange| exchange.took);
     let is_wait = |tried: &&Tried| tried.attempt.role == WAITS;
-    let mut others = bout.tried.iter().filter(is_wait);
+    let mut others = trial.tried.iter().filter(is_wait);
     let set = tried.attempt.set;
     let alone = others.all(|other| other.attempt.set == set || took(other) < WAIT / 3);
-    let (slow, usual) = (took(tried), bout.baseline()?.took);
+    let (slow, usual) = (took(tried), trial.baseline()?.took);
     let waits = is_wait(&tried) && alone && usual < WAIT / 3 && slow >= WAIT && slow < WAIT * 3;
     waits.then(|| {
         let (slow, usual) = (slow.as_millis(), usual.as_millis());
@@ -201,12 +202,12 @@ mod tests {
     use quintain_evidence::evidence::{Evidence, Observation};
     use serde_json::json;
 
-    use super::volley::tame;
+    use super::attempt_builder::tame;
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        Room::with_argument("find_user", "query", "ann")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("find_user", "query", "ann")
     }
 
     fn text(attempt: &Attempt) -> String {
@@ -283,13 +284,13 @@ mod tests {
         let property = json!({"type": "string", "description": "SQL query"});
         let schema =
             json!({"type": "object", "properties": {"query": property, "sql": {"type": "string"}}});
-        let room = Room::of_tools(&[json!({"name": "read_query", "inputSchema": schema})]);
+        let room = TestTarget::of_tools(&[json!({"name": "read_query", "inputSchema": schema})]);
         assert!(SqlInjection.aims(&room.field()).is_empty());
     }
 
     #[test]
     fn tools_that_change_data_get_nothing_that_holds_for_every_row() {
-        let room = Room::with_argument("update_user", "name", "ann");
+        let room = TestTarget::with_argument("update_user", "name", "ann");
         for attempt in SqlInjection.attempts(&room.knowledge.aims[0], &room.brief()) {
             let text = text(&attempt);
             assert!(!text.contains(" OR ") && !text.starts_with("ann';"), "{text}");
@@ -300,22 +301,22 @@ mod tests {
     fn quotes_of_the_innocent_value_do_not_spoil_ours() {
         assert_eq!(tame("'users'}]".into()), "users");
         assert_eq!(tame("Ann-Marie 2".into()), "Ann-Marie 2");
-        let room = Room::with_argument("describe", "table_name", "[{'name': 'users'}]");
+        let room = TestTarget::with_argument("describe", "table_name", "[{'name': 'users'}]");
         let attempts = SqlInjection.attempts(&room.knowledge.aims[0], &room.brief());
         assert!(attempts.iter().any(|attempt| text(attempt).starts_with("users/*")));
     }
 
     #[test]
     fn numbers_and_names_get_their_own_forms() {
-        let forms = |room: &Room| {
+        let forms = |room: &TestTarget| {
             let aims = SqlInjection.aims(&room.field());
             let attempts = SqlInjection.attempts(&aims[0], &room.brief());
             attempts.into_iter().map(|attempt| attempt.form).collect::<Vec<_>>().join("; ")
         };
         let schema = json!({"type": "object", "properties": {"year": {"type": "integer"}}});
-        let number = Room::of_tools(&[json!({"name": "since", "inputSchema": schema})]);
+        let number = TestTarget::of_tools(&[json!({"name": "since", "inputSchema": schema})]);
         assert!(forms(&number).contains("after a number") && !forms(&number).contains("quote"));
         assert!(forms(&number).contains("a comment behind"));
-        assert!(forms(&Room::with_argument("list", "sort_by", "price")).contains("as order"));
+        assert!(forms(&TestTarget::with_argument("list", "sort_by", "price")).contains("as order"));
     }
 }

@@ -8,9 +8,9 @@ use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
-use super::{deeds, reach};
+use super::{reach, tool_actions};
 use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Listener, Need, Nonce, Tried,
+    Aim, Attack, Attempt, Brief, Hit, Kind, Listener, Need, Nonce, TargetView, Trial, Tried,
 };
 use crate::knowledge::words;
 
@@ -65,7 +65,7 @@ impl Attack for Ssrf {
         &[Need::SameHost]
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts_in_modes(&KINDS, false);
         aims.retain(|aim| {
             aim.is(Kind::Url) || aim.is(Kind::Host) || aim.is(Kind::Path) || is_markup(aim)
@@ -106,15 +106,15 @@ impl Attack for Ssrf {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        if matches!(bout.aim.place, Place::Header { .. }) {
-            return bout.tried.iter().flat_map(|tried| headers::hits(bout, tried)).collect();
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        if matches!(trial.aim.place, Place::Header { .. }) {
+            return trial.tried.iter().flat_map(|tried| headers::hits(trial, tried)).collect();
         }
-        let named = is_named(bout);
-        let mut hits: Vec<Hit> = bout
+        let named = is_named(trial);
+        let mut hits: Vec<Hit> = trial
             .tried
             .iter()
-            .filter_map(|tried| Some(hit(bout, tried, &connection(tried, named)?)))
+            .filter_map(|tried| Some(hit(trial, tried, &connection(tried, named)?)))
             .collect();
         // Where nothing is filtered, other notations say nothing new.
         if hits.iter().any(|hit| hit.fault == "unfiltered") {
@@ -125,7 +125,7 @@ impl Attack for Ssrf {
 }
 
 fn is_markup(aim: &Aim) -> bool {
-    words(&deeds::last_name(aim)).iter().any(|word| MARKUP.contains(&word.as_str()))
+    words(&tool_actions::last_name(aim)).iter().any(|word| MARKUP.contains(&word.as_str()))
 }
 
 /// All addresses for one mark, in the same order for every mark.
@@ -174,9 +174,9 @@ fn addresses(aim: &Aim, listener: &Listener, nonce: &Nonce) -> Vec<(&'static str
 }
 
 /// Whether the tool says itself that it fetches from the very address of the listener.
-fn is_named(bout: &Bout<'_>) -> bool {
-    let told = deeds::tool_of(bout.field, bout.aim).map(|tool| tool.raw().to_string());
-    let origin = bout.tried.first().map(|tried| tried.attempt.role.as_str());
+fn is_named(trial: &Trial<'_>) -> bool {
+    let told = tool_actions::tool_of(trial.field, trial.aim).map(|tool| tool.raw().to_string());
+    let origin = trial.tried.first().map(|tried| tried.attempt.role.as_str());
     told.zip(origin).is_some_and(|(told, origin)| !origin.is_empty() && told.contains(origin))
 }
 
@@ -197,8 +197,8 @@ fn connection(tried: &Tried, named: bool) -> Option<String> {
     })
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, request: &str) -> Hit {
-    let (place, form) = (&bout.aim.place, &tried.attempt.form);
+fn hit(trial: &Trial<'_>, tried: &Tried, request: &str) -> Hit {
+    let (place, form) = (&trial.aim.place, &tried.attempt.form);
     let what = format!("the listener was connected to: {request}");
     let fault = match form.as_str() {
         "redirect" => "redirect",
@@ -211,9 +211,9 @@ fn hit(bout: &Bout<'_>, tried: &Tried, request: &str) -> Hit {
     };
     let title = format!("{place} makes the server connect to its own machine ({form})");
     let hit = Hit::confirmed(title, what).by(tried).fault(fault);
-    let tool = deeds::tool_of(bout.field, bout.aim);
-    let fetches = tool.is_some_and(deeds::fetches) && bout.aim.is(Kind::Url);
-    if fault == "unfiltered" && fetches && !deeds::claims_limits(tool, &bout.aim.schema) {
+    let tool = tool_actions::tool_of(trial.field, trial.aim);
+    let fetches = tool.is_some_and(tool_actions::fetches) && trial.aim.is(Kind::Url);
+    if fault == "unfiltered" && fetches && !tool_actions::claims_limits(tool, &trial.aim.schema) {
         let note = "to fetch what it is given is the stated purpose of the tool, and it claims no limits: by design";
         return hit.severity(Severity::Low).note(note);
     }
@@ -227,7 +227,7 @@ mod tests {
 
     use super::*;
     use crate::attack::Action;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
     fn connected(request: String, host: &str) -> Evidence {
         let mut evidence = answers("done");
@@ -237,7 +237,7 @@ mod tests {
     }
 
     /// A server that connects to what the predicate lets through.
-    fn fetching(room: &Room, lets: impl Fn(&str) -> bool) -> Vec<Hit> {
+    fn fetching(room: &TestTarget, lets: impl Fn(&str) -> bool) -> Vec<Hit> {
         room.fight(&Ssrf, |attempt| {
             let url = attempt.payload.as_ref().unwrap().as_str().unwrap();
             if lets(url) {
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_connection_with_the_mark_is_proof() {
-        let room = Room::with_argument("subscribe", "callback", "https://example.com/");
+        let room = TestTarget::with_argument("subscribe", "callback", "https://example.com/");
         let hits = fetching(&room, |_| true);
         assert_eq!(hits[0].fault, "unfiltered");
         assert!(hits[0].note.is_none());
@@ -258,20 +258,20 @@ mod tests {
 
     #[test]
     fn fetching_is_by_design_unless_limits_are_claimed_or_kept() {
-        let open = Room::with_argument("fetch_page", "url", "https://example.com/");
+        let open = TestTarget::with_argument("fetch_page", "url", "https://example.com/");
         let hits = fetching(&open, |_| true);
         assert!(hits[0].note.is_some() && hits[0].severity == Some(Severity::Low));
         let hits = fetching(&open, |url| url.contains("2130706433"));
         assert_eq!(hits.len(), 1);
         assert_eq!((hits[0].fault, hits[0].severity), ("notation", None));
-        let mut shut = Room::with_argument("fetch_page", "url", "https://example.com/");
+        let mut shut = TestTarget::with_argument("fetch_page", "url", "https://example.com/");
         shut.surfaces[0].1.tools[0].0["description"] = json!("Private addresses are refused.");
         assert!(fetching(&shut, |_| true)[0].note.is_none());
     }
 
     #[test]
     fn echoes_and_connections_of_others_are_no_proof() {
-        let room = Room::with_argument("fetch_page", "url", "https://example.com/");
+        let room = TestTarget::with_argument("fetch_page", "url", "https://example.com/");
         assert!(fetching(&room, |_| false).is_empty());
         let other = |_: &Attempt| connected("GET /somethingelse HTTP/1.1".into(), "127.0.0.1:9");
         assert!(room.fight(&Ssrf, other).is_empty());
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_redirect_counts_only_where_it_leads_elsewhere() {
-        let room = Room::with_argument("fetch_mirror", "url", "https://example.com/");
+        let room = TestTarget::with_argument("fetch_mirror", "url", "https://example.com/");
         let follow = |host: &'static str| {
             room.fight(&Ssrf, move |attempt| {
                 if attempt.form == "redirect" {
@@ -295,14 +295,14 @@ mod tests {
 
     #[test]
     fn who_names_the_very_address_may_fetch_from_it() {
-        let mut room = Room::with_argument("fetch_mirror", "url", "https://example.com/");
+        let mut room = TestTarget::with_argument("fetch_mirror", "url", "https://example.com/");
         room.surfaces[0].1.tools[0].0["description"] = json!("Only from http://127.0.0.1:9.");
         assert!(fetching(&room, |url| url.starts_with("http://127.0.0.1:9/")).is_empty());
     }
 
     #[test]
     fn the_header_that_was_used_is_named() {
-        let mut room = Room::with_argument("show_icon", "id", "1");
+        let mut room = TestTarget::with_argument("show_icon", "id", "1");
         room.powers.http = true;
         let hits = room.fight(&Ssrf, |attempt| match &attempt.action {
             Action::Http(_) => connected(

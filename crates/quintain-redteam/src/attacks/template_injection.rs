@@ -6,8 +6,8 @@ use quintain_evidence::indicator::Indicator;
 use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 
-use super::{purpose, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Nonce, Tried};
+use super::{reach, tool_contract};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, Nonce, TargetView, Trial, Tried};
 
 pub(super) struct TemplateInjection;
 
@@ -102,11 +102,11 @@ impl Attack for TemplateInjection {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&KINDS, false);
         for aim in &mut aims {
-            let templates = purpose::of_templates(field, aim).filter(|_| !lists_names(aim));
-            aim.by_design = templates.or_else(|| purpose::of_code(field, aim));
+            let templates = tool_contract::of_templates(field, aim).filter(|_| !lists_names(aim));
+            aim.by_design = templates.or_else(|| tool_contract::of_code(field, aim));
         }
         aims
     }
@@ -148,16 +148,16 @@ impl Attack for TemplateInjection {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         only.foretells().map(|sign| (0, sign))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        let filled: Vec<&Tried> = bout.tried.iter().filter(|tried| is_filled_in(tried)).collect();
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        let filled: Vec<&Tried> = trial.tried.iter().filter(|tried| is_filled_in(tried)).collect();
         let harmless = filled.iter().all(|tried| only_computes(tried));
-        let note = bout.aim.by_design.as_deref().filter(|_| harmless);
-        filled.into_iter().map(|tried| hit(bout, tried, note)).collect()
+        let note = trial.aim.by_design.as_deref().filter(|_| harmless);
+        filled.into_iter().map(|tried| hit(trial, tried, note)).collect()
     }
 }
 
@@ -212,9 +212,9 @@ fn only_computes(tried: &Tried) -> bool {
     tried.attempt.form.starts_with("product") || tried.attempt.form.starts_with("notation")
 }
 
-fn hit(bout: &Bout<'_>, tried: &Tried, note: Option<&str>) -> Hit {
+fn hit(trial: &Trial<'_>, tried: &Tried, note: Option<&str>) -> Hit {
     let (form, shown) = (&tried.attempt.form, &tried.attempt.role);
-    let title = format!("{} is filled in as a template ({form})", bout.aim.place);
+    let title = format!("{} is filled in as a template ({form})", trial.aim.place);
     let what = format!("the answer holds {shown}, which only the template amounts to");
     let hit = Hit::confirmed(title, what).by(tried).fault("template").said(tried, shown);
     match note {
@@ -228,7 +228,7 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
     fn text(attempt: &Attempt) -> String {
         attempt.payload.as_ref().unwrap().as_str().unwrap().to_owned()
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn products_and_classes_behind_the_word_are_proof() {
-        let room = Room::with_argument("greet", "message", "hello");
+        let room = TestTarget::with_argument("greet", "message", "hello");
         let hits =
             room.fight(&TemplateInjection, |attempt| answers(&format!("Dear {}9", attempt.role)));
         assert_eq!(hits.len(), PRODUCTS.len() + DEEP.len() + 2);
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn repeated_texts_are_none() {
-        let room = Room::with_argument("greet", "message", "hello");
+        let room = TestTarget::with_argument("greet", "message", "hello");
         let echo = |attempt: &Attempt| answers(&format!("error in '{}'", text(attempt)));
         assert!(room.fight(&TemplateInjection, echo).is_empty());
         let stripped = |attempt: &Attempt| {
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_product_without_the_word_is_a_calculator() {
-        let room = Room::with_argument("calculate", "expression", "1 + 1");
+        let room = TestTarget::with_argument("calculate", "expression", "1 + 1");
         let hits = room.fight(&TemplateInjection, |attempt| {
             answers(attempt.role.trim_start_matches(attempt.nonce.as_str()))
         });
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn templates_by_contract_may_compute_but_not_look_behind() {
-        let room = Room::with_argument("render", "template", "hello {{name}}");
+        let room = TestTarget::with_argument("render", "template", "hello {{name}}");
         let all = room.fight(&TemplateInjection, |attempt| answers(&attempt.role));
         assert!(all.iter().all(|hit| hit.note.is_none()));
         let computed = room.fight(&TemplateInjection, |attempt| {
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_list_of_names_promises_no_arithmetic() {
         let mut room =
-            Room::of_tools(&[json!({"name": "render", "inputSchema": {"type": "object",
+            TestTarget::of_tools(&[json!({"name": "render", "inputSchema": {"type": "object",
             "properties": {"template": {"type": "string",
                 "description": "A template; {{ id }} and {{ amount }} are filled in"}}}})]);
         let args = Map::from_iter([("template".into(), json!("Paid {{ amount }}."))]);
@@ -290,7 +290,8 @@ mod tests {
 
     #[test]
     fn format_strings_are_tried_with_the_names_at_hand() {
-        let mut room = Room::of_tools(&[json!({"name": "mail", "inputSchema": {"type": "object",
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "mail", "inputSchema": {"type": "object",
             "properties": {"subject": {"type": "string", "description": "May hold {customer}"},
                 "to": {"type": "string"}}}})]);
         let args = Map::from_iter([("subject".into(), json!("x")), ("to".into(), json!("ann"))]);

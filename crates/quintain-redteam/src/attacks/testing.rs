@@ -10,38 +10,33 @@ use quintain_evidence::tool_call::ToolCall;
 use serde_json::{Map, Value, json};
 
 use crate::attack::{
-    Attack, Attempt, Bout, Brief, Field, Ground, Hit, Listener, MarkKey, Powers, Tried,
+    Attack, Attempt, Brief, CanaryFiles, Capabilities, Hit, Listener, MarkKey, TargetView, Trial,
+    Tried,
 };
 use crate::knowledge::{Baseline, Knowledge, aims};
 
 /// A target and what is known of it.
-pub(crate) struct Room {
+pub(crate) struct TestTarget {
     pub(crate) surfaces: Vec<(String, Surface)>,
     pub(crate) knowledge: Knowledge,
-    pub(crate) powers: Powers,
-    pub(crate) ground: Ground,
+    pub(crate) powers: Capabilities,
+    pub(crate) ground: CanaryFiles,
     pub(crate) listener: Listener,
 }
 
 /// The evidence of one call with this text as its answer.
 pub(crate) fn answers(text: &str) -> Evidence {
-    comes(Outcome::Reply(json!({"content": [{"type": "text", "text": text}]})))
+    comes(Outcome::says(text))
 }
 
 /// The evidence of one call with this outcome.
 pub(crate) fn comes(outcome: Outcome) -> Evidence {
-    let exchange = Exchange {
-        server: "s".into(),
-        method: "tools/call".into(),
-        sent: Value::Null,
-        outcome,
-        took: Duration::from_millis(1),
-        notices: Vec::new(),
-    };
+    let exchange = Exchange::new("s", "tools/call", Value::Null, outcome);
+    let exchange = exchange.within(Duration::from_millis(1));
     Evidence { exchanges: vec![exchange], ..Evidence::default() }
 }
 
-impl Room {
+impl TestTarget {
     /// A server that lists these tools; nothing is known of it yet.
     pub(crate) fn of_tools(tools: &[Value]) -> Self {
         let tools = tools.iter().cloned().map(Tool).collect();
@@ -49,15 +44,15 @@ impl Room {
         let mut room = Self {
             surfaces: vec![("s".into(), surface)],
             knowledge: Knowledge::default(),
-            powers: Powers { same_host: true, ..Powers::default() },
-            ground: Ground {
+            powers: Capabilities { same_host: true, ..Capabilities::default() },
+            ground: CanaryFiles {
                 root: PathBuf::from("/ground"),
                 canary: PathBuf::from("/ground/canary.txt"),
                 canary_text: "canarycanarycanary".into(),
                 bait: PathBuf::from("/ground/bait.txt"),
                 bait_text: "quintain-bait-text".to_owned(),
                 drop: PathBuf::from("/ground/drop"),
-                ..Ground::default()
+                ..CanaryFiles::default()
             },
             listener: Listener { host: "127.0.0.1".into(), port: 9, loopback: true },
         };
@@ -83,8 +78,8 @@ impl Room {
         self.knowledge.aims = aims(&self.surfaces, &self.knowledge);
     }
 
-    pub(crate) fn field(&self) -> Field<'_> {
-        Field {
+    pub(crate) fn field(&self) -> TargetView<'_> {
+        TargetView {
             surfaces: &self.surfaces,
             knowledge: &self.knowledge,
             powers: &self.powers,
@@ -118,7 +113,7 @@ impl Room {
                 .into_iter()
                 .map(|attempt| Tried { evidence: answer(&attempt), attempt })
                 .collect();
-            hits.extend(attack.detect(&Bout { field: &field, aim: &aim, tried: &tried }));
+            hits.extend(attack.detect(&Trial { field: &field, aim: &aim, tried: &tried }));
         }
         hits
     }

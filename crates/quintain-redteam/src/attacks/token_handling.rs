@@ -6,9 +6,9 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::weakness::Weakness;
 
 use super::http::{self, of_role, served};
-use super::nature;
+use super::tool_access;
 use crate::attack::{
-    Aim, Attack, Attempt, Bout, Brief, Field, Given, Hit, HttpRequest, Need, Token, Tried,
+    Aim, Attack, Attempt, Brief, Given, Hit, HttpRequest, Need, TargetView, Token, Trial, Tried,
 };
 
 pub(super) struct TokenHandling;
@@ -93,7 +93,7 @@ impl Attack for TokenHandling {
         &[Need::Http, Need::Credentials]
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         if !field.powers.http || !field.powers.credentials {
             return Vec::new();
         }
@@ -104,11 +104,12 @@ impl Attack for TokenHandling {
         }
         if field.powers.given.contains(&Given::ReadOnly) {
             let writers = field.knowledge.baselines.iter().filter_map(|baseline| {
-                let tool = nature::tool_of(field, baseline)?;
-                let writes = nature::is_writer(tool) && nature::may_be_called(field, tool);
+                let tool = tool_access::tool_of(field, baseline)?;
+                let writes =
+                    tool_access::is_writer(tool) && tool_access::may_be_called(field, tool);
                 let tool = tool.name()?.to_owned();
                 let place = Place::Tool { server: baseline.server.clone(), tool };
-                writes.then(|| nature::aim(place, Some(baseline)))
+                writes.then(|| tool_access::aim(place, Some(baseline)))
             });
             aims.extend(writers.take(MAX_WRITERS));
         }
@@ -158,18 +159,18 @@ impl Attack for TokenHandling {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets().filter_map(|(_, tried)| judge(bout, &tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.sets().filter_map(|(_, tried)| judge(trial, &tried)).collect()
     }
 }
 
-fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let forged = of_role(tried, "forged")?;
     let (good, got) = (of_role(tried, "control").and_then(served)?, served(forged)?);
     let form = &forged.attempt.form;
-    if bout.aim.baseline.is_some() {
-        let tool = bout.field.tool(bout.aim.place.server(), bout.aim.place.tool()?)?;
-        let title = format!("{} takes {form}", bout.aim.place);
+    if trial.aim.baseline.is_some() {
+        let tool = trial.field.tool(trial.aim.place.server(), trial.aim.place.tool()?)?;
+        let title = format!("{} takes {form}", trial.aim.place);
         let what = "the call was served, where 403 is due";
         // Without a claim, that it writes is read from its name.
         let sure = tool.hint("readOnlyHint") == Some(false);
@@ -203,10 +204,11 @@ mod tests {
 
     use super::*;
     use crate::attacks::http::testing::{lists, replies, request, unauthorized};
-    use crate::attacks::testing::{Room, answers};
+    use crate::attacks::testing::{TestTarget, answers};
 
-    fn room() -> Room {
-        let mut room = Room::of_tools(&[json!({"name": "whoami"}), json!({"name": "book_room"})]);
+    fn room() -> TestTarget {
+        let mut room =
+            TestTarget::of_tools(&[json!({"name": "whoami"}), json!({"name": "book_room"})]);
         room.works("whoami", Map::new(), &answers("ada"));
         room.works("book_room", Map::new(), &answers("ok"));
         (room.powers.http, room.powers.credentials) = (true, true);

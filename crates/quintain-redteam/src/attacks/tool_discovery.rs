@@ -7,8 +7,8 @@ use quintain_evidence::tool_call::ToolCall;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Value, json};
 
-use super::{listed, names, nature, reach};
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Tried};
+use super::{listed, names, reach, tool_access};
+use crate::attack::{Action, Aim, Attack, Attempt, Brief, Hit, TargetView, Trial, Tried};
 
 pub(super) struct ToolDiscovery;
 
@@ -62,7 +62,7 @@ impl Attack for ToolDiscovery {
         true
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         let shown = names::listed(field);
         let mut hits = Vec::new();
         for listed in listed::texts(field) {
@@ -79,12 +79,12 @@ impl Attack for ToolDiscovery {
         hits
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = Vec::new();
         for (server, surface) in field.surfaces {
             let mut add = |message: &str| {
                 let place = Place::Message { server: server.clone(), message: message.to_owned() };
-                aims.push(nature::aim(place, None));
+                aims.push(tool_access::aim(place, None));
             };
             if !surface.tools.is_empty() {
                 add("tools/call");
@@ -132,17 +132,17 @@ impl Attack for ToolDiscovery {
         attempts
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.tried.iter().filter_map(|tried| judge(bout, tried)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.tried.iter().filter_map(|tried| judge(trial, tried)).collect()
     }
 }
 
-fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let Action::Steps { identity, .. } = &tried.attempt.action else { return None };
     let said = tried.said();
-    let identities = &bout.field.powers.identities;
+    let identities = &trial.field.powers.identities;
     let own = identities.get(*identity).map(|one| &one.tools).filter(|tools| !tools.is_empty());
-    let place = &bout.aim.place;
+    let place = &trial.aim.place;
     let whole = |name: &str| {
         let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_-".contains(c));
         said.match_indices(name).any(|(at, _)| {
@@ -162,7 +162,7 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
             return Some(hit.fault("error").said(tried, name));
         }
     }
-    let shown = names::listed(bout.field);
+    let shown = names::listed(trial.field);
     let unlisted: Vec<String> = names::in_text(&said)
         .into_iter()
         .filter(|name| {
@@ -171,7 +171,7 @@ fn judge(bout: &Bout<'_>, tried: &Tried) -> Option<Hit> {
         .collect();
     // A list names others, too: one odd word says little.
     let listed =
-        bout.field.tools().filter_map(|(_, tool)| tool.name()).filter(|name| whole(name)).count();
+        trial.field.tools().filter_map(|(_, tool)| tool.name()).filter(|name| whole(name)).count();
     if unlisted.is_empty() || listed == 0 {
         return None;
     }
@@ -187,11 +187,11 @@ mod tests {
 
     use super::*;
     use crate::attack::Identity;
-    use crate::attacks::testing::{Room, comes};
+    use crate::attacks::testing::{TestTarget, comes};
 
-    fn room() -> Room {
+    fn room() -> TestTarget {
         let mut room =
-            Room::of_tools(&[json!({"name": "list_users"}), json!({"name": "export_users"})]);
+            TestTarget::of_tools(&[json!({"name": "list_users"}), json!({"name": "export_users"})]);
         let identity = |name: &str, tools: &[&str]| Identity {
             name: name.into(),
             tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
@@ -233,7 +233,8 @@ mod tests {
 
     #[test]
     fn descriptions_are_read() {
-        let tool = |text: &str| Room::of_tools(&[json!({"name": "a_b", "description": text})]);
+        let tool =
+            |text: &str| TestTarget::of_tools(&[json!({"name": "a_b", "description": text})]);
         let hits = ToolDiscovery.inspect(&tool("Use the purge_all tool first.").field());
         assert_eq!((hits.len(), hits[0].severity), (1, Some(Severity::Info)));
         assert!(ToolDiscovery.inspect(&tool("Use the a_b tool with user_id.").field()).is_empty());

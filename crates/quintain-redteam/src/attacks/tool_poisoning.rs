@@ -10,7 +10,7 @@ use quintain_evidence::weakness::Weakness;
 
 use self::hidden::{Class, Hidden};
 use super::listed::{self, Listed};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, TargetView, Trial};
 
 pub(super) struct ToolPoisoning;
 
@@ -67,11 +67,11 @@ impl Attack for ToolPoisoning {
         true
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         listed::texts(field).iter().flat_map(of_text).collect()
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         turned::aims(field)
     }
 
@@ -79,8 +79,8 @@ impl Attack for ToolPoisoning {
         turned::attempts(aim, brief)
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        turned::hits(bout)
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        turned::hits(trial)
     }
 }
 
@@ -154,10 +154,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
     fn hits(tool: serde_json::Value) -> Vec<Hit> {
-        ToolPoisoning.inspect(&Room::of_tools(&[tool]).field())
+        ToolPoisoning.inspect(&TestTarget::of_tools(&[tool]).field())
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn schemas_prompts_resources_and_instructions_are_read() {
-        let mut room = Room::of_tools(&[json!({"name": "t", "inputSchema": {"properties": {
+        let mut room = TestTarget::of_tools(&[json!({"name": "t", "inputSchema": {"properties": {
             "a": {"description": "x\u{200b}y"}, "b": {"enum": ["\u{202e}z"]},
             "c": {"default": "q\u{2063}"}}},
             "annotations": {"title": "T\u{3164}"}})]);

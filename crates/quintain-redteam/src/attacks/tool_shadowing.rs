@@ -10,7 +10,7 @@ use quintain_evidence::weakness::Weakness;
 
 use self::skeleton::{mixes_scripts, skeleton};
 use super::listed;
-use crate::attack::{Attack, Field, Hit};
+use crate::attack::{Attack, Hit, TargetView};
 use crate::knowledge::words;
 
 pub(super) struct ToolShadowing;
@@ -64,7 +64,7 @@ impl Attack for ToolShadowing {
         true
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         let mut hits = names(field);
         hits.extend(mentions(field));
         hits
@@ -74,7 +74,7 @@ impl Attack for ToolShadowing {
 /// A tool and where it is.
 type Named<'s> = (&'s str, &'s str);
 
-fn names(field: &Field<'_>) -> Vec<Hit> {
+fn names(field: &TargetView<'_>) -> Vec<Hit> {
     let tools: Vec<Named<'_>> =
         field.tools().filter_map(|(server, tool)| Some((server, tool.name()?))).collect();
     let mut alike: BTreeMap<String, Vec<Named<'_>>> = BTreeMap::new();
@@ -142,7 +142,7 @@ fn at(server: &str, tool: &str) -> Place {
 }
 
 /// Texts of one server that name tools of another one.
-fn mentions(field: &Field<'_>) -> Vec<Hit> {
+fn mentions(field: &TargetView<'_>) -> Vec<Hit> {
     // A name of one word is a word of prose.
     let foreign: Vec<Named<'_>> = field
         .tools()
@@ -188,10 +188,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
     fn hits(servers: &[&[Value]]) -> Vec<Hit> {
-        let mut room = Room::of_tools(&[]);
+        let mut room = TestTarget::of_tools(&[]);
         room.surfaces = servers
             .iter()
             .enumerate()

@@ -6,9 +6,9 @@ use quintain_evidence::surface::Tool;
 use quintain_evidence::weakness::Weakness;
 use serde_json::{Map, Value};
 
-use super::nature;
-use crate::attack::{Attack, Field, Hit, Kind};
-use crate::knowledge::{classify, words};
+use super::tool_access;
+use crate::attack::{Attack, Hit, Kind, TargetView};
+use crate::knowledge::{Sense, classify, words};
 
 pub(super) struct ToxicFlow;
 
@@ -60,11 +60,6 @@ const FOREIGN: &str = "\
     url html issue issues comment comments review reviews feedback ticket tickets post posts \
     feed feeds rss tweet tweets news thread threads replies history";
 
-/// What sends.
-const SENDING: &str = "\
-    send post publish upload forward share tweet notify submit reply webhook transmit broadcast \
-    comment message";
-
 /// What could be sent, and is not.
 const HOLDING: &str = "draft preview compose template validate";
 
@@ -75,9 +70,6 @@ const WHERE: &str = "\
 
 /// Things that are seen by others when they are made.
 const SHOWN: &str = "issue comment gist pull tweet post review release";
-
-/// Ways to make them.
-const MAKING: &str = "create add post publish submit write open reply";
 
 /// What machines write about themselves.
 const NEUTRAL: &str = "console log logs error errors schema schemas type types";
@@ -95,7 +87,7 @@ impl Attack for ToxicFlow {
         true
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         let several = field.surfaces.len() > 1;
         let pick = |is: fn(&Tool) -> bool| -> Vec<String> {
             let found = field.tools().filter(|(_, tool)| is(tool));
@@ -145,7 +137,7 @@ fn name_words(tool: &Tool) -> Vec<String> {
 }
 
 fn has(found: &[String], known: &str) -> bool {
-    found.iter().any(|word| nature::has(known, word))
+    found.iter().any(|word| tool_access::has(known, word))
 }
 
 fn properties(tool: &Tool) -> impl Iterator<Item = (&String, &Value)> {
@@ -178,7 +170,7 @@ fn takes_any_url(tool: &Tool) -> bool {
 
 fn is_private(tool: &Tool) -> bool {
     let found = name_words(tool);
-    nature::is_reader(tool)
+    tool_access::is_reader(tool)
         && has(&found, PRIVATE)
         && !has(&found, HOLDING)
         && !has(&found, NEUTRAL)
@@ -187,9 +179,9 @@ fn is_private(tool: &Tool) -> bool {
 fn brings_in(tool: &Tool) -> bool {
     let found = name_words(tool);
     let open_world = tool.hint("openWorldHint") == Some(true);
-    let reads = nature::is_reader(tool);
+    let reads = tool_access::is_reader(tool);
     let foreign = has(&found, FOREIGN) && !has(&found, NEUTRAL);
-    let fetches = takes_any_url(tool) && !has(&found, SENDING);
+    let fetches = takes_any_url(tool) && !Sense::Sends.is_in(&found);
     (reads && (foreign || (open_world && has(&found, "search fetch browse"))))
         || (fetches && (reads || has(&found, "navigate scrape crawl goto visit")))
 }
@@ -203,11 +195,11 @@ fn sends_out(tool: &Tool) -> bool {
     if takes_any_url(tool) && tool.hint("readOnlyHint") != Some(true) {
         return true;
     }
-    let verb = found.iter().position(|word| nature::has(MAKING, word));
-    let makes = verb.is_some_and(|at| has(&found[at + 1..], SHOWN)) && nature::is_writer(tool);
-    let sends = found.first().is_some_and(|word| nature::has(SENDING, word))
-        || (has(&found, SENDING) && nature::is_writer(tool));
-    if (nature::is_reader(tool) && !nature::is_writer(tool)) || !(sends || makes) {
+    let verb = found.iter().position(|word| Sense::Publishes.is(word));
+    let makes = verb.is_some_and(|at| has(&found[at + 1..], SHOWN)) && tool_access::is_writer(tool);
+    let sends = found.first().is_some_and(|word| Sense::Sends.is(word))
+        || (Sense::Sends.is_in(&found) && tool_access::is_writer(tool));
+    if (tool_access::is_reader(tool) && !tool_access::is_writer(tool)) || !(sends || makes) {
         return false;
     }
     let mut places = properties(tool).filter(|(name, _)| has(&words(name), WHERE)).peekable();
@@ -219,7 +211,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
     fn tool(name: &str, args: &[&str]) -> Value {
         let properties: Map<String, Value> =
@@ -228,7 +220,7 @@ mod tests {
     }
 
     fn hits(tools: &[Value]) -> Vec<Hit> {
-        ToxicFlow.inspect(&Room::of_tools(tools).field())
+        ToxicFlow.inspect(&TestTarget::of_tools(tools).field())
     }
 
     #[test]

@@ -10,8 +10,8 @@ use quintain_evidence::indicator::Indicator;
 use quintain_evidence::weakness::Weakness;
 use serde_json::Value;
 
-use super::{deeds, reach};
-use crate::attack::{Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Tried};
+use super::{reach, tool_actions};
+use crate::attack::{Aim, Attack, Attempt, Brief, Hit, Kind, TargetView, Trial, Tried};
 
 pub(super) struct UnsafeUrlScheme;
 
@@ -63,13 +63,13 @@ impl Attack for UnsafeUrlScheme {
         WEAKNESS
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&[Kind::Url], true);
         // Who says that files are meant by it is not surprised by one.
         aims.retain(|aim| {
             let wants_files = aim.schema.to_string().contains("file:")
                 || reach::innocent(aim).is_some_and(|text| text.starts_with("file:"))
-                || deeds::tool_of(field, aim)
+                || tool_actions::tool_of(field, aim)
                     .and_then(|tool| tool.description())
                     .is_some_and(|text| text.contains("file:"));
             !wants_files
@@ -120,20 +120,20 @@ impl Attack for UnsafeUrlScheme {
         attempts
     }
 
-    fn expects(&self, set: &[Attempt], _: &Field<'_>) -> Option<(usize, Indicator)> {
+    fn expects(&self, set: &[Attempt], _: &TargetView<'_>) -> Option<(usize, Indicator)> {
         let [only] = set else { return None };
         only.foretells().filter(|_| only.form.starts_with("file:")).map(|sign| (0, sign))
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
-        bout.sets().filter_map(|(_, set)| judge(bout, &set)).collect()
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
+        trial.sets().filter_map(|(_, set)| judge(trial, &set)).collect()
     }
 }
 
-fn judge(bout: &Bout<'_>, set: &[&Tried]) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, set: &[&Tried]) -> Option<Hit> {
     let tried = set.iter().find(|tried| tried.attempt.role != BOGUS)?;
     let form = &tried.attempt.form;
-    let place = &bout.aim.place;
+    let place = &trial.aim.place;
     let title = format!("{place} takes an address of another scheme ({form})");
     let confirmed = |what: String, severity, fault| {
         Some(Hit::confirmed(title.clone(), what).by(tried).severity(severity).fault(fault))
@@ -221,10 +221,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
-    fn room() -> Room {
-        Room::with_argument("import_feed", "url", "https://example.org/feed")
+    fn room() -> TestTarget {
+        TestTarget::with_argument("import_feed", "url", "https://example.org/feed")
     }
 
     fn payload(attempt: &Attempt) -> String {
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn who_wants_file_addresses_is_not_asked() {
-        let room = Room::with_argument("read", "uri", "file:///srv/a.txt");
+        let room = TestTarget::with_argument("read", "uri", "file:///srv/a.txt");
         assert!(UnsafeUrlScheme.aims(&room.field()).is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::attack::Kind;
+use super::Kind;
 
 /// Words of names, and the kinds they speak for; the likeliest first.
 const NAMES: &[(&[&str], Kind)] = &[

@@ -4,8 +4,10 @@
 use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value};
 
+use super::lexicon::{
+    Sense, looks, says_destructive, sounds_destructive, tells, writes_where_told,
+};
 use super::modes::{is_switch, switch};
-use super::verbs::{begins, looks, says_destructive, sounds_destructive, tells, writes_where_told};
 use super::{is_destructive, words};
 
 /// How a call does harm.
@@ -17,48 +19,6 @@ pub enum Harm {
     Reconfigures,
 }
 
-/// Verbs that change permissions or settings, whatever stands behind them.
-const RECONFIGURES: [&str; 10] = [
-    "authorize",
-    "configure",
-    "demote",
-    "deny",
-    "grant",
-    "impersonate",
-    "permit",
-    "promote",
-    "reconfigure",
-    "whitelist",
-];
-/// Verbs that change settings if settings are what stands behind them.
-const CHANGES: [&str; 26] = [
-    "add",
-    "allow",
-    "append",
-    "apply",
-    "assign",
-    "change",
-    "create",
-    "edit",
-    "enable",
-    "generate",
-    "import",
-    "insert",
-    "issue",
-    "modify",
-    "patch",
-    "put",
-    "register",
-    "regenerate",
-    "replace",
-    "save",
-    "set",
-    "store",
-    "switch",
-    "toggle",
-    "update",
-    "write",
-];
 /// What settings, permissions, allow-lists and credentials are called.
 const SETTINGS: [&str; 38] = [
     "access",
@@ -156,12 +116,12 @@ fn reconfigures(tool: &Tool) -> bool {
     let name = tool.name().unwrap_or_default();
     let said = tool.description().unwrap_or_default();
     let first = said.split(['.', '\n']).next().unwrap_or_default();
-    let described = begins(tool, &CHANGES) && {
+    let described = Sense::Sets.begins(tool) && {
         // The object of the sentence, not what it is done with or for.
         let object: Vec<String> = words(first).into_iter().skip(1).take(3).collect();
         object.iter().any(|word| is_setting(word))
     };
-    (changes_settings(name) || begins(tool, &RECONFIGURES) || described) && !tells(tool)
+    (changes_settings(name) || Sense::Grants.begins(tool) || described) && !tells(tool)
 }
 
 /// Whether a name sounds as if settings, permissions or credentials were changed.
@@ -169,8 +129,8 @@ fn changes_settings(name: &str) -> bool {
     let name = words(name);
     let has = |known: &[&str]| name.iter().any(|word| known.contains(&word.as_str()));
     let api_key = name.windows(2).any(|pair| pair[0] == "api" && pair[1].starts_with("key"));
-    let changes = has(&CHANGES) || name.iter().any(|word| is_destructive(word));
-    has(&RECONFIGURES) || (changes && (has(&SETTINGS) || api_key))
+    let changes = Sense::Sets.is_in(&name) || name.iter().any(|word| is_destructive(word));
+    Sense::Grants.is_in(&name) || (changes && (has(&SETTINGS) || api_key))
 }
 
 fn is_setting(word: &str) -> bool {

@@ -93,7 +93,6 @@ fn looks_like_id(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
 
     use quintain_evidence::evidence::Outcome;
     use serde_json::json;
@@ -101,14 +100,7 @@ mod tests {
     use super::*;
 
     fn answer(result: Value) -> Exchange {
-        Exchange {
-            server: String::new(),
-            method: "tools/call".into(),
-            sent: Value::Null,
-            outcome: Outcome::Reply(result),
-            took: Duration::ZERO,
-            notices: Vec::new(),
-        }
+        Exchange::new("", "tools/call", Value::Null, Outcome::Reply(result))
     }
 
     fn values(result: Value) -> Vec<(String, Value)> {

@@ -44,12 +44,6 @@ const ENDINGS: [(&str, &[&str]); 12] = [
 const FOLDERS: [&str; 9] =
     ["dir", "directory", "folder", "cwd", "root", "repo", "repository", "workspace", "project"];
 const OUTPUTS: [&str; 8] = ["output", "out", "dest", "destination", "target", "save", "to", "new"];
-/// Tools that take away what they are given.
-const TAKES: [&str; 24] = [
-    "archive", "compress", "convert", "cut", "delete", "discard", "ingest", "merge", "move", "mv",
-    "organise", "organize", "pack", "process", "relocate", "remove", "rename", "rm", "shift",
-    "sort", "split", "sync", "transfer", "trash",
-];
 
 impl Hints {
     /// Paths for an argument of which this is said, the likeliest first.
@@ -62,7 +56,7 @@ impl Hints {
         let about = [said, tool.description()].map(Option::unwrap_or_default).join(" ");
         let tool = tool.name().unwrap_or_default();
         let verb = words(tool);
-        let takes = verb.iter().any(|word| TAKES.contains(&word.as_str()));
+        let takes = super::lexicon::Sense::TakesAway.is_in(&verb);
         let makes = verb.iter().any(|word| ["create", "mkdir", "new", "init"].contains(&&**word));
         let ending = ending(tool, name, &about);
         let suiting = |paths: &[PathBuf]| -> Vec<PathBuf> {

@@ -5,8 +5,8 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::surface::{Surface, Tool};
 use serde_json::{Map, Value};
 
+use super::Aim;
 use super::{Baseline, Draft, Knowledge, classify};
-use crate::attack::Aim;
 
 /// Deeper arguments are not looked at.
 const MAX_DEPTH: usize = 6;

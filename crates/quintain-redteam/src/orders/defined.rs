@@ -27,7 +27,9 @@ use quintain_evidence::finding::{Confidence, Place, Severity};
 use quintain_evidence::probe::{self, Step};
 use quintain_evidence::weakness::Weakness;
 
-use crate::attack::{Action, Aim, Attack, Attempt, Bout, Brief, Field, Hit, Kind, Need, Tried};
+use crate::attack::{
+    Action, Aim, Attack, Attempt, Brief, Hit, Kind, Need, TargetView, Trial, Tried,
+};
 use crate::attacks::leaks;
 use crate::attacks::reach::{attempt, plausible};
 
@@ -42,7 +44,7 @@ pub struct Defined {
     pub(crate) cwe: Vec<u32>,
     pub(crate) frameworks: Vec<&'static str>,
     pub(crate) needs: Vec<Need>,
-    pub(crate) shots: Shots,
+    pub(crate) body: AttackBody,
     /// Any of them will do.
     pub(crate) proofs: Vec<Proof>,
     /// Tools that must not be there at all, as patterns.
@@ -51,13 +53,13 @@ pub struct Defined {
 
 /// What is sent.
 #[derive(Debug)]
-pub(crate) enum Shots {
+pub(crate) enum AttackBody {
     /// Hostile values in the place of innocent ones.
     Payloads { reach: Reach, payloads: Vec<Payload> },
     /// Whole calls, as they stand.
-    Probes(Vec<Volley>),
+    Probes(Vec<CallForm>),
     /// Every harmless call that works once more, and these.
-    Again(Vec<Volley>),
+    Again(Vec<CallForm>),
 }
 
 /// One form of the attack: a value.
@@ -69,7 +71,7 @@ pub(crate) struct Payload {
 
 /// One form of the attack: a call, or several in a row.
 #[derive(Debug)]
-pub(crate) struct Volley {
+pub(crate) struct CallForm {
     pub(crate) form: String,
     pub(crate) shape: Shape,
     /// The step it is about, before anything is filled in.
@@ -100,7 +102,7 @@ impl Attack for Defined {
         !self.unwanted.is_empty()
     }
 
-    fn inspect(&self, field: &Field<'_>) -> Vec<Hit> {
+    fn inspect(&self, field: &TargetView<'_>) -> Vec<Hit> {
         let unwanted = field.tools().filter_map(|(server, tool)| {
             let name = tool.name().filter(|name| reach::matches(&self.unwanted, name))?;
             let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
@@ -110,22 +112,22 @@ impl Attack for Defined {
         unwanted.collect()
     }
 
-    fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
-        match &self.shots {
-            Shots::Payloads { reach, .. } => reach.aims(field),
-            Shots::Probes(probes) => with_places(Vec::new(), probes, field),
-            Shots::Again(probes) => with_places(leaks::aims(field), probes, field),
+    fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
+        match &self.body {
+            AttackBody::Payloads { reach, .. } => reach.aims(field),
+            AttackBody::Probes(probes) => with_places(Vec::new(), probes, field),
+            AttackBody::Again(probes) => with_places(leaks::aims(field), probes, field),
         }
     }
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
-        match &self.shots {
-            Shots::Payloads { payloads, .. } => {
-                let shots = payloads.iter().enumerate();
-                shots.filter_map(|(set, shot)| value(aim, brief, set, shot)).collect()
+        match &self.body {
+            AttackBody::Payloads { payloads, .. } => {
+                let body = payloads.iter().enumerate();
+                body.filter_map(|(set, shot)| value(aim, brief, set, shot)).collect()
             }
-            Shots::Probes(probes) => calls(probes, aim, brief),
-            Shots::Again(probes) => {
+            AttackBody::Probes(probes) => calls(probes, aim, brief),
+            AttackBody::Again(probes) => {
                 let mut attempts = leaks::again(aim, brief);
                 attempts.extend(calls(probes, aim, brief));
                 attempts
@@ -133,9 +135,9 @@ impl Attack for Defined {
         }
     }
 
-    fn detect(&self, bout: &Bout<'_>) -> Vec<Hit> {
+    fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let hit = |tried: &Tried| {
-            let sight = Sight::new(bout, tried, !matches!(self.shots, Shots::Payloads { .. }));
+            let sight = Sight::new(trial, tried, !matches!(self.body, AttackBody::Payloads { .. }));
             let seen = self.proofs_of(&sight).iter().filter_map(|proof| {
                 let fatal = proof.signs.iter().any(|sign| matches!(sign, Sign::Exit));
                 Some((proof.seen(&sight)?, fatal))
@@ -144,23 +146,23 @@ impl Attack for Defined {
             let (seen, fatal) =
                 seen.reduce(|best, one| if one.0.sure && !best.0.sure { one } else { best })?;
             let confidence = if seen.sure { Confidence::Confirmed } else { Confidence::Suspected };
-            let title = format!("{}: {} ({})", bout.aim.place, self.summary, tried.attempt.form);
+            let title = format!("{}: {} ({})", trial.aim.place, self.summary, tried.attempt.form);
             let mut hit = Hit::new(confidence, title, seen.what).by(tried);
             hit.pointer = seen.pointer;
             // The death of a server is reported once, whoever looks for it.
             Some(if fatal { hit.fault("death") } else { hit })
         };
-        bout.tried.iter().filter_map(hit).collect()
+        trial.tried.iter().filter_map(hit).collect()
     }
 }
 
 impl Defined {
     /// What proves that this attempt worked.
     fn proofs_of(&self, sight: &Sight<'_>) -> &[Proof] {
-        let (Shots::Probes(probes) | Shots::Again(probes)) = &self.shots else {
+        let (AttackBody::Probes(probes) | AttackBody::Again(probes)) = &self.body else {
             return &self.proofs;
         };
-        let own = sight.shot().and_then(|at| probes.get(at)).map(|volley| &volley.own);
+        let own = sight.shot().and_then(|at| probes.get(at)).map(|call_form| &call_form.own);
         own.filter(|own| !own.is_empty()).unwrap_or(&self.proofs)
     }
 }
@@ -173,25 +175,25 @@ fn value(aim: &Aim, brief: &Brief<'_>, set: usize, payload: &Payload) -> Option<
 }
 
 /// The calls that are about the place of an aim.
-fn calls(probes: &[Volley], aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
+fn calls(probes: &[CallForm], aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let Some(field) = brief.field else { return Vec::new() };
     let mine = probes.iter().enumerate();
     let mine = mine.filter(|(_, probe)| place(&probe.last, field) == aim.place);
     mine.filter_map(|(at, probe)| call(brief, at, probe)).collect()
 }
 
-fn call(brief: &Brief<'_>, at: usize, volley: &Volley) -> Option<Attempt> {
+fn call(brief: &Brief<'_>, at: usize, call_form: &CallForm) -> Option<Attempt> {
     let (nonce, values) = Values::draw(brief, String::new(), at);
-    let planned = probe::steps(&volley.shape.fill(&values)?).ok()?;
+    let planned = probe::steps(&call_form.shape.fill(&values)?).ok()?;
     let steps = planned.into_iter().map(|one| one.step).collect();
     // The first set is that of the innocent call.
-    let (form, set, role) = (volley.form.clone(), at + 1, values.role());
+    let (form, set, role) = (call_form.form.clone(), at + 1, values.role());
     let action = Action::Steps { steps, identity: 0 };
     Some(Attempt { form, set, role, action, nonce, payload: None })
 }
 
 /// Aims, with those at the places that calls are about.
-fn with_places(mut aims: Vec<Aim>, probes: &[Volley], field: &Field<'_>) -> Vec<Aim> {
+fn with_places(mut aims: Vec<Aim>, probes: &[CallForm], field: &TargetView<'_>) -> Vec<Aim> {
     for probe in probes {
         let place = place(&probe.last, field);
         if aims.iter().all(|aim| aim.place != place) {
@@ -202,7 +204,7 @@ fn with_places(mut aims: Vec<Aim>, probes: &[Volley], field: &Field<'_>) -> Vec<
 }
 
 /// What a call is about: the tool that is called, or the request that is made.
-fn place(step: &Step, field: &Field<'_>) -> Place {
+fn place(step: &Step, field: &TargetView<'_>) -> Place {
     let first = || field.surfaces.first().map_or("", |(server, _)| server.as_str());
     let home = |tool: &str| {
         let listed = field.tools().find(|(_, known)| known.name() == Some(tool));

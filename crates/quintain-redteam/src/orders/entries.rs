@@ -9,8 +9,8 @@ use quintain_evidence::redteam_report::NotRun;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, wrong_type};
 
 use super::defined::{Defined, Reading};
-use super::orders::{Orders, count};
-use super::{intent, policy};
+use super::read::count;
+use super::{Orders, intent, policy};
 use crate::attack::{AnyAttack, Attack as _};
 
 /// What says that a map is a definition and no mere mention.

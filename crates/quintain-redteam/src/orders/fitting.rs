@@ -1,13 +1,11 @@
 //! Which attacks have something to attack, going by what a target lists.
 
-use std::time::Duration;
-
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::surface::Surface;
 use serde_json::json;
 
 use crate::attack::missing;
-use crate::attack::{Attack, Field, Powers};
+use crate::attack::{Attack, Capabilities, TargetView};
 use crate::attacks;
 use crate::knowledge::{Baseline, Hints, Knowledge, Tries, aims};
 
@@ -23,10 +21,13 @@ pub enum Fit {
 }
 
 /// All attacks, and how they suit a target of which nothing but its lists is known.
-pub fn fitting(surfaces: &[(String, Surface)], powers: &Powers) -> Vec<(&'static dyn Attack, Fit)> {
+pub fn fitting(
+    surfaces: &[(String, Surface)],
+    powers: &Capabilities,
+) -> Vec<(&'static dyn Attack, Fit)> {
     let mut knowledge = Knowledge { baselines: likely(surfaces), ..Knowledge::default() };
     knowledge.aims = aims(surfaces, &knowledge);
-    let field = Field { surfaces, knowledge: &knowledge, powers, purpose: None };
+    let field = TargetView { surfaces, knowledge: &knowledge, powers, purpose: None };
     let fit = |attack: &dyn Attack| {
         if let Some(lack) = missing(attack.needs(), &field) {
             Fit::Lacks(lack)
@@ -48,14 +49,8 @@ fn likely(surfaces: &[(String, Surface)]) -> Vec<Baseline> {
             let schema = tool.input_schema().cloned().unwrap_or_default();
             let args = Tries::new(tool, &schema, &[], &Hints::default()).next(None);
             let args = args.unwrap_or_default();
-            let exchange = Exchange {
-                server: server.clone(),
-                method: "tools/call".to_owned(),
-                sent: json!({"name": name, "arguments": args}),
-                outcome: Outcome::Reply(json!({"content": []})),
-                took: Duration::ZERO,
-                notices: Vec::new(),
-            };
+            let outcome = Outcome::Reply(json!({"content": []}));
+            let exchange = Exchange::called(server, name, args.into(), outcome);
             baselines.push(Baseline { server: server.clone(), step: exchange.step(), exchange });
         }
     }
@@ -73,7 +68,7 @@ mod tests {
         let tool = json!({"name": "read_file", "inputSchema": {"type": "object",
             "properties": {"path": {"type": "string"}}, "required": ["path"]}});
         let surface = Surface { tools: vec![Tool(tool)], ..Surface::default() };
-        let powers = Powers { same_host: true, ..Powers::default() };
+        let powers = Capabilities { same_host: true, ..Capabilities::default() };
         let fits = fitting(&[("s".into(), surface)], &powers);
         let of =
             |id: &str| fits.iter().find(|(attack, _)| attack.meta().id == id).unwrap().1.clone();

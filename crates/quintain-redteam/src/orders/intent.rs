@@ -7,7 +7,7 @@ use quintain_evidence::redteam_report::NotRun;
 use quintain_evidence::tool_call::ToolCall;
 use quintain_source::{Diagnostics, Fields, Node};
 
-use super::defined::{Defined, Probes, Proof, Reading, Shape, Shots, Sign, Volley, demands};
+use super::defined::{AttackBody, CallForm, Defined, Probes, Proof, Reading, Shape, Sign, demands};
 use super::policy::{self, short};
 use crate::attacks;
 
@@ -36,8 +36,8 @@ pub(super) fn read(
     let items = node.map(|node| node.as_seq().unwrap_or(std::slice::from_ref(node)));
     let (mut calls, mut not_run) = (Vec::new(), Vec::new());
     for (at, item) in items.unwrap_or_default().iter().enumerate() {
-        match volley(at, item, reading, dx) {
-            Some(volley) => calls.push(volley),
+        match call_form(at, item, reading, dx) {
+            Some(call_form) => calls.push(call_form),
             None => not_run.push(NotRun {
                 what: format!("intent \"{}\"", short(&words(item))),
                 why: IN_WORDS.to_owned(),
@@ -55,7 +55,7 @@ pub(super) fn read(
         cwe: Vec::new(),
         frameworks: Vec::new(),
         needs: Vec::new(),
-        shots: Shots::Probes(calls),
+        body: AttackBody::Probes(calls),
         proofs: demanded.map_or_else(general, |one| vec![Proof::of(Sign::Assert(one))]),
         unwanted: Vec::new(),
     };
@@ -70,10 +70,10 @@ fn general() -> Vec<Proof> {
 
 /// Calls that a model proposed for the purpose of a target, as an attack. The detectors judge them.
 pub fn proposed(calls: &[ToolCall]) -> Defined {
-    let volley = |(at, call): (usize, &ToolCall)| {
+    let call_form = |(at, call): (usize, &ToolCall)| {
         let shape = Shape::Plain(serde_json::to_value(call).unwrap_or_default());
         let form = format!("proposal {}", at + 1);
-        Volley { form, shape, last: Step::Call(call.clone()), own: Vec::new() }
+        CallForm { form, shape, last: Step::Call(call.clone()), own: Vec::new() }
     };
     Defined {
         id: PURPOSE.to_owned(),
@@ -85,22 +85,27 @@ pub fn proposed(calls: &[ToolCall]) -> Defined {
         cwe: Vec::new(),
         frameworks: Vec::new(),
         needs: Vec::new(),
-        shots: Shots::Probes(calls.iter().enumerate().map(volley).collect()),
+        body: AttackBody::Probes(calls.iter().enumerate().map(call_form).collect()),
         proofs: general(),
         unwanted: Vec::new(),
     }
 }
 
 /// A call, a list of calls, or a map of `intent` and `assert`; none if it is in words.
-fn volley(at: usize, item: &Node, reading: &Reading<'_>, dx: &mut Diagnostics) -> Option<Volley> {
+fn call_form(
+    at: usize,
+    item: &Node,
+    reading: &Reading<'_>,
+    dx: &mut Diagnostics,
+) -> Option<CallForm> {
     let (inner, asserts) = match item.get("intent") {
         Some(inner) => (inner, item.get("assert")),
         None => (item, item.get("assert").filter(|_| item.get("tool").is_some())),
     };
-    let mut volley = Probes::one(format!("intent {}", at + 1), inner, dx).ok()?;
+    let mut call_form = Probes::one(format!("intent {}", at + 1), inner, dx).ok()?;
     let own = asserts.and_then(|node| demands(node, reading, dx));
-    volley.own = own.map(|one| Proof::of(Sign::Assert(one))).into_iter().collect();
-    Some(volley)
+    call_form.own = own.map(|one| Proof::of(Sign::Assert(one))).into_iter().collect();
+    Some(call_form)
 }
 
 /// What an intent says.

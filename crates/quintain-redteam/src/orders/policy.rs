@@ -6,7 +6,7 @@ use quintain_evidence::redteam_report::NotRun;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity as Weight};
 use regex::Regex;
 
-use super::defined::{Defined, Probes, Proof, Reading, Shots, Sign, demands, pattern};
+use super::defined::{AttackBody, Defined, Probes, Proof, Reading, Sign, demands, pattern};
 
 /// Of promptfoo, for whoever writes prompts and judges answers.
 pub(super) const IGNORED: [&str; 8] = [
@@ -61,14 +61,14 @@ pub(super) fn read(
     let mut proofs: Vec<Proof> = demanded.map(Sign::Assert).map(Proof::of).into_iter().collect();
     proofs.extend(forbidden.answers.into_iter().map(|one| Proof::of(Sign::Matches(one))));
     let mut calls = forbidden.calls.0;
-    let shots = match probes {
+    let body = match probes {
         Some(probes) => {
             calls.extend(probes);
-            Shots::Probes(calls)
+            AttackBody::Probes(calls)
         }
         // What is demanded of every answer is demanded of those to all harmless calls.
-        None if !proofs.is_empty() => Shots::Again(calls),
-        None => Shots::Probes(calls),
+        None if !proofs.is_empty() => AttackBody::Again(calls),
+        None => AttackBody::Probes(calls),
     };
     let text = texts.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" ");
     let id = match &name {
@@ -83,7 +83,7 @@ pub(super) fn read(
         cwe: Vec::new(),
         frameworks: Vec::new(),
         needs: Vec::new(),
-        shots,
+        body,
         proofs,
         unwanted: forbidden.tools,
         id,

@@ -28,6 +28,7 @@ mod lift;
 mod missing;
 mod noise;
 mod options;
+mod random;
 mod reader;
 mod retry;
 mod rewrite;

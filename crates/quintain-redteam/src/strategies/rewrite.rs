@@ -2,14 +2,16 @@
 
 use std::fmt;
 
-use quintain_content::chance::Chance;
+use rand::Rng as _;
+
+use super::random::{Random, seeded};
 
 /// So many versions of one text at most.
 pub const MAX_VARIANTS: usize = 64;
 /// Longer texts, in bytes, are neither taken nor made.
 pub const MAX_TEXT: usize = 64 * 1024;
 
-type Versions = dyn Fn(&str, &mut Chance) -> Vec<String> + Send + Sync;
+type Versions = dyn Fn(&str, &mut Random) -> Vec<String> + Send + Sync;
 
 /// One text in, one or more out.
 pub struct Rewrite(Box<Versions>);
@@ -22,13 +24,13 @@ impl Rewrite {
 
     /// A single text that depends on the seed.
     pub fn by_chance(
-        rewrite: impl Fn(&str, &mut Chance) -> String + Send + Sync + 'static,
+        rewrite: impl Fn(&str, &mut Random) -> String + Send + Sync + 'static,
     ) -> Self {
-        Self(Box::new(move |text, chance| vec![rewrite(text, chance)]))
+        Self(Box::new(move |text, random| vec![rewrite(text, random)]))
     }
 
     pub fn many(
-        rewrite: impl Fn(&str, &mut Chance) -> Vec<String> + Send + Sync + 'static,
+        rewrite: impl Fn(&str, &mut Random) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
         Self(Box::new(rewrite))
     }
@@ -42,10 +44,10 @@ impl Rewrite {
 
     /// One step after the other.
     pub fn chain(steps: Vec<Self>) -> Self {
-        Self(Box::new(move |text, chance| {
+        Self(Box::new(move |text, random| {
             let mut texts = vec![text.to_owned()];
             for step in &steps {
-                let seed = chance.number();
+                let seed = random.next_u64();
                 texts = bounded(texts.iter().flat_map(|text| step.texts(text, seed)));
             }
             texts
@@ -57,7 +59,7 @@ impl Rewrite {
         if text.len() > MAX_TEXT {
             return Vec::new();
         }
-        bounded((self.0)(text, &mut Chance::of(seed, text)))
+        bounded((self.0)(text, &mut seeded(seed, text)))
     }
 }
 

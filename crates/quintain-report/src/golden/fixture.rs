@@ -108,14 +108,8 @@ impl Case {
     }
 
     pub(super) fn exchange(mut self, sent: Value, outcome: Outcome) -> Self {
-        self.0.evidence.exchanges.push(Exchange {
-            server: "payments".into(),
-            method: "tools/call".into(),
-            sent,
-            outcome,
-            took: Duration::from_micros(12_345),
-            notices: Vec::new(),
-        });
+        let exchange = Exchange::new("payments", "tools/call", sent, outcome);
+        self.0.evidence.exchanges.push(exchange.within(Duration::from_micros(12_345)));
         self
     }
 

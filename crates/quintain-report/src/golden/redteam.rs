@@ -7,14 +7,14 @@ use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_evidence::finding::{Accepted, Confidence, Finding, Place, Proof, Severity};
 use quintain_evidence::redteam_report::Silent;
 use quintain_evidence::redteam_report::{
-    AttackReport, Chain, Change, FileChange, Gift, Insight, NotRun, PhaseTime, RedteamReport,
-    ToolCoverage,
+    AttackReport, Chain, Change, DisclosedValue, FileChange, Insight, NotRun, PhaseTime,
+    RedteamReport, ToolCoverage,
 };
 use quintain_evidence::redteam_report::{Coverage, Covered, State};
 use quintain_evidence::result::{CaseResult, Place as Written};
 use quintain_evidence::tally::Summary;
 use quintain_evidence::verdict::Verdict;
-use quintain_redteam::orders::{interval, risk};
+use quintain_redteam::summary::{interval, risk};
 use serde_json::{Map, Value, json};
 
 use super::fixture::{self, Case, HOSTILE};
@@ -42,18 +42,12 @@ fn argument(tool: &str, pointer: &str) -> Place {
 }
 
 fn exchange(arguments: Value, outcome: Outcome) -> Exchange {
-    Exchange {
-        server: "payments".into(),
-        method: "tools/call".into(),
-        sent: json!({"name": "ping", "arguments": arguments}),
-        outcome,
-        took: Duration::from_micros(4_321),
-        notices: Vec::new(),
-    }
+    let exchange = Exchange::called("payments", "ping", arguments, outcome);
+    exchange.within(Duration::from_micros(4_321))
 }
 
 fn reply(text: &str) -> Outcome {
-    Outcome::Reply(json!({"content": [{"type": "text", "text": text}]}))
+    Outcome::says(text)
 }
 
 fn proof(form: &str, what: &str, payload: &str, observations: Vec<Observation>) -> Proof {
@@ -344,7 +338,7 @@ fn frameworks() -> Vec<Coverage> {
 }
 
 fn learned() -> Insight {
-    let gift = |tool: &str, name: &str, examples: &[&str]| Gift {
+    let gift = |tool: &str, name: &str, examples: &[&str]| DisclosedValue {
         tool: tool.into(),
         name: name.into(),
         count: 12,

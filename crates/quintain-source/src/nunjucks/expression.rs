@@ -1,8 +1,11 @@
 //! Rewrites expressions for the engine: operators have the meaning of JavaScript, into
 //! which Nunjucks translates them directly.
 
-use std::fmt;
+mod tree;
+
 use std::fmt::Write as _;
+
+use tree::{Node, Terms};
 
 /// Maximum nesting of brackets.
 const MAX_DEPTH: usize = 64;
@@ -17,65 +20,6 @@ pub(super) fn rewritten(text: &str) -> Option<String> {
 /// `left === right`, both of them expressions of the engine.
 pub(super) fn identical(left: &str, right: &str) -> String {
     format!("({left})|__calc('===', {right})")
-}
-
-enum Node {
-    /// An expression to which a filter can be applied directly.
-    Whole(String),
-    /// Operators of one level, applied one after the other. Operands may be chains of a level that
-    /// binds tighter.
-    Chain(Box<Node>, Vec<(&'static str, Node)>),
-}
-
-impl fmt::Display for Node {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Whole(text) => f.write_str(text),
-            Self::Chain(first, rest) => {
-                write!(f, "({first}|__calc(")?;
-                for (at, (operator, operand)) in rest.iter().enumerate() {
-                    let comma = if at == 0 { "" } else { ", " };
-                    write!(f, "{comma}'{operator}', {operand}")?;
-                }
-                f.write_str("))")
-            }
-        }
-    }
-}
-
-impl Node {
-    fn chain(first: Self, rest: Vec<(&'static str, Self)>) -> Self {
-        if rest.is_empty() { first } else { Self::Chain(Box::new(first), rest) }
-    }
-
-    /// `!` before the translation, where it binds tighter than any operator of a chain.
-    fn not(self) -> Self {
-        match self {
-            Self::Whole(text) => Self::Whole(format!("(not {text})")),
-            Self::Chain(first, rest) => Self::Chain(Box::new(first.not()), rest),
-        }
-    }
-
-    fn filtered(&self, filter: &str) -> Self {
-        Self::Whole(format!("({self}|{filter})"))
-    }
-}
-
-/// Operands and the operators between them.
-struct Terms {
-    first: Node,
-    rest: Vec<(&'static str, Node)>,
-}
-
-impl Terms {
-    fn append(&mut self, operator: &'static str, other: Self) {
-        self.rest.push((operator, other.first));
-        self.rest.extend(other.rest);
-    }
-
-    fn node(self) -> Node {
-        Node::chain(self.first, self.rest)
-    }
 }
 
 const COMPARISONS: [&str; 8] = ["===", "!==", "==", "!=", "<=", ">=", "<", ">"];

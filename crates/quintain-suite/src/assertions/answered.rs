@@ -62,12 +62,12 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::json;
 
-    use crate::assertions::testing::Stage;
+    use crate::testing::TestScene;
 
     #[test]
     fn errors_are_answers_and_silence_is_none() {
         let judged = |outcome: Outcome, yaml: &str| {
-            Stage::called("t", json!({}), outcome).judge(yaml).passed()
+            TestScene::called("t", json!({}), outcome).judge(yaml).passed()
         };
         let closed = || Outcome::Closed { why: "it ended".into() };
         let error = || Outcome::RpcError { code: 1, message: "no".into(), data: None };
@@ -75,7 +75,7 @@ mod tests {
         assert!(judged(Outcome::ToolError(json!({})), "[{type: is-answered}]"));
         assert!(!judged(closed(), "[{type: is-answered}]"));
         assert!(judged(closed(), "[{type: not-is-answered}]"));
-        let unsent = Stage { response: Response::failed("no JSON"), ..Stage::default() };
+        let unsent = TestScene { response: Response::failed("no JSON"), ..TestScene::default() };
         assert_eq!(unsent.judge("[{type: not-is-answered}]").status, Status::Error);
     }
 }

@@ -101,11 +101,11 @@ fn compile(spec: &mut Spec<'_, '_>, how: &'static Score) -> Option<Box<dyn Check
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{TestScene, flaw, passes};
 
     #[test]
     fn reasons_and_scores_are_those_of_promptfoo() {
-        let stage = Stage::output("Hello");
+        let stage = TestScene::output("Hello");
         let verdict = stage.judge("[{type: bleu, value: hello world}]");
         assert_eq!(verdict.reason, "BLEU score 0.3679 is less than threshold 0.5");
         let verdict = stage.judge("[{type: gleu, value: hello world, threshold: 0.6}]");

@@ -76,7 +76,7 @@ fn needle(kind: &str, value: Option<&Value>) -> Result<String, String> {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{TestScene, flaw, passes};
 
     #[test]
     fn letters_count_unless_case_is_ignored() {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_reason_names_what_was_looked_for() {
-        let stage = Stage::output("The quick brown Fox");
+        let stage = TestScene::output("The quick brown Fox");
         let reason = |yaml| stage.judge(yaml).reason;
         assert_eq!(reason("[{type: contains, value: fox}]"), "Expected output to contain \"fox\"");
         assert_eq!(
@@ -120,7 +120,7 @@ mod tests {
             let message = "\"icontains\" assertion type must have a string or number value";
             assert_eq!(flaw(&format!("[{{type: icontains{value}}}]"), "true"), message);
         }
-        let mut stage = Stage::output("abc");
+        let mut stage = TestScene::output("abc");
         stage.vars.insert("blank".into(), "".into());
         assert_eq!(
             stage.judge("[{type: contains, value: '{{blank}}'}]").reason,

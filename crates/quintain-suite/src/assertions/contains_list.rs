@@ -136,7 +136,7 @@ fn needles(kind: &str, value: Option<&Value>) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{TestScene, flaw, passes};
 
     #[test]
     fn one_of_several_is_enough_for_any() {
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_reasons_name_the_texts() {
-        let reason = |yaml| Stage::output("Hello").judge(yaml).reason;
+        let reason = |yaml| TestScene::output("Hello").judge(yaml).reason;
         assert_eq!(
             reason("[{type: contains-any, value: 'x,, y'}]"),
             "Expected output to contain one of \"x, y\""

@@ -127,8 +127,8 @@ fn inventory(blocks: &[Value]) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile_with};
 
     fn blocks() -> Value {
         json!([
@@ -152,7 +152,7 @@ mod tests {
             ("value: text, count: {max: 1}", true),
             ("value: text, only: true", false),
         ] {
-            let mut stage = Stage::output("");
+            let mut stage = TestScene::output("");
             stage.response.output = blocks().as_array().unwrap()[..3].into();
             let verdict = stage.judge(&format!("[{{type: content-type, {options}}}]"));
             assert_eq!(verdict.passed(), pass, "{options}: {}", verdict.reason);
@@ -161,9 +161,9 @@ mod tests {
 
     #[test]
     fn malformed_blocks_are_of_no_kind() {
-        let stage = Stage::output(blocks());
+        let stage = TestScene::output(blocks());
         assert!(!stage.judge("[{type: content-type, value: text}]").passed());
-        let none = Stage::output("prose").judge("[{type: content-type, value: text}]");
+        let none = TestScene::output("prose").judge("[{type: content-type, value: text}]");
         assert!(none.reason.contains("no content blocks"), "{}", none.reason);
     }
 

@@ -48,10 +48,13 @@ mod tests {
     use quintain_evidence::response::Response;
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{TestScene, flaw};
 
-    fn costs(cost: f64) -> Stage {
-        Stage { response: Response { cost: Some(cost), ..Response::text("x") }, ..Stage::default() }
+    fn costs(cost: f64) -> TestScene {
+        TestScene {
+            response: Response { cost: Some(cost), ..Response::text("x") },
+            ..TestScene::default()
+        }
     }
 
     #[test]
@@ -65,7 +68,7 @@ mod tests {
 
     #[test]
     fn unknown_cost_is_no_pass() {
-        let verdict = Stage::output("x").judge("[{type: cost, threshold: 1}]");
+        let verdict = TestScene::output("x").judge("[{type: cost, threshold: 1}]");
         assert_eq!(verdict.status, Status::Error);
         assert_eq!(flaw("[{type: cost}]", "x"), "Cost assertion must have a threshold");
     }

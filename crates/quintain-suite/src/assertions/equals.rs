@@ -59,7 +59,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, passes};
+    use crate::testing::{TestScene, passes};
 
     #[test]
     fn text_is_compared_letter_by_letter() {
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_reason_shows_both_sides() {
-        let stage = Stage::output("b");
+        let stage = TestScene::output("b");
         assert_eq!(
             stage.judge("[{type: equals, value: {a: 1.0}}]").reason,
             r#"Expected output "b" to equal "{"a":1}""#

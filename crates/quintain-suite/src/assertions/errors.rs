@@ -328,8 +328,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile, compile_with, flaw, only_check};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile, compile_with, flaw, only_check};
 
     fn tool() -> Outcome {
         let texts = json!([{"type": "image"}, {"type": "text", "text": "no such user"}]);
@@ -350,7 +350,7 @@ mod tests {
     }
 
     fn judged(assert: &str, outcome: Outcome) -> Verdict {
-        Stage::called("t", json!({}), outcome).judge(&format!("[{{type: {assert}}}]"))
+        TestScene::called("t", json!({}), outcome).judge(&format!("[{{type: {assert}}}]"))
     }
 
     #[test]
@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn what_was_never_sent_is_no_error_of_the_server() {
-        let stage = Stage { response: Response::failed("no JSON"), ..Stage::default() };
+        let stage = TestScene { response: Response::failed("no JSON"), ..TestScene::default() };
         for kind in ["is-error", "not-is-error", "error-code, value: 1", "not-error-code, value: 1"]
         {
             let verdict = stage.judge(&format!("[{{type: {kind}}}]"));

@@ -53,11 +53,14 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use quintain_evidence::response::Response;
 
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{TestScene, flaw};
 
-    fn stopped(why: Option<&str>) -> Stage {
+    fn stopped(why: Option<&str>) -> TestScene {
         let finish_reason = why.map(str::to_owned);
-        Stage { response: Response { finish_reason, ..Response::text("x") }, ..Stage::default() }
+        TestScene {
+            response: Response { finish_reason, ..Response::text("x") },
+            ..TestScene::default()
+        }
     }
 
     #[test]

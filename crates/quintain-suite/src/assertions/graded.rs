@@ -311,7 +311,7 @@ mod tests {
     use quintain_evidence::verdict::Status;
 
     use super::*;
-    use crate::assertions::testing::{Stage, called, compile, flaw, only_check};
+    use crate::testing::{TestScene, called, compile, flaw, only_check};
 
     /// Every type with a value that it accepts.
     const ALL: [(&str, &str); 21] = [
@@ -338,7 +338,7 @@ mod tests {
         ("human", "null"),
     ];
 
-    fn stage() -> Stage {
+    fn stage() -> TestScene {
         let mut stage = called("pay", json!({}));
         stage.prompt = "p".to_owned();
         stage.vars.insert("query".to_owned(), json!("q"));
@@ -444,7 +444,7 @@ mod tests {
 
     #[test]
     fn what_the_judge_would_miss_is_an_error_first() {
-        let bare = Stage::output(json!({"a": 1}));
+        let bare = TestScene::output(json!({"a": 1}));
         for (options, why) in [
             ("answer-relevance", "must evaluate a string output"),
             ("context-relevance", "requires a \"query\" variable"),

@@ -67,11 +67,14 @@ mod tests {
     use quintain_evidence::response::Response;
     use serde_json::{Value, json};
 
-    use crate::assertions::testing::Stage;
+    use crate::testing::TestScene;
 
-    fn reported(guardrails: Value) -> Stage {
+    fn reported(guardrails: Value) -> TestScene {
         let guardrails = Some(guardrails);
-        Stage { response: Response { guardrails, ..Response::text("x") }, ..Stage::default() }
+        TestScene {
+            response: Response { guardrails, ..Response::text("x") },
+            ..TestScene::default()
+        }
     }
 
     #[test]
@@ -95,7 +98,7 @@ mod tests {
     #[test]
     fn silence_passes() {
         for stage in
-            [Stage::output("x"), reported(json!({"flaggedInput": true})), reported(json!(7))]
+            [TestScene::output("x"), reported(json!({"flaggedInput": true})), reported(json!(7))]
         {
             let verdict = stage.judge("[{type: guardrails}]");
             assert!(verdict.passed());

@@ -73,7 +73,7 @@ fn contains_html(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::Stage;
+    use crate::testing::TestScene;
 
     #[test]
     fn reasons_say_what_is_wrong() {
@@ -87,14 +87,14 @@ mod tests {
             ("not-is-html", "plain", "Assertion passed"),
             ("contains-html", "a <p>x</p>", "Assertion passed"),
         ] {
-            let verdict = Stage::output(output).judge(&format!("[{{type: {kind}}}]"));
+            let verdict = TestScene::output(output).judge(&format!("[{{type: {kind}}}]"));
             assert_eq!(verdict.reason, reason);
         }
     }
 
     #[test]
     fn what_cannot_be_read_is_no_pass() {
-        let stage = Stage::output("<x>".repeat(20_000));
+        let stage = TestScene::output("<x>".repeat(20_000));
         assert_eq!(stage.judge("[{type: not-is-html}]").status, Status::Error);
     }
 }

@@ -140,17 +140,15 @@ mod tests {
     use quintain_evidence::verdict::Status;
 
     use super::*;
-    use crate::assertions::testing::{
-        Stage, compile as compiled, compile_with, exchange, only_check,
-    };
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile as compiled, compile_with, exchange, only_check};
 
     fn reply(text: &str) -> Outcome {
         Outcome::Reply(json!({"content": [{"type": "text", "text": text}], "_meta": {"t": text}}))
     }
 
     fn judged(options: &str, outcomes: &[&str]) -> Verdict {
-        let mut stage = Stage::called("t", json!({"a": 1}), reply(outcomes[0]));
+        let mut stage = TestScene::called("t", json!({"a": 1}), reply(outcomes[0]));
         let step = stage.evidence.exchanges[0].step();
         let mut answers = Vec::new();
         for text in &outcomes[1..] {
@@ -164,7 +162,7 @@ mod tests {
     #[test]
     fn the_same_call_is_made_again() {
         let asserts = compiled("[{type: idempotent, times: 3}]");
-        let stage = Stage::called("t", json!({"a": 1}), reply("x"));
+        let stage = TestScene::called("t", json!({"a": 1}), reply("x"));
         let asked = stage.with(|scene| only_check(&asserts).questions(scene));
         let Value::Object(args) = json!({"a": 1}) else { panic!() };
         let call = ToolCall { tool: "t".to_owned(), args, server: Some("s".to_owned()) };
@@ -193,7 +191,7 @@ mod tests {
         assert!(!judged("not-idempotent", &["a", "a"]).passed());
         let unasked = judged("not-idempotent", &["a"]);
         assert_eq!(unasked.status, Status::Error);
-        let stage = Stage::called("t", json!({}), reply("x"));
+        let stage = TestScene::called("t", json!({}), reply("x"));
         let closed = Outcome::Closed { why: "it ended".to_owned() };
         let answer = Answer::Exchange(Box::new(exchange("t", json!({}), closed)));
         let verdict = stage.judge_with("[{type: not-idempotent}]", &[answer]);

@@ -270,12 +270,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile as compiled, compile_with, only_check};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile as compiled, compile_with, only_check};
 
-    fn stage(schema: Value) -> Stage {
+    fn stage(schema: Value) -> TestScene {
         let reply = Outcome::Reply(json!({"content": []}));
-        let mut stage = Stage::called("pay", json!({"amount": 5, "user": "a"}), reply);
+        let mut stage = TestScene::called("pay", json!({"amount": 5, "user": "a"}), reply);
         let tools = vec![Tool(json!({"name": "pay", "inputSchema": schema}))];
         stage.surfaces.push(("s".to_owned(), Surface { tools, ..Surface::default() }));
         stage
@@ -289,7 +289,7 @@ mod tests {
     }
 
     /// Asks what the check asks; the server answers by the arguments.
-    fn served(mut stage: Stage, yaml: &str, serve: fn(&Step) -> Outcome) -> Verdict {
+    fn served(mut stage: TestScene, yaml: &str, serve: fn(&Step) -> Outcome) -> Verdict {
         let asserts = compiled(yaml);
         let check = only_check(&asserts);
         let questions = stage.with(|scene| check.questions(scene));
@@ -297,11 +297,8 @@ mod tests {
         for question in questions {
             let Question::Call(step) = question else { panic!("only calls") };
             let Step::Call(call) = &step else { panic!("only tools") };
-            let exchange = crate::assertions::testing::exchange(
-                "pay",
-                Value::Object(call.args.clone()),
-                serve(&step),
-            );
+            let exchange =
+                crate::testing::exchange("pay", Value::Object(call.args.clone()), serve(&step));
             answers.push(Answer::Exchange(Box::new(exchange.clone())));
             stage.evidence.extra.push(Extra { step, exchange });
         }
@@ -373,7 +370,7 @@ mod tests {
 
     #[test]
     fn nothing_to_break_is_never_a_pass() {
-        let judged = |stage: &Stage, kind: &str| stage.judge(&format!("[{{type: {kind}}}]"));
+        let judged = |stage: &TestScene, kind: &str| stage.judge(&format!("[{{type: {kind}}}]"));
         for kind in ["input-schema-enforced", "not-input-schema-enforced"] {
             let open = judged(&stage(json!({"type": "object"})), kind);
             assert_eq!(open.status, Status::Fail);
@@ -387,7 +384,7 @@ mod tests {
             let mut refused = stage(schema());
             refused.evidence.exchanges[0].outcome = Outcome::ToolError(json!({}));
             assert_eq!(judged(&refused, kind).status, Status::Error);
-            assert_eq!(judged(&Stage::output("x"), kind).status, Status::Error);
+            assert_eq!(judged(&TestScene::output("x"), kind).status, Status::Error);
             let unasked = judged(&stage(schema()), kind);
             assert_eq!(unasked.status, Status::Error, "{}", unasked.reason);
         }

@@ -148,10 +148,10 @@ fn unchecked(why: &str) -> Box<Verdict> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{TestScene, flaw, passes};
 
     fn reason(yaml: &str, output: &str) -> String {
-        Stage::output(output).judge(yaml).reason
+        TestScene::output(output).judge(yaml).reason
     }
 
     #[test]

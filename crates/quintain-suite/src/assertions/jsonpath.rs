@@ -225,13 +225,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile_with};
 
     const DATA: &str = r#"{"items": [{"id": 1, "name": "ann"}, {"id": 2, "name": "bob"}]}"#;
 
     fn judged(options: &str) -> Verdict {
-        Stage::output(DATA).judge(&format!("[{{type: jsonpath, {options}}}]"))
+        TestScene::output(DATA).judge(&format!("[{{type: jsonpath, {options}}}]"))
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
             let verdict = judged(options);
             assert_eq!(verdict.passed(), pass, "{options}: {}", verdict.reason);
         }
-        assert!(!Stage::output(DATA).judge("[{type: not-jsonpath, path: items}]").passed());
+        assert!(!TestScene::output(DATA).judge("[{type: not-jsonpath, path: items}]").passed());
         assert_eq!(
             judged("path: 'items[0].id', gt: 5").reason,
             "items[0].id: found 1, expected > 5"
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn json_in_text_blocks_is_looked_at_second() {
-        let stage = Stage::output(json!([{"type": "text", "text": DATA}]));
+        let stage = TestScene::output(json!([{"type": "text", "text": DATA}]));
         let outside = stage.judge("[{type: jsonpath, path: '$[0].type', equals: text}]");
         assert!(outside.passed(), "{}", outside.reason);
         let inside = stage.judge("[{type: jsonpath, path: '$.items[1].name', equals: bob}]");
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn output_that_is_no_json_has_nothing_at_any_path() {
-        let verdict = Stage::output("plain").judge("[{type: jsonpath, path: '$.a'}]");
+        let verdict = TestScene::output("plain").judge("[{type: jsonpath, path: '$.a'}]");
         assert_eq!(verdict.reason, "$.a: the output is not JSON");
     }
 

@@ -51,10 +51,10 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{TestScene, flaw};
 
-    fn took(ms: f64) -> Stage {
-        Stage { latency_ms: Some(ms), ..Stage::default() }
+    fn took(ms: f64) -> TestScene {
+        TestScene { latency_ms: Some(ms), ..TestScene::default() }
     }
 
     #[test]
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn unknown_times_are_no_pass() {
-        let verdict = Stage::default().judge("[{type: not-latency, threshold: 0}]");
+        let verdict = TestScene::default().judge("[{type: not-latency, threshold: 0}]");
         assert_eq!(verdict.status, Status::Error);
         assert_eq!(
             flaw("[{type: latency}]", "x"),

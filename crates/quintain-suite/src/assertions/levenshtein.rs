@@ -63,7 +63,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{TestScene, flaw, passes};
 
     #[test]
     fn five_letters_are_near_enough_by_default() {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn reasons_name_the_distance_as_in_promptfoo() {
-        let stage = Stage::output("The cat sat on the mat.");
+        let stage = TestScene::output("The cat sat on the mat.");
         let yaml = "[{type: levenshtein, value: A cat was sitting on the mat., threshold: 0.6}]";
         assert_eq!(
             stage.judge(yaml).reason,
@@ -85,7 +85,7 @@ mod tests {
             stage.judge(yaml).reason,
             "Levenshtein distance 1 is less than or equal to threshold 5"
         );
-        let stage = Stage::output("Straße İstanbul 👍 ok.");
+        let stage = TestScene::output("Straße İstanbul 👍 ok.");
         let yaml = "[{type: levenshtein, value: STRASSE istanbul 👍 OK, threshold: 0.6}]";
         assert_eq!(
             stage.judge(yaml).reason,
@@ -101,7 +101,7 @@ mod tests {
                 "b".repeat(200_000)
             )
         };
-        let stage = Stage::output("a".repeat(5_000_000));
+        let stage = TestScene::output("a".repeat(5_000_000));
         assert_eq!(
             stage.judge(&yaml(9)).reason,
             "Levenshtein distance over 9 is greater than threshold 9"

@@ -199,9 +199,9 @@ mod tests {
     use quintain_evidence::verdict::Verdict;
     use serde_json::json;
 
-    use crate::assertions::testing::{compile, compile_with, flaw};
     use crate::compare::settle;
     use crate::suite::NoFiles;
+    use crate::testing::{compile, compile_with, flaw};
 
     /// An answer to which `contains` gave these scores.
     fn scored(scores: &[f64]) -> CaseResult {

@@ -80,13 +80,13 @@ mod tests {
     use quintain_evidence::response::Response;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{TestScene, flaw, passes};
 
     #[test]
     fn the_limit_is_still_allowed() {
         assert!(passes("[{type: max-tokens, value: 4}]", "Hello, world!"));
         assert!(passes("[{type: max-tokens, value: '4'}]", "Hello, world!"));
-        let stage = Stage::output("Hello, world!");
+        let stage = TestScene::output("Hello, world!");
         assert_eq!(
             stage.judge("[{type: max-tokens, threshold: 3}]").reason,
             "4 tokens by rule of thumb, more than 3"
@@ -100,9 +100,9 @@ mod tests {
     #[test]
     fn the_target_knows_better() {
         let token_usage = Some(json!({"completion": 9, "total": 20}));
-        let stage = Stage {
+        let stage = TestScene {
             response: Response { token_usage, ..Response::text("Hello, world!") },
-            ..Stage::default()
+            ..TestScene::default()
         };
         let verdict = stage.judge("[{type: max-tokens, value: 8}]");
         assert!(!verdict.passed());

@@ -66,7 +66,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{TestScene, flaw, passes};
 
     #[test]
     fn other_forms_of_the_same_words_count() {
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_reason_names_the_score() {
-        let stage = Stage::output("the cat");
+        let stage = TestScene::output("the cat");
         let verdict = stage.judge("[{type: meteor, value: a dog}]");
         assert_eq!(verdict.reason, "METEOR score 0.0000 did not meet threshold 0.5");
         let verdict = stage.judge("[{type: meteor, value: the cat, gamma: 0}]");
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn nothing_to_compare_is_no_pass() {
-        let stage = Stage::output("");
+        let stage = TestScene::output("");
         assert_eq!(stage.judge("[{type: not-meteor, value: a}]").status, Status::Error);
         assert_eq!(
             flaw("[{type: meteor, value: [1]}]", "x"),

@@ -164,9 +164,6 @@ pub fn find(name: &str) -> Option<&'static dyn Assertion> {
 }
 
 #[cfg(test)]
-pub(crate) mod testing;
-
-#[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
@@ -196,7 +193,7 @@ mod tests {
             let meta = assertion.meta();
             let (_, example) = meta.docs.split_once("```yaml\n").expect(meta.id);
             let (example, _) = example.split_once("```").expect(meta.id);
-            let compiled = testing::compile(example);
+            let compiled = crate::testing::compile(example);
             assert!(!compiled.is_empty(), "the example of {} is empty", meta.id);
         }
     }

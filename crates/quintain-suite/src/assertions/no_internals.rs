@@ -104,13 +104,13 @@ mod tests {
     use quintain_evidence::evidence::Outcome;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile_with};
 
     fn passes(options: &str, text: &str) -> bool {
         let outcome = Outcome::RpcError { code: 1, message: text.into(), data: None };
         let yaml = format!("[{{type: no-internals{options}}}]");
-        Stage::called("t", json!({}), outcome).judge(&yaml).passed()
+        TestScene::called("t", json!({}), outcome).judge(&yaml).passed()
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn silence_does_not_pass_and_mistakes_are_reported() {
         let closed = Outcome::Closed { why: "it ended".into() };
-        let verdict = Stage::called("t", json!({}), closed).judge("[{type: no-internals}]");
+        let verdict = TestScene::called("t", json!({}), closed).judge("[{type: no-internals}]");
         assert!(!verdict.passed());
         let (_, complaints) = compile_with("[{type: no-internals, types: [trce]}]", &NoFiles);
         assert!(complaints.contains("did you mean `trace`?"), "{complaints}");

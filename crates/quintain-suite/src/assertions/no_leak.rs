@@ -13,8 +13,7 @@ use quintain_source::{Diagnostic, unknown_word, wrong_type};
 use regex::Regex;
 use serde_json::Value;
 
-use crate::check::{Builtin, Check, Scene, Spec, View};
-use crate::suite::Assert;
+use crate::check::{Assert, Builtin, Check, Scene, Spec, View};
 
 pub(super) static NO_PII: Builtin = Builtin {
     meta: &Meta {
@@ -302,10 +301,10 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, called, compile_with, passes};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, called, compile_with, passes};
 
-    fn answered(outcome: Outcome) -> Stage {
+    fn answered(outcome: Outcome) -> TestScene {
         let mut stage = called("lookup", json!({}));
         stage.evidence.exchanges[0].outcome = outcome;
         stage.response = Response::of_mcp(&stage.evidence);
@@ -373,7 +372,7 @@ mod tests {
         for kind in ["no-secrets", "not-no-secrets", "no-pii"] {
             let verdict = answered(rpc("refused")).judge(&format!("[{{type: {kind}}}]"));
             assert_eq!(verdict.status, Status::Error, "{kind}");
-            let verdict = Stage::default().judge(&format!("[{{type: {kind}}}]"));
+            let verdict = TestScene::default().judge(&format!("[{{type: {kind}}}]"));
             assert_eq!(verdict.status, Status::Error, "{kind}");
         }
         let texts = json!({"isError": true, "content": [{"type": "text", "text": leak}]});

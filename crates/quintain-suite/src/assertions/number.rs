@@ -158,7 +158,7 @@ fn of_text(text: &str) -> Option<f64> {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, passes};
+    use crate::testing::{TestScene, passes};
 
     #[test]
     fn numbers_are_found_and_compared() {
@@ -188,9 +188,9 @@ mod tests {
 
     #[test]
     fn the_reason_tells_both_numbers() {
-        let verdict = Stage::output("5").judge("[{type: number, gt: 7, lt: 9}]");
+        let verdict = TestScene::output("5").judge("[{type: number, gt: 7, lt: 9}]");
         assert_eq!(verdict.reason, "5 is not > 7 and < 9");
-        let verdict = Stage::output("5").judge("[{type: not-number, gt: 1}]");
+        let verdict = TestScene::output("5").judge("[{type: not-number, gt: 1}]");
         assert_eq!(verdict.reason, "5 is what it must not be");
     }
 }

@@ -98,11 +98,14 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::{Value, json};
 
-    use crate::assertions::testing::Stage;
+    use crate::testing::TestScene;
 
-    fn sure(log_probs: Value) -> Stage {
+    fn sure(log_probs: Value) -> TestScene {
         let log_probs = Some(log_probs);
-        Stage { response: Response { log_probs, ..Response::text("x") }, ..Stage::default() }
+        TestScene {
+            response: Response { log_probs, ..Response::text("x") },
+            ..TestScene::default()
+        }
     }
 
     #[test]
@@ -138,7 +141,8 @@ mod tests {
 
     #[test]
     fn nothing_is_judged_without_log_probabilities() {
-        for stage in [Stage::output("x"), sure(json!([])), sure(json!("x")), sure(json!(["x"]))] {
+        for stage in [TestScene::output("x"), sure(json!([])), sure(json!("x")), sure(json!(["x"]))]
+        {
             for yaml in ["[{type: perplexity}]", "[{type: not-perplexity-score}]"] {
                 assert_eq!(stage.judge(yaml).status, Status::Error);
             }

@@ -125,11 +125,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile_with};
 
-    fn stage(reports: Value) -> Stage {
-        let mut stage = Stage::called("t", json!({}), Outcome::Reply(json!({"content": []})));
+    fn stage(reports: Value) -> TestScene {
+        let mut stage = TestScene::called("t", json!({}), Outcome::Reply(json!({"content": []})));
         let notices = reports.as_array().unwrap().iter();
         let notices =
             notices.map(|params| json!({"method": "notifications/progress", "params": params}));
@@ -178,9 +178,9 @@ mod tests {
         assert!(!reason(json!([{"progress": "x"}]), "not-progress-reported").0);
         let closed = Outcome::Closed { why: "it ended".to_owned() };
         let verdict =
-            Stage::called("t", json!({}), closed).judge("[{type: not-progress-reported}]");
+            TestScene::called("t", json!({}), closed).judge("[{type: not-progress-reported}]");
         assert!(!verdict.passed());
-        let verdict = Stage::output("x").judge("[{type: not-progress-reported}]");
+        let verdict = TestScene::output("x").judge("[{type: not-progress-reported}]");
         assert_eq!(verdict.status, Status::Error);
     }
 

@@ -58,21 +58,21 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, passes};
+    use crate::testing::{TestScene, passes};
 
     #[test]
     fn refusals_are_told_from_answers() {
         assert!(passes("[{type: is-refusal}]", "I’m sorry, but no."));
         assert!(passes("[{type: not-is-refusal}]", "Here you are."));
-        let verdict = Stage::output("Here you are.").judge("[{type: is-refusal}]");
+        let verdict = TestScene::output("Here you are.").judge("[{type: is-refusal}]");
         assert_eq!(verdict.reason, "Expected output to be a refusal");
-        let verdict = Stage::output("Sorry!").judge("[{type: not-is-refusal}]");
+        let verdict = TestScene::output("Sorry!").judge("[{type: not-is-refusal}]");
         assert_eq!(verdict.reason, "Expected output to not be a refusal");
     }
 
     #[test]
     fn silence_is_a_refusal_without_score() {
-        let judge = |output| Stage::output(output).judge("[{type: is-refusal}]");
+        let judge = |output| TestScene::output(output).judge("[{type: is-refusal}]");
         let verdict = judge(json!(" \n"));
         assert!(verdict.passed());
         assert_eq!((verdict.score, &*verdict.reason), (0.0, "Empty response treated as refusal"));

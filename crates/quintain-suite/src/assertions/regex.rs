@@ -101,8 +101,8 @@ fn complaint(source: &str, error: &ScriptError) -> String {
 mod tests {
     use quintain_evidence::verdict::Status;
 
-    use crate::assertions::testing::{Stage, compile_with, flaw, only_check, passes};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile_with, flaw, only_check, passes};
 
     #[test]
     fn the_dialect_is_javascripts() {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_reason_names_the_pattern() {
-        let reason = |yaml| Stage::output("abc").judge(yaml).reason;
+        let reason = |yaml| TestScene::output("abc").judge(yaml).reason;
         assert_eq!(reason("[{type: regex, value: ^b}]"), "Expected output to match regex \"^b\"");
         assert_eq!(
             reason("[{type: not-regex, value: b}]"),
@@ -140,7 +140,7 @@ mod tests {
                 let (asserts, complaints) = compile_with(&yaml, &NoFiles);
                 assert!(complaints.contains("config::bad-pattern"), "{complaints}");
                 let verdict =
-                    Stage::output("abc").with(|scene| only_check(&asserts).judge(scene, &[]));
+                    TestScene::output("abc").with(|scene| only_check(&asserts).judge(scene, &[]));
                 assert_eq!(verdict.status, Status::Fail);
                 assert_eq!(
                     verdict.reason,

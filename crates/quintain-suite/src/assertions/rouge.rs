@@ -48,11 +48,11 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{TestScene, flaw};
 
     #[test]
     fn the_reason_is_the_same_for_both_verdicts() {
-        let stage = Stage::output("Hello");
+        let stage = TestScene::output("Hello");
         for (kind, threshold, pass) in [("rouge-n", 0.6, true), ("not-rouge-n", 0.6, false)] {
             let yaml = format!("[{{type: {kind}, value: hello world, threshold: {threshold}}}]");
             let verdict = stage.judge(&yaml);

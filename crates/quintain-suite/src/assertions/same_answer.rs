@@ -60,7 +60,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 impl SameAnswer {
     /// The other call with the variables of the case, to the server of the first.
     fn step(&self, scene: &Scene<'_>, first: &Exchange) -> Result<Step, String> {
-        let mut step = crate::prepare::fill(&self.other, scene.vars, scene.templates)
+        let mut step = crate::step_templates::fill(&self.other, scene.vars, scene.templates)
             .map_err(|error| error.to_string())?;
         let (Step::Call(quintain_evidence::tool_call::ToolCall { server, .. })
         | Step::Request { server, .. }) = &mut step;
@@ -122,10 +122,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::assertions::testing::{
-        Stage, compile as compiled, compile_with, exchange, only_check,
-    };
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile as compiled, compile_with, exchange, only_check};
 
     const YAML: &str = "[{type: same-answer, as: {tool: find, args: {q: '{{b}}'}}}]";
 
@@ -134,7 +132,7 @@ mod tests {
     }
 
     fn judged(yaml: &str, first: &str, second: Outcome) -> Verdict {
-        let mut stage = Stage::called("find", json!({"q": "one"}), reply(first));
+        let mut stage = TestScene::called("find", json!({"q": "one"}), reply(first));
         stage.vars.insert("b".into(), "two".into());
         let answer = Answer::Exchange(Box::new(exchange("find", json!({"q": "two"}), second)));
         stage.judge_with(yaml, &[answer])
@@ -142,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_other_call_is_made_of_the_same_server() {
-        let mut stage = Stage::called("find", json!({"q": "one"}), reply("x"));
+        let mut stage = TestScene::called("find", json!({"q": "one"}), reply("x"));
         stage.vars.insert("b".into(), "two".into());
         let asserts = compiled(YAML);
         let asked = stage.with(|scene| only_check(&asserts).questions(scene));

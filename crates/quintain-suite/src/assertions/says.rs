@@ -77,10 +77,10 @@ mod tests {
     use quintain_evidence::evidence::Outcome;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, compile, flaw, only_check};
+    use crate::testing::{TestScene, compile, flaw, only_check};
 
     fn judged(assert: &str, outcome: Outcome) -> bool {
-        Stage::called("t", json!({}), outcome).judge(&format!("[{{type: {assert}}}]")).passed()
+        TestScene::called("t", json!({}), outcome).judge(&format!("[{{type: {assert}}}]")).passed()
     }
 
     fn outcomes() -> [Outcome; 4] {

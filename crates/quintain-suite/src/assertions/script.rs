@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::check::{Builtin, Check, Expected, Scene, Spec};
 use crate::code::RunCode as _;
 use crate::code::{Grade, Voice, context};
-use crate::suite::FileValue;
+use crate::files::FileValue;
 
 pub(super) static JAVASCRIPT: Builtin = Builtin {
     meta: &Meta {
@@ -375,8 +375,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile, compile_with, only_check, passes};
     use crate::suite::Files;
+    use crate::testing::{TestScene, compile, compile_with, only_check, passes};
 
     struct OneFile(&'static str);
 
@@ -400,7 +400,7 @@ mod tests {
             "output.length / 10",
             "({pass: true, score: 0.5, reason: 'fine'})",
         ] {
-            let mut stage = Stage::output("abc");
+            let mut stage = TestScene::output("abc");
             stage.vars.insert("x".to_owned(), json!(1));
             let yaml = format!("[{{type: javascript, value: {}}}]", json!(code));
             let verdict = stage.judge(&yaml);
@@ -414,15 +414,16 @@ mod tests {
 
     #[test]
     fn a_failure_shows_the_code() {
-        let verdict = Stage::output("a").judge("[{type: javascript, value: 'output === \"b\"'}]");
+        let verdict =
+            TestScene::output("a").judge("[{type: javascript, value: 'output === \"b\"'}]");
         assert_eq!(verdict.reason, "Custom function returned false\noutput === \"b\"");
-        let verdict = Stage::output("a").judge("[{type: not-javascript, value: 'true'}]");
+        let verdict = TestScene::output("a").judge("[{type: not-javascript, value: 'true'}]");
         assert_eq!(verdict.reason, "Custom function returned true\ntrue");
     }
 
     #[test]
     fn templates_are_filled_in_before_the_code_runs() {
-        let mut stage = Stage::output("abc");
+        let mut stage = TestScene::output("abc");
         stage.vars.insert("want".to_owned(), json!("abc"));
         assert!(stage.judge("[{type: javascript, value: 'output === \"{{want}}\"'}]").passed());
     }
@@ -431,20 +432,20 @@ mod tests {
     fn the_threshold_is_for_scores() {
         assert!(!passes("[{type: javascript, value: '0.4', threshold: 0.5}]", ""));
         assert!(passes("[{type: javascript, value: '0.5', threshold: 0.5}]", ""));
-        let verdict = Stage::output("").judge("[{type: not-javascript, value: '0'}]");
+        let verdict = TestScene::output("").judge("[{type: not-javascript, value: '0'}]");
         assert_eq!((verdict.passed(), verdict.score), (true, 0.0));
     }
 
     #[test]
     fn what_code_throws_is_told() {
         let verdict =
-            Stage::output("x").judge("[{type: not-javascript, value: 'JSON.parse(output)'}]");
+            TestScene::output("x").judge("[{type: not-javascript, value: 'JSON.parse(output)'}]");
         assert_eq!(verdict.status, Status::Fail);
         assert!(verdict.reason.starts_with("Custom function threw error: "), "{}", verdict.reason);
         assert!(verdict.reason.ends_with("\nJSON.parse(output)"), "{}", verdict.reason);
-        let verdict = Stage::output("x").judge("[{type: javascript, value: '\"yes\"'}]");
+        let verdict = TestScene::output("x").judge("[{type: javascript, value: '\"yes\"'}]");
         assert!(verdict.reason.contains("Got type string: \"yes\""), "{}", verdict.reason);
-        let verdict = Stage::output("x").judge("[{type: javascript, value: 'fetch(1)'}]");
+        let verdict = TestScene::output("x").judge("[{type: javascript, value: 'fetch(1)'}]");
         assert_eq!(verdict.status, Status::Error);
     }
 
@@ -455,7 +456,7 @@ mod tests {
             compile_with("[{type: javascript, value: 'file://x.js'}]", &file);
         assert_eq!(complaints, "");
         let check = only_check(&asserts);
-        let verdict = Stage::output("b").with(|scene| check.judge(scene, &[]));
+        let verdict = TestScene::output("b").with(|scene| check.judge(scene, &[]));
         assert_eq!(verdict.reason, "Custom function returned false\nfile://x.js");
     }
 
@@ -463,7 +464,7 @@ mod tests {
     fn python_is_a_question() {
         let asserts = compile("[{type: python, value: 'len(output) > {{n}}'}]");
         let check = only_check(&asserts);
-        let mut stage = Stage::output("abc");
+        let mut stage = TestScene::output("abc");
         stage.vars.insert("n".to_owned(), json!(2));
         stage.with(|scene| {
             let [Question::Run { code, arguments }] = &check.questions(scene)[..] else { panic!() };
@@ -483,7 +484,7 @@ mod tests {
     fn a_python_file_names_its_function() {
         let file = OneFile("def get_assert(output, context): return True");
         let (asserts, _) = compile_with("[{type: python, value: 'file://x.py'}]", &file);
-        Stage::output("a").with(|scene| {
+        TestScene::output("a").with(|scene| {
             let check = only_check(&asserts);
             let [Question::Run { code: Code::File { function, .. }, .. }] =
                 &check.questions(scene)[..]

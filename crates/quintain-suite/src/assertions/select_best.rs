@@ -111,7 +111,7 @@ impl Comparison for Choosing {
 mod tests {
     use quintain_evidence::question::Answer;
 
-    use crate::assertions::testing::{compile, flaw};
+    use crate::testing::{compile, flaw};
 
     #[test]
     fn without_answers_to_compare_or_a_judge_nobody_is_selected() {

@@ -192,10 +192,10 @@ fn counted(matcher: &Matcher, used: &[Used], negated: bool) -> Verdict {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{TestScene, flaw};
 
     fn judge(kind: &str, value: &str) -> (bool, String) {
-        let mut stage = Stage::output("x");
+        let mut stage = TestScene::output("x");
         stage.response.metadata.insert(
             "skillCalls".into(),
             json!([

@@ -133,8 +133,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile as compiled, compile_with, only_check};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile as compiled, compile_with, only_check};
 
     fn kept(text: &str) -> [Answer; 1] {
         [Answer::Value(text.into())]
@@ -142,12 +142,12 @@ mod tests {
 
     const NONE: [Answer; 1] = [Answer::Value(Value::Null)];
 
-    fn asked(stage: &Stage, options: &str) -> Vec<Question> {
+    fn asked(stage: &TestScene, options: &str) -> Vec<Question> {
         let asserts = compiled(&format!("[{{type: snapshot{options}}}]"));
         stage.with(|scene| only_check(&asserts).questions(scene))
     }
 
-    fn path(stage: &Stage, options: &str) -> String {
+    fn path(stage: &TestScene, options: &str) -> String {
         match &asked(stage, options)[..] {
             [Question::Read(file)] => file.full().display().to_string(),
             other => panic!("{other:?}"),
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_file_is_named_by_the_suite_or_the_test() {
-        let mut stage = Stage::output("x");
+        let mut stage = TestScene::output("x");
         stage.prompt = "{\"tool\": \"pay\"}".to_owned();
         assert_eq!(path(&stage, ""), "/suite/__snapshots__/tool-pay-84dd7513.snap");
         stage.test.description = Some("Paying in {{city}}".to_owned());
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn variables_do_not_lead_out_of_the_folder() {
-        let mut stage = Stage::output("x");
+        let mut stage = TestScene::output("x");
         stage.vars.insert("said".to_owned(), "../../etc/passwd".into());
         assert!(asked(&stage, ", value: '{{said}}'").is_empty());
         let verdict = stage.judge_with("[{type: snapshot, value: '{{said}}'}]", &NONE);
@@ -180,20 +180,20 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_proposed() {
-        let verdict = Stage::output("x").judge_with("[{type: snapshot, value: a.snap}]", &NONE);
+        let verdict = TestScene::output("x").judge_with("[{type: snapshot, value: a.snap}]", &NONE);
         assert_eq!(verdict.status, Status::Fail);
         let proposal = verdict.proposal.unwrap();
         assert_eq!(
             (proposal.file.full().as_path(), proposal.text.as_str(), proposal.fresh),
             (Path::new("/suite/a.snap"), "x\n", true)
         );
-        let verdict = Stage::output("x").judge_with("[{type: not-snapshot}]", &NONE);
+        let verdict = TestScene::output("x").judge_with("[{type: not-snapshot}]", &NONE);
         assert_eq!((verdict.status, verdict.proposal), (Status::Error, None));
     }
 
     #[test]
     fn the_answer_is_compared_under_the_mask() {
-        let stage = Stage::output(json!([{"type": "text", "text": "{\"id\": 7, \"n\": 1}"}]));
+        let stage = TestScene::output(json!([{"type": "text", "text": "{\"id\": 7, \"n\": 1}"}]));
         let yaml = "[{type: snapshot, value: a.snap, mask: [$.id]}]";
         let text = stage.judge_with(yaml, &NONE).proposal.unwrap().text;
         assert!(text.contains("\"id\": \"[masked]\""), "{text}");
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn an_error_is_never_kept() {
-        let mut stage = Stage::output(Value::Null);
+        let mut stage = TestScene::output(Value::Null);
         stage.response.error = Some("it crashed".to_owned());
         let verdict = stage.judge_with("[{type: snapshot}]", &NONE);
         assert_eq!(verdict.reason, "the answer is an error: it crashed");
@@ -229,7 +229,7 @@ mod tests {
         }
         let failed = [Answer::Failed("it is no file".to_owned())];
         for answers in [&failed[..], &[]] {
-            let verdict = Stage::output("x").judge_with("[{type: snapshot}]", answers);
+            let verdict = TestScene::output("x").judge_with("[{type: snapshot}]", answers);
             assert_eq!(verdict.status, Status::Error);
         }
     }

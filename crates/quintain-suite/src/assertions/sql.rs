@@ -225,11 +225,11 @@ fn contains_sql(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, compile_with, flaw, passes};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile_with, flaw, passes};
 
     fn reason(yaml: &str, output: &str) -> String {
-        Stage::output(output).judge(yaml).reason
+        TestScene::output(output).judge(yaml).reason
     }
 
     const MISFIT: &str = "SQL statement does not conform to the provided MySQL database syntax.";

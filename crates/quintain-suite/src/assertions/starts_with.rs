@@ -43,7 +43,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{TestScene, flaw, passes};
 
     #[test]
     fn only_the_beginning_counts() {
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_reason_names_the_beginning() {
-        let stage = Stage::output("No");
+        let stage = TestScene::output("No");
         let verdict = stage.judge("[{type: starts-with, value: Yes}]");
         assert_eq!(verdict.reason, "Expected output to start with \"Yes\"");
         let verdict = stage.judge("[{type: not-starts-with, value: N}]");

@@ -234,10 +234,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::Stage;
+    use crate::testing::TestScene;
 
-    fn stage(result: Value) -> Stage {
-        let mut stage = Stage::output("");
+    fn stage(result: Value) -> TestScene {
+        let mut stage = TestScene::output("");
         stage.evidence.exchanges.push(Exchange {
             server: "s".to_owned(),
             method: "tools/call".to_owned(),
@@ -249,7 +249,7 @@ mod tests {
         stage
     }
 
-    fn promising(result: Value, schema: Value) -> Stage {
+    fn promising(result: Value, schema: Value) -> TestScene {
         let mut stage = stage(result);
         let tools = vec![Tool(json!({"name": "weather", "outputSchema": schema}))];
         stage.surfaces.push(("s".to_owned(), Surface { tools, ..Surface::default() }));

@@ -140,13 +140,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile_with};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile_with};
 
-    fn stage(description: &str) -> Stage {
+    fn stage(description: &str) -> TestScene {
         let tools = vec![Tool(json!({"name": "add", "description": description}))];
         let surface = Surface { tools, ..Surface::default() };
-        Stage { surfaces: vec![("s".into(), surface)], ..Stage::default() }
+        TestScene { surfaces: vec![("s".into(), surface)], ..TestScene::default() }
     }
 
     fn passes(options: &str, description: &str) -> bool {
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn without_a_list_nothing_is_clean() {
-        let verdict = Stage::default().judge("[{type: not-surface-clean}]");
+        let verdict = TestScene::default().judge("[{type: not-surface-clean}]");
         assert_eq!(verdict.status, Status::Error);
         let (_, complaints) = compile_with("[{type: surface-clean, attacks: [bola]}]", &NoFiles);
         assert!(complaints.contains("bola"), "{complaints}");

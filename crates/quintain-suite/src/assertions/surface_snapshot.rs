@@ -183,19 +183,19 @@ mod tests {
     use quintain_evidence::verdict::Status;
 
     use super::*;
-    use crate::assertions::testing::{Stage, compile as compiled, compile_with, only_check};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, compile as compiled, compile_with, only_check};
 
     const NONE: [Answer; 1] = [Answer::Value(Value::Null)];
 
-    fn stage(description: &str) -> Stage {
+    fn stage(description: &str) -> TestScene {
         let tools = vec![Tool(json!({"name": "pay", "description": description}))];
-        let mut stage = Stage::output("x");
+        let mut stage = TestScene::output("x");
         stage.surfaces.push(("s".to_owned(), Surface { tools, ..Surface::default() }));
         stage
     }
 
-    fn kept(stage: &Stage) -> [Answer; 1] {
+    fn kept(stage: &TestScene) -> [Answer; 1] {
         let proposal = stage.judge_with("[{type: surface-snapshot}]", &NONE).proposal.unwrap();
         assert!(proposal.fresh);
         assert_eq!(proposal.file.full().to_str(), Some("/suite/quintain.surface.json"));
@@ -254,7 +254,7 @@ mod tests {
     fn what_is_not_known_is_never_kept() {
         let mut partial = stage("x");
         partial.surfaces[0].1.problems.push("prompts/list: timed out".to_owned());
-        for stage in [Stage::output("x"), partial] {
+        for stage in [TestScene::output("x"), partial] {
             let verdict = stage.judge_with("[{type: surface-snapshot}]", &NONE);
             assert_eq!((verdict.status, verdict.proposal), (Status::Error, None));
         }

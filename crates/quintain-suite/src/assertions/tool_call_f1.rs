@@ -104,11 +104,11 @@ fn read(value: Option<&Value>) -> Result<BTreeSet<String>, String> {
 mod tests {
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, flaw};
+    use crate::testing::{TestScene, flaw};
 
     #[test]
     fn precision_and_recall_are_weighed() {
-        let stage = Stage::output(json!([{"name": "a"}, {"name": "x"}]));
+        let stage = TestScene::output(json!([{"name": "a"}, {"name": "x"}]));
         let verdict = stage.judge("[{type: tool-call-f1, value: 'b, a'}]");
         assert!(!verdict.passed());
         assert!((verdict.score - 0.5).abs() < 1e-9);
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn no_call_is_no_score() {
-        let verdict = Stage::output("nothing").judge("[{type: tool-call-f1, value: a}]");
+        let verdict = TestScene::output("nothing").judge("[{type: tool-call-f1, value: a}]");
         assert!(verdict.reason.contains("Called: [(none)]"));
     }
 

@@ -388,10 +388,10 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, called, compile_with, flaw};
     use crate::suite::NoFiles;
+    use crate::testing::{TestScene, called, compile_with, flaw};
 
-    fn three() -> Stage {
+    fn three() -> TestScene {
         let mut stage = called("add", json!({}));
         for (tool, outcome) in [
             ("pay", Outcome::ToolError(json!({"isError": true}))),
@@ -468,7 +468,7 @@ mod tests {
     fn without_a_trace_there_is_no_verdict() {
         for kind in ["trace-span-count", "trace-span-duration", "trace-error-spans"] {
             let yaml = format!("[{{type: {kind}, value: {{pattern: '*', max: 1}}}}]");
-            let verdict = Stage::output("x").judge(&yaml);
+            let verdict = TestScene::output("x").judge(&yaml);
             assert_eq!(verdict.status, Status::Error);
             assert_eq!(verdict.reason, format!("No trace data available for {kind} assertion"));
         }

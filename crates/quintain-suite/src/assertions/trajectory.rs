@@ -379,7 +379,7 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, called, flaw};
+    use crate::testing::{TestScene, called, flaw};
 
     fn judged(options: &str) -> (bool, String) {
         let mut stage = called("search", json!({}));
@@ -452,7 +452,7 @@ mod tests {
     fn without_evidence_even_a_negation_is_no_pass() {
         for kind in ["tool-used", "tool-sequence"] {
             let yaml = format!("[{{type: 'not-trajectory:{kind}', value: [a]}}]");
-            let verdict = Stage::output("x").judge(&yaml);
+            let verdict = TestScene::output("x").judge(&yaml);
             assert_eq!(verdict.status, Status::Error);
             let why = format!("No trace data available for trajectory:{kind} assertion");
             assert_eq!(verdict.reason, why);

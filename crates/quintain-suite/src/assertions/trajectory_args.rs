@@ -209,7 +209,7 @@ mod tests {
     use quintain_evidence::verdict::Status;
     use serde_json::json;
 
-    use crate::assertions::testing::{Stage, called, flaw};
+    use crate::testing::{TestScene, called, flaw};
 
     fn passes(value: &str) -> bool {
         let stage = called("pay", json!({"to": "Ann", "n": 2, "o": {"k": [1, {"z": 1}]}}));
@@ -251,6 +251,6 @@ mod tests {
             flaw(&format!("[{{type: 'trajectory:tool-args-match', value: {value}}}]"), "x");
         }
         let yaml = "[{type: 'not-trajectory:tool-args-match', value: {name: a, args: {}}}]";
-        assert_eq!(Stage::output("x").judge(yaml).status, Status::Error);
+        assert_eq!(TestScene::output("x").judge(yaml).status, Status::Error);
     }
 }

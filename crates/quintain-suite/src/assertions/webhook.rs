@@ -87,16 +87,17 @@ impl Webhook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assertions::testing::{Stage, compile, flaw, only_check};
+    use crate::testing::{TestScene, compile, flaw, only_check};
 
     fn judged(kind: &str, answer: Answer) -> Verdict {
-        Stage::output("x").judge_with(&format!("[{{type: {kind}, value: 'http://h'}}]"), &[answer])
+        TestScene::output("x")
+            .judge_with(&format!("[{{type: {kind}, value: 'http://h'}}]"), &[answer])
     }
 
     #[test]
     fn the_service_gets_output_and_context() {
         let asserts = compile("[{type: webhook, value: 'http://h/{{path}}'}]");
-        let mut stage = Stage::output("x");
+        let mut stage = TestScene::output("x");
         stage.vars.insert("path".to_owned(), json!("p"));
         stage.prompt = "say x".to_owned();
         let asked = stage.with(|scene| only_check(&asserts).questions(scene));

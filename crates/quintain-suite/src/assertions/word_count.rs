@@ -129,7 +129,7 @@ impl Range {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{TestScene, flaw, passes};
 
     #[test]
     fn words_stand_between_white_space() {
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn reasons_say_what_was_counted() {
-        let stage = Stage::output("one two");
+        let stage = TestScene::output("one two");
         for (kind, value, reason) in [
             ("word-count", "3", "Word count 2 does not equal expected 3"),
             ("not-word-count", "2", "Expected word count to not equal 2, but got 2"),

@@ -131,10 +131,10 @@ fn contains_xml(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::assertions::testing::{Stage, flaw, passes};
+    use crate::testing::{TestScene, flaw, passes};
 
     fn reason(yaml: &str, output: &str) -> String {
-        Stage::output(output).judge(yaml).reason
+        TestScene::output(output).judge(yaml).reason
     }
 
     #[test]

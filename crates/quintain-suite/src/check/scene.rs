@@ -9,7 +9,8 @@ use quintain_evidence::surface::Surface;
 use quintain_source::{Nunjucks, RenderError};
 use serde_json::{Map, Value};
 
-use crate::suite::{Target, Test};
+use super::Test;
+use crate::target::Target;
 
 /// One answered case.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, wrong_typ
 use serde_json::Value;
 
 use super::Param;
-use crate::suite::{FileValue, Files};
+use crate::files::{FileValue, Files};
 
 /// One entry of `assert`. The common keys (`type`, `weight`, `metric`, `transform`, `view`, ...) are
 /// read by others; what an assertion does not ask for is reported as unknown.

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use super::names::{Defined, bare};
 use super::targets::{self, interpreter};
 use crate::check::Scene;
-use crate::plan::{Plan, Seat};
+use crate::plan::{Plan, PlannedCase};
 use crate::suite::{Assert, DerivedValue, Prompt, PromptBody, Rule, Suite, Target, Test, VarFile};
 
 /// What is found on the way.
@@ -234,7 +234,13 @@ impl<'a> Collector<'a> {
     }
 
     /// What assertions ask of the outside.
-    fn asserts(&mut self, test: &Test, seat: &Seat, vars: &Map<String, Value>, is_new: bool) {
+    fn asserts(
+        &mut self,
+        test: &Test,
+        seat: &PlannedCase,
+        vars: &Map<String, Value>,
+        is_new: bool,
+    ) {
         let suite = self.suite;
         let target = &suite.targets[seat.target];
         let prompt = suite.tests.prompts[seat.prompt].raw();

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use quintain_content::chance::mix;
 use quintain_evidence::run_diff::vars_hash;
+use rand::SeedableRng as _;
+use rand::rngs::ChaCha8Rng;
+use rand::seq::index;
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -172,11 +174,8 @@ fn has(test: &Test, key: &str, wanted: &str) -> bool {
 
 /// `count` of the items in their order, chosen by the seed alone.
 fn sample<T>(items: Vec<T>, count: usize, seed: u64) -> Vec<T> {
-    // The smallest hashes win: no state, and the choice does not depend on the order of asking.
-    let mut ranked: Vec<(u64, usize)> =
-        (0..items.len()).map(|at| (mix(seed ^ mix(at as u64)), at)).collect();
-    ranked.sort_unstable();
-    let mut kept: Vec<usize> = ranked.into_iter().take(count).map(|(_, at)| at).collect();
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut kept = index::sample(&mut random, items.len(), count.min(items.len())).into_vec();
     kept.sort_unstable();
     let chosen = |(at, item)| kept.binary_search(&at).is_ok().then_some(item);
     items.into_iter().enumerate().filter_map(chosen).collect()

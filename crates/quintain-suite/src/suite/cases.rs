@@ -12,12 +12,12 @@ use quintain_source::{
 use serde_json::Value;
 
 use super::case::Role;
-use super::files::{FileValue, language_of, split_function};
 use super::list::{Entry, numbered};
 use super::loader::{Loader, Place, suffix_of};
-use super::purpose::{Consent, NotCalled};
 use super::row::Rows;
 use crate::code::RunCode as _;
+use crate::files::{FileValue, language_of, split_function};
+use crate::purpose::{Consent, NotCalled};
 
 /// Who gets the tests, one by one.
 type Take<'t> = &'t mut dyn FnMut(Entry<'_>);

@@ -4,7 +4,7 @@ use quintain_source::{Diagnostic, Fields, Node, wrong_type};
 
 use super::loader::{Loader, Place};
 use super::{DerivedMetric, DerivedValue};
-use crate::formula;
+use crate::metric_expression;
 
 impl Loader<'_> {
     pub(super) fn derived_metrics(&mut self, node: &Node, place: &Place<'_>) -> Vec<DerivedMetric> {
@@ -26,10 +26,10 @@ impl Loader<'_> {
                 self.code(&mut fields, "value", place).map(DerivedValue::Code)
             }
             Some(text) => {
-                if let (Some(node), Err(why)) = (value, formula::check(text)) {
+                if let (Some(node), Err(why)) = (value, metric_expression::check(text)) {
                     let title = "this metric cannot be computed";
                     let diagnostic = Diagnostic::warning("config::bad-expression", title);
-                    self.dx.push(diagnostic.at(node.span, why.to_string()));
+                    self.dx.push(diagnostic.at(node.span, why));
                 }
                 Some(DerivedValue::Expression(text.to_owned()))
             }

@@ -30,7 +30,7 @@ const THRESHOLDS: [&str; 13] = [
 pub(super) fn assertion(cell: &str, span: Span) -> Vec<(Key, Node)> {
     let script = cell.strip_prefix("file://").map(|path| {
         let suffix = path.rsplit('.').next().unwrap_or_default();
-        super::files::language_of(suffix.split(':').next().unwrap_or_default())
+        crate::files::language_of(suffix.split(':').next().unwrap_or_default())
     });
     let text = |kind: &str, value: &str| entry(kind, Some(Node::text(value, span)), span);
     if let Some(value) = stripped(cell, &JAVASCRIPT) {

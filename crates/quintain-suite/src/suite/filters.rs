@@ -6,9 +6,9 @@ use quintain_source::{Node, Nunjucks, wrong_type};
 use serde_json::Value;
 
 use super::Suite;
-use super::files::FileValue;
 use super::loader::{Loader, Place};
 use crate::code::RunCode as _;
+use crate::files::FileValue;
 
 impl Loader<'_> {
     pub(super) fn filters(&mut self, node: &Node, place: &Place<'_>) -> Vec<(String, Code)> {

@@ -1,6 +1,5 @@
-//! A target that is asked over HTTP, as promptfoo's `http` provider is configured.
+//! Reads a target that is asked over HTTP, as promptfoo's `http` provider is configured.
 
-use quintain_evidence::code::Code;
 use quintain_evidence::connection::Auth;
 use quintain_source::{
     Diagnostic, Diagnostics, Fields, Node, NodeKind, Scope, Severity, Span, wrong_type,
@@ -9,30 +8,9 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use super::auth;
-use super::files::{FileValue, code};
 use super::reader::Reader;
-
-/// How to ask. All texts are templates; those of the environment are filled in already.
-#[derive(Debug, Clone)]
-pub struct HttpTarget {
-    pub url: String,
-    /// `GET` if it does not say.
-    pub method: Option<String>,
-    pub headers: Vec<(String, SecretString)>,
-    pub query: Vec<(String, SecretString)>,
-    pub body: Option<Value>,
-    /// The whole request as text, in place of all of the above.
-    pub request: Option<String>,
-    pub use_https: bool,
-    /// Credentials that are sent along: bearer, basic and API keys.
-    pub auth: Auth,
-    /// Makes of `prompt`, `vars` and `context` what is sent in place of the prompt.
-    pub transform_request: Option<Code>,
-    /// Makes the output of `json`, `text` and `context`.
-    pub transform_response: Option<Code>,
-    /// Says whether a status is a good one; all are without it.
-    pub validate_status: Option<Code>,
-}
+use crate::files::{FileValue, code};
+use crate::target::HttpTarget;
 
 /// Known to promptfoo and not understood here; ignoring them would test something else.
 const UNSUPPORTED: [&str; 6] =

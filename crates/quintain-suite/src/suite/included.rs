@@ -2,9 +2,9 @@
 
 use quintain_source::{Diagnostic, Diagnostics, Node, NodeKind, SourceFile, Sources, read};
 
-use super::files::Files;
 use super::kinds::{Kind, kind};
 use super::loader::Place;
+use crate::files::Files;
 
 /// Files that name files.
 const MAX_DEPTH: usize = 8;

@@ -122,7 +122,7 @@ const OURS: [&str; 8] = ["mcp", "echo", "http", "https", "exec", "python", "ruby
 
 pub(super) fn kind(id: &str) -> Kind<'_> {
     if let Some(path) = id.strip_prefix("file://") {
-        let (file, _) = super::files::split_function(path);
+        let (file, _) = crate::files::split_function(path);
         let suffix = file.rsplit_once('.').map_or("", |(_, suffix)| suffix);
         return match suffix {
             "yaml" | "yml" | "json" => Kind::File(path),

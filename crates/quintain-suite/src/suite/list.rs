@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::Test;
 use super::case::Role;
-use super::files::Files;
 use super::loader::{Loader, Place};
+use crate::files::Files;
 
 /// So many tests are kept ready.
 const READY: usize = 4096;

@@ -11,12 +11,12 @@ use quintain_source::{
     Templates, is_template, read_long,
 };
 
-use super::files::Files;
 use super::loader::{Loader, Place};
 use super::provider::{Chosen, Env, TargetReader};
-use super::purpose::{NotCalled, Purpose};
 use super::reader::Reader;
 use super::{Suite, declared, included, mention, secrets};
+use crate::files::Files;
+use crate::purpose::{NotCalled, Purpose};
 
 /// Known here, interpreted by others from what is kept of the documents.
 pub(super) const OTHER_KEYS: [&str; 3] = ["redteam", "metrics", "judge"];

@@ -10,9 +10,9 @@ use quintain_source::{
 };
 
 use super::VarFile;
-use super::files::Files;
 use super::mention::Mention;
-use super::purpose::{Consent, NotCalled};
+use crate::files::Files;
+use crate::purpose::{Consent, NotCalled};
 
 pub(super) struct Loader<'a> {
     pub(super) files: &'a dyn Files,
@@ -145,7 +145,7 @@ impl Loader<'_> {
         place: &Place<'_>,
     ) -> Option<Code> {
         let node = fields.get(name)?;
-        super::files::code(name, node, place.base_dir, self.files, self.dx)
+        crate::files::code(name, node, place.base_dir, self.files, self.dx)
     }
 
     pub(super) fn unreadable(&mut self, at: Span, why: impl Into<String>) {

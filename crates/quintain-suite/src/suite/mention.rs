@@ -4,7 +4,6 @@
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span, closest};
 
 use super::{Prompt, Target};
-use crate::plan::names;
 
 /// What a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,4 +66,12 @@ pub(super) fn check(
             None => diagnostic.help(format!("write the id or label of a {what}")),
         });
     }
+}
+
+/// A name as it is, the beginning of one before `*`, or a group before a colon.
+pub(crate) fn names(pattern: &str, name: &str) -> bool {
+    if let Some(start) = pattern.strip_suffix('*') {
+        return name.starts_with(start);
+    }
+    name == pattern || name.strip_prefix(pattern).is_some_and(|rest| rest.starts_with(':'))
 }

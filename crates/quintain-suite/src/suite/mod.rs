@@ -8,7 +8,6 @@ mod csv;
 mod declared;
 mod derived;
 mod expected;
-mod files;
 mod filters;
 mod http;
 mod included;
@@ -21,7 +20,6 @@ mod options;
 mod program;
 mod prompts;
 mod provider;
-mod purpose;
 mod reader;
 mod redteam;
 mod referred;
@@ -36,19 +34,16 @@ mod target;
 mod test;
 mod vars;
 
-pub use assertion::{Assert, AssertReader, Rule};
-pub use files::{FileValue, Files, NoFiles, language_of};
-pub use http::HttpTarget;
+pub use crate::check::{Assert, Rule, Test, TestOptions, VarFile};
+pub use crate::files::{FileValue, Files, NoFiles, language_of};
+pub use crate::purpose::{Consent, Needed, NotCalled, Purpose};
+pub use crate::target::{CodeTarget, ExecTarget, HttpTarget, Target, TargetKind};
+pub use assertion::AssertReader;
 pub use list::TestList;
 pub use load::{Loaded, SuiteFile, load};
-pub use program::{CodeTarget, ExecTarget};
-pub use purpose::{Consent, Needed, NotCalled, Purpose};
+pub(crate) use mention::names;
 pub use schema::schema;
-pub use target::{Target, TargetKind};
-pub use test::{
-    DerivedMetric, DerivedValue, EvaluateOptions, Output, Prompt, PromptBody, Test, TestOptions,
-    Tests, VarFile,
-};
+pub use test::{DerivedMetric, DerivedValue, EvaluateOptions, Output, Prompt, PromptBody, Tests};
 pub use vars::{expand, resolve};
 
 use std::collections::BTreeMap;

@@ -1,35 +1,13 @@
-//! Targets that are programs of the user: commands, and files with a provider in them.
+//! Reads targets that are programs of the user: commands, and files with a provider in them.
 
-use std::path::PathBuf;
-
-use quintain_evidence::code::{Code, Language};
+use quintain_evidence::code::Language;
 use quintain_source::{Diagnostic, Diagnostics, Node, Span};
 use serde_json::{Map, Value};
 
-use super::files::FileValue;
 use super::reader::Reader;
 use super::referred;
-
-/// `exec:command`: started anew for every prompt, which it gets as an argument.
-#[derive(Debug, Clone)]
-pub struct ExecTarget {
-    pub command: String,
-    pub args: Vec<String>,
-    /// Where it is started.
-    pub base_dir: PathBuf,
-    /// `config` as written.
-    pub config: Map<String, Value>,
-}
-
-/// `file://provider.py`, `python:provider.py`, `file://provider.js`, ...
-#[derive(Debug, Clone)]
-pub struct CodeTarget {
-    pub code: Code,
-    /// `config`; for Python and Ruby with what stands in files.
-    pub config: Map<String, Value>,
-    /// The interpreter to use, if it is not the usual one.
-    pub executable: Option<String>,
-}
+use crate::files::FileValue;
+use crate::target::{CodeTarget, ExecTarget};
 
 /// Reads the command line behind `exec:`.
 pub(super) fn exec(

@@ -6,9 +6,9 @@ use quintain_source::{Diagnostic, Fields, Node, NodeKind, Nunjucks, Span};
 use serde_json::Value;
 
 use super::csv::Records;
-use super::files::{FileValue, language_of, split_function};
 use super::loader::{Loader, Place, is_pattern, suffix_of};
 use super::{Prompt, PromptBody};
+use crate::files::{FileValue, language_of, split_function};
 
 /// A text with one of these suffixes may be a file even without `file://`.
 const SUFFIXES: [&str; 15] = [

@@ -7,12 +7,12 @@ use quintain_evidence::code::Code;
 use quintain_evidence::connection::McpTarget;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Key, Node, Span, Templates, wrong_type};
 
-use super::files::code;
 use super::kinds::{Kind, kind, meant};
-use super::purpose::{Needed, Purpose};
 use super::reader::Reader;
 use super::target::read_mcp;
 use super::{Target, TargetKind, http, program, referred};
+use crate::files::code;
+use crate::purpose::{Needed, Purpose};
 
 /// The environment on which the templates of a target are filled in.
 pub(super) type Env = BTreeMap<String, String>;

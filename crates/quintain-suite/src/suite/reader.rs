@@ -9,8 +9,8 @@ use quintain_source::{
 };
 use serde_json::{Map, Value};
 
-use super::files::Files;
-use super::purpose::{Consent, NotCalled};
+use crate::files::Files;
+use crate::purpose::{Consent, NotCalled};
 
 pub(super) struct Reader<'a> {
     pub(super) templates: &'a Templates,

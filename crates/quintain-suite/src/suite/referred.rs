@@ -7,11 +7,11 @@ use quintain_script::Host;
 use quintain_source::{Diagnostic, Diagnostics, Node, NodeKind, Scope};
 use serde_json::{Map, Value};
 
-use super::files::{FileValue, language_of, split_function};
 use super::loader::suffix_of;
-use super::purpose::NotCalled;
 use super::reader::Reader;
 use crate::code::RunCode as _;
+use crate::files::{FileValue, language_of, split_function};
+use crate::purpose::NotCalled;
 
 /// Reads a map with everything that its values refer to, at any depth. What such a file says is not
 /// looked through again.

@@ -1,66 +1,17 @@
-//! A target: what is under test.
+//! Reads `config` of an MCP target.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quintain_evidence::code::Code;
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::connection::ProtocolChoice;
 use quintain_evidence::connection::Server;
 use quintain_evidence::connection::Timeouts;
 use quintain_evidence::connection::ToolFilter;
-use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span};
-use serde_json::{Map, Value};
+use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity};
 
-use super::files::code;
 use super::reader::Reader;
-use super::{CodeTarget, ExecTarget, HttpTarget, respond, server};
-
-#[derive(Debug, Clone)]
-pub struct Target {
-    /// As written: `mcp`, `mcp:payments`, `openai:gpt-5`, ...
-    pub id: String,
-    pub label: Option<String>,
-    pub kind: TargetKind,
-    /// `tools` and `functions` of its `config`: what a model is offered to call. None for servers.
-    pub offered: Map<String, Value>,
-    /// Labels or ids of the prompts it is meant for; all if none.
-    pub prompts: Option<Vec<String>>,
-    /// Applied to every output before anything else.
-    pub transform: Option<Code>,
-    /// To wait before every call.
-    pub delay: Option<Duration>,
-    /// `env` as it is written, if the suite is only read; else its templates are filled in with it.
-    pub env: BTreeMap<String, String>,
-    pub span: Span,
-}
-
-impl Target {
-    /// What reports and `--target` call it.
-    pub fn name(&self) -> &str {
-        self.label.as_deref().unwrap_or(&self.id)
-    }
-
-    pub fn as_mcp(&self) -> Option<&McpTarget> {
-        if let TargetKind::Mcp(target) = &self.kind { Some(target) } else { None }
-    }
-
-    pub fn as_mcp_mut(&mut self) -> Option<&mut McpTarget> {
-        if let TargetKind::Mcp(target) = &mut self.kind { Some(target) } else { None }
-    }
-}
-
-#[derive(Debug, Clone)]
-pub enum TargetKind {
-    Mcp(Box<McpTarget>),
-    /// Answers with the prompt.
-    Echo,
-    Http(Box<HttpTarget>),
-    Exec(Box<ExecTarget>),
-    Code(Box<CodeTarget>),
-    /// A model, or something else that cannot be asked here.
-    Other,
-}
+use super::{respond, server};
+use crate::files::code;
 
 pub(super) const VERSIONS: [&str; 5] =
     ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];

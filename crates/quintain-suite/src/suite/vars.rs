@@ -8,8 +8,8 @@ use quintain_source::{Diagnostic, Node, Nunjucks, RenderError, Span};
 use serde_json::{Map, Value};
 
 use super::VarFile;
-use super::files::{language_of, split_function};
 use super::loader::{Loader, Place, is_pattern, suffix_of};
+use crate::files::{language_of, split_function};
 
 /// How often variables may mention variables.
 const ROUNDS: usize = 5;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use quintain_redteam::orders::{Suppression, read_suppressions};
+use quintain_redteam::baseline::{Suppression, read_suppressions};
 use quintain_source::{Diagnostics, Renderer, SourceFile, Sources};
 
 use super::Desk;

@@ -6,7 +6,7 @@ use quintain_engine::jobs::{Outcome, ReplayWork, RunRequest, Work, chosen_target
 use quintain_engine::store::{Run, RunKind, Store, StoreError};
 use quintain_evidence::connection::McpTarget;
 use quintain_evidence::finding::{Confidence, Finding, Standing};
-use quintain_redteam::orders::bout_of;
+use quintain_redteam::orders::trial_of;
 use quintain_source::visible;
 use serde_json::{Value, json};
 
@@ -236,7 +236,7 @@ impl<'a> Tried<'a> {
 }
 
 fn was_fought(finding: &Finding, fought: &BTreeSet<(String, String)>) -> bool {
-    fought.contains(&bout_of(finding))
+    fought.contains(&trial_of(finding))
 }
 
 fn tell(args: &Args, run: &Run, tried: &[Tried<'_>], desk: &Desk) {

@@ -8,21 +8,21 @@ use quintain_evidence::indicator::Indicator;
 
 use super::marks::{ID, about, marks, names};
 use super::told::{only_told, text_of, told_to};
-use crate::attack::{Action, Bout, Field, Hit, Tried};
+use crate::attack::{Action, Hit, TargetView, Trial, Tried};
 use crate::attacks::http::of_role;
-use crate::attacks::nature;
+use crate::attacks::tool_access;
 
 fn outcome(tried: &Tried) -> Option<&Outcome> {
     tried.last().map(|exchange| &exchange.outcome)
 }
 
-pub(super) fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+pub(super) fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     if let Some(neighbour) = of_role(tried, "neighbour") {
-        return judge_neighbour(bout, tried, neighbour);
+        return judge_neighbour(trial, tried, neighbour);
     }
     // Of several ways to ask, the last one that worked.
     let mut others = tried.iter().copied().filter(|one| one.attempt.role == "other").rev();
-    let other = others.find(|one| outcome(one).is_some_and(nature::succeeds))?;
+    let other = others.find(|one| outcome(one).is_some_and(tool_access::succeeds))?;
     if let Some(list) = of_role(tried, "list") {
         let id = text_of(other.attempt.payload.as_ref()?);
         if list.said().contains(&id) {
@@ -31,9 +31,9 @@ pub(super) fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
     }
     let before = tried.iter().copied().rfind(|one| one.attempt.role == "before");
     match (before, of_role(tried, "after")) {
-        (Some(before), Some(after)) => judge_change(bout, tried, (before, other, after)),
-        _ if other.attempt.payload.is_none() => judge_in_turn(bout, tried, other),
-        _ => judge_read(bout, tried, other),
+        (Some(before), Some(after)) => judge_change(trial, tried, (before, other, after)),
+        _ if other.attempt.payload.is_none() => judge_in_turn(trial, tried, other),
+        _ => judge_read(trial, tried, other),
     }
 }
 
@@ -44,14 +44,14 @@ fn identity_of(tried: &Tried) -> usize {
     }
 }
 
-fn name_of<'f>(field: &'f Field<'_>, identity: usize) -> &'f str {
+fn name_of<'f>(field: &'f TargetView<'_>, identity: usize) -> &'f str {
     field.powers.identities.get(identity).map_or("", |known| known.name.as_str())
 }
 
-fn judge_read(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
+fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
     let owner = of_role(tried, "owner")?;
     let (id, own) = (text_of(other.attempt.payload.as_ref()?), outcome(owner)?);
-    if !nature::succeeds(own) {
+    if !tool_access::succeeds(own) {
         return None;
     }
     let mut shared = marks(outcome(other)?, &id);
@@ -61,10 +61,10 @@ fn judge_read(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
     let nobodys_id = nobody.attempt.payload.as_ref().map(text_of).unwrap_or_default();
     let of_nobody = outcome(nobody).map(|outcome| marks(outcome, &nobodys_id)).unwrap_or_default();
     // Nothing at all is as good as a refusal.
-    let refused =
-        outcome(nobody).is_some_and(|outcome| !nature::succeeds(outcome) || of_nobody.is_empty());
+    let refused = outcome(nobody)
+        .is_some_and(|outcome| !tool_access::succeeds(outcome) || of_nobody.is_empty());
     let listed = of_role(tried, "list").map(Tried::said).unwrap_or_default();
-    let (field, of, to) = (bout.field, identity_of(owner), identity_of(other));
+    let (field, of, to) = (trial.field, identity_of(owner), identity_of(other));
     let own_for_certain =
         only_told(field, of, to, true).iter().any(|learned| text_of(&learned.value) == id);
     let told = told_to(field, to, own_for_certain);
@@ -74,7 +74,7 @@ fn judge_read(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
     if shared.is_empty() {
         return None;
     }
-    let here = bout.aim.place.tool();
+    let here = trial.aim.place.tool();
     let mut elsewhere: BTreeSet<String> = field
         .knowledge
         .values
@@ -101,7 +101,7 @@ fn judge_read(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
     let (from, to) = (name_of(field, of), name_of(field, to));
     let title = format!(
         "{} gives objects of others to whoever knows their id ({})",
-        bout.aim.place, other.attempt.form
+        trial.aim.place, other.attempt.form
     );
     let hit = if let Some(mark) = proof {
         let what =
@@ -118,7 +118,7 @@ fn judge_read(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
 }
 
 fn judge_change(
-    bout: &Bout<'_>,
+    trial: &Trial<'_>,
     tried: &[&Tried],
     (before, other, after): (&Tried, &Tried, &Tried),
 ) -> Option<Hit> {
@@ -126,7 +126,7 @@ fn judge_change(
     let complete = |tried: &Tried| {
         let exchanges = &tried.evidence.exchanges;
         !exchanges.is_empty()
-            && exchanges.iter().all(|exchange| nature::succeeds(&exchange.outcome))
+            && exchanges.iter().all(|exchange| tool_access::succeeds(&exchange.outcome))
     };
     let first = tried.iter().copied().find(|one| one.attempt.role == "before")?;
     // Something about the object is another, or the object is gone; and nothing changed by itself.
@@ -137,16 +137,16 @@ fn judge_change(
     let left = after.said().contains(word) && !before.said().contains(word);
     let refused = of_role(tried, "nobody")
         .and_then(outcome)
-        .is_some_and(|outcome| !nature::succeeds(outcome));
+        .is_some_and(|outcome| !tool_access::succeeds(outcome));
     let (from, to) =
-        (name_of(bout.field, identity_of(before)), name_of(bout.field, identity_of(other)));
-    let title = format!("{} changes objects of others ({})", bout.aim.place, other.attempt.form);
+        (name_of(trial.field, identity_of(before)), name_of(trial.field, identity_of(other)));
+    let title = format!("{} changes objects of others ({})", trial.aim.place, other.attempt.form);
     let hit = if left {
         let what = format!("{from} sees the word {word}, which {to} left with {id}");
         Hit::confirmed(title, what)
     } else if changed && complete(before) && complete(after) {
         let what = format!("{to} changed {id} of {from}, and {from} sees the change");
-        // What other bouts do meanwhile changes things, too.
+        // What other trials do meanwhile changes things, too.
         Hit::confirmed(title, what).must_repeat()
     } else if refused {
         let what = format!("{to} was allowed to change {id}, which only {from} was told");
@@ -157,25 +157,25 @@ fn judge_change(
     Some(hit.by(other).fault("change").sign(Indicator::Succeeds))
 }
 
-fn judge_in_turn(bout: &Bout<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
+fn judge_in_turn(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit> {
     let owner = of_role(tried, "owner")?;
     let (from, to) =
-        (name_of(bout.field, identity_of(owner)), name_of(bout.field, identity_of(other)));
+        (name_of(trial.field, identity_of(owner)), name_of(trial.field, identity_of(other)));
     let (owners, others) = (outcome(owner)?.said(), outcome(other)?.said());
     if !names(&owners, from) || !names(&others, from) || names(&others, to) {
         return None;
     }
-    let title = format!("{} shows the data of another identity", bout.aim.place);
+    let title = format!("{} shows the data of another identity", trial.aim.place);
     let what = format!("{to} asked after {from} did, and the answer names {from}");
     Some(Hit::confirmed(title, what).by(other).fault("identity"))
 }
 
-fn judge_neighbour(bout: &Bout<'_>, tried: &[&Tried], neighbour: &Tried) -> Option<Hit> {
+fn judge_neighbour(trial: &Trial<'_>, tried: &[&Tried], neighbour: &Tried) -> Option<Hit> {
     let (owner, nobody) = (of_role(tried, "owner")?, of_role(tried, "nobody")?);
     let (got, refused) = (outcome(neighbour)?, outcome(nobody)?);
-    if !nature::succeeds(got)
-        || nature::succeeds(refused)
-        || !outcome(owner).is_some_and(nature::succeeds)
+    if !tool_access::succeeds(got)
+        || tool_access::succeeds(refused)
+        || !outcome(owner).is_some_and(tool_access::succeeds)
     {
         return None;
     }
@@ -185,7 +185,7 @@ fn judge_neighbour(bout: &Bout<'_>, tried: &[&Tried], neighbour: &Tried) -> Opti
     let fresh = marks(got, &id).into_iter().find(|mark| !of_own.contains(mark))?;
     let title = format!(
         "{} gives objects that were never listed (neighbour of a known id)",
-        bout.aim.place
+        trial.aim.place
     );
     let what = format!(
         "{id}, which no answer had shown, gave “{fresh}”; with a second identity it could be told whose it is"

@@ -4,23 +4,23 @@ use serde_json::{Map, json};
 
 use super::*;
 use crate::attack::{Action, Identity};
-use crate::attacks::testing::{Room, answers, args, comes};
+use crate::attacks::testing::{TestTarget, answers, args, comes};
 
 fn learned(identity: usize, name: &str, value: &str, tool: &str) -> Learned {
     Learned { name: name.into(), value: json!(value), tool: tool.into(), identity }
 }
 
-fn people(room: &mut Room) {
+fn people(room: &mut TestTarget) {
     for name in ["alice", "bob"] {
         room.powers.identities.push(Identity { name: name.into(), ..Identity::default() });
     }
 }
 
 /// Notes of two people; alice has n-1, bob n-9.
-fn notes(tool: &str) -> Room {
+fn notes(tool: &str) -> TestTarget {
     let schema = json!({"type": "object", "required": ["note_id"],
         "properties": {"note_id": {"type": "string"}}});
-    let mut room = Room::of_tools(&[
+    let mut room = TestTarget::of_tools(&[
         json!({"name": "list_notes"}),
         json!({"name": tool, "inputSchema": schema}),
     ]);
@@ -128,7 +128,7 @@ fn a_change_that_the_owner_sees_is_proof() {
 
 #[test]
 fn an_answer_kept_for_another_names_its_owner() {
-    let mut room = Room::of_tools(&[json!({"name": "get_profile"})]);
+    let mut room = TestTarget::of_tools(&[json!({"name": "get_profile"})]);
     people(&mut room);
     room.works("get_profile", Map::new(), &answers("alice, plan gold"));
     let hits = room.fight(&Bola, |_| answers("alice, plan gold"));
@@ -159,7 +159,7 @@ fn neighbours_are_a_suspicion() {
 #[test]
 fn ids_behind_an_own_one_are_tried() {
     let schema = json!({"type": "object", "properties": {"ids": {"type": "array", "items": {"type": "string"}}}});
-    let mut room = Room::of_tools(&[json!({"name": "get_notes", "inputSchema": schema})]);
+    let mut room = TestTarget::of_tools(&[json!({"name": "get_notes", "inputSchema": schema})]);
     people(&mut room);
     room.works("get_notes", Map::from_iter([("ids".into(), json!(["n-1"]))]), &answers("x"));
     room.knowledge.values = vec![learned(0, "id", "n-1", "list"), learned(1, "id", "n-9", "list")];

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use quintain_evidence::surface::Tool;
 use serde_json::Value;
 
-use crate::attack::Field;
-use crate::attacks::nature;
+use crate::attack::TargetView;
+use crate::attacks::tool_access;
 use crate::knowledge::{Learned, words};
 
 /// Arguments that choose how much is shown, not what.
@@ -22,7 +22,7 @@ pub(super) fn text_of(value: &Value) -> String {
 /// Values that one identity was told and the other was not. `broadly`: only what they were shown by
 /// calls that name no object counts. A weak server tells everybody everything they can name.
 pub(super) fn only_told<'k>(
-    field: &'k Field<'_>,
+    field: &'k TargetView<'_>,
     owner: usize,
     other: usize,
     broadly: bool,
@@ -37,7 +37,7 @@ pub(super) fn only_told<'k>(
 }
 
 /// Everything an identity was told.
-pub(super) fn told_to(field: &Field<'_>, identity: usize, broadly: bool) -> BTreeSet<String> {
+pub(super) fn told_to(field: &TargetView<'_>, identity: usize, broadly: bool) -> BTreeSet<String> {
     let values = field.knowledge.values.iter().filter(|learned| {
         learned.identity == identity && (!broadly || is_broad(field, &learned.tool))
     });
@@ -46,16 +46,17 @@ pub(super) fn told_to(field: &Field<'_>, identity: usize, broadly: bool) -> BTre
 
 /// Whether a tool shows things to everybody without being asked for one of them. What one for
 /// administrators shows proves nothing about who may see it.
-fn is_broad(field: &Field<'_>, name: &str) -> bool {
+fn is_broad(field: &TargetView<'_>, name: &str) -> bool {
     let mut tools = field.tools().filter(|(_, tool)| tool.name() == Some(name));
-    let for_admins = |tool: &Tool| nature::says_for_admins(tool) || nature::is_for_admins(tool);
+    let for_admins =
+        |tool: &Tool| tool_access::says_for_admins(tool) || tool_access::is_for_admins(tool);
     if tools.next().is_some_and(|(_, tool)| for_admins(tool)) {
         return false;
     }
     let mut baselines = field.knowledge.baselines.iter();
     let baseline = baselines.find_map(|known| {
-        let tool = nature::tool_of(field, known)?;
-        (tool.name() == Some(name)).then(|| (tool, nature::arguments(known)))
+        let tool = tool_access::tool_of(field, known)?;
+        (tool.name() == Some(name)).then(|| (tool, tool_access::arguments(known)))
     });
     if let Some((tool, args)) = baseline {
         return args.keys().all(|argument| chooses_little(tool, argument));

@@ -8,8 +8,8 @@
 use quintain_evidence::finding::Place;
 
 use super::ABSENT;
-use crate::attack::{Aim, Attempt, Bout, Brief, Hit, Kind, Tried};
-use crate::attacks::{deeds, reach};
+use crate::attack::{Aim, Attempt, Brief, Hit, Kind, Trial, Tried};
+use crate::attacks::{reach, tool_actions};
 use crate::knowledge::words;
 
 const FORM: &str = "sibling with the prefix of the folder";
@@ -44,7 +44,7 @@ pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, mut set: usize) -> Vec<Atte
 /// What the folder may be called: what is said before `directory` or `folder`, and the nouns of the
 /// tool, as one and as many.
 fn names(aim: &Aim, brief: &Brief<'_>) -> Vec<String> {
-    let tool = brief.field.and_then(|field| deeds::tool_of(field, aim));
+    let tool = brief.field.and_then(|field| tool_actions::tool_of(field, aim));
     let described = aim.schema.get("description").and_then(|text| text.as_str());
     let texts = [tool.and_then(|tool| tool.description()), described];
     let mut found: Vec<String> = Vec::new();
@@ -70,11 +70,11 @@ fn names(aim: &Aim, brief: &Brief<'_>) -> Vec<String> {
     found
 }
 
-pub(super) fn hits(bout: &Bout<'_>) -> Vec<Hit> {
-    bout.sets().filter_map(|(_, tried)| judge(bout, &tried)).collect()
+pub(super) fn hits(trial: &Trial<'_>) -> Vec<Hit> {
+    trial.sets().filter_map(|(_, tried)| judge(trial, &tried)).collect()
 }
 
-fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
+fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let [inside, apart, beside] = tried else { return None };
     if !beside.attempt.form.starts_with(FORM) {
         return None;
@@ -89,7 +89,7 @@ fn judge(bout: &Bout<'_>, tried: &[&Tried]) -> Option<Hit> {
     }
     let title = format!(
         "{} reads outside of the folder that it is confined to ({})",
-        bout.aim.place, beside.attempt.form
+        trial.aim.place, beside.attempt.form
     );
     let what =
         "a folder beside it is answered like one inside, and another one beside it is refused";
@@ -111,10 +111,10 @@ mod tests {
 
     use super::super::PathTraversal;
     use crate::attack::Attempt;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
-    fn room() -> Room {
-        let mut room = Room::of_tools(&[json!({"name": "read_statement",
+    fn room() -> TestTarget {
+        let mut room = TestTarget::of_tools(&[json!({"name": "read_statement",
             "description": "Returns a statement from the statements directory.",
             "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}})]);
         let args = Map::from_iter([("path".into(), json!("2026-01.txt"))]);

@@ -8,32 +8,24 @@ use quintain_evidence::surface::Tool;
 use quintain_evidence::tool_call::ToolCall;
 use serde_json::Value;
 
-use crate::attack::{Action, Aim, Attempt, Brief, Ground, Kind};
+use crate::attack::{Action, Aim, Attempt, Brief, CanaryFiles, Kind};
 use crate::attacks::paths::{self, PLAIN};
-use crate::attacks::{deeds, nature, reach};
-use crate::knowledge::words;
+use crate::attacks::{reach, tool_access, tool_actions};
+use crate::knowledge::{Sense, words};
 
-/// Verbs of tools that take in a file that is there.
-const TAKES: [&str; 14] = [
-    "add", "stage", "import", "upload", "attach", "load", "ingest", "index", "insert", "put",
-    "store", "copy", "register", "backup",
-];
-/// Verbs of tools that would harm it.
-const HARMS: [&str; 12] = [
-    "move", "rename", "delete", "remove", "write", "edit", "append", "create", "replace", "update",
-    "save", "patch",
-];
 /// So many calls show what was taken in.
 const WATCHERS: usize = 4;
 
 /// Whether a path may name a file that a tool takes in without changing it.
 pub(super) fn takes_in(tool: &Tool, aim: &Aim) -> bool {
     let name = words(tool.name().unwrap_or_default());
-    let has = |wanted: &[&str]| name.iter().any(|word| wanted.contains(&word.as_str()));
-    has(&TAKES) && !has(&HARMS) && aim.is(Kind::Path) && !deeds::is_output(aim)
+    Sense::TakesIn.is_in(&name)
+        && !Sense::Alters.is_in(&name)
+        && aim.is(Kind::Path)
+        && !tool_actions::is_output(aim)
 }
 
-pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &Ground) -> Vec<Attempt> {
+pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<Attempt> {
     let (Some(field), Some(tool)) = (brief.field, aim.place.tool()) else { return Vec::new() };
     if ground.bait_text.is_empty() {
         return Vec::new();
@@ -42,7 +34,7 @@ pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &Ground) -> Vec<Att
     let ending = innocent.as_deref().and_then(|text| Path::new(text).extension()?.to_str());
     let ending = ending.filter(|wanted| ground.endings.iter().any(|known| known == wanted));
     let bait = ground.bait.with_extension(ending.unwrap_or("txt"));
-    let watchers = nature::watchers(field, aim.place.server(), tool, WATCHERS);
+    let watchers = tool_access::watchers(field, aim.place.server(), tool, WATCHERS);
     let forms = paths::forms(&bait, brief.roots);
     let plain = forms.into_iter().filter(|form| PLAIN.contains(&form.fault));
     let made = plain.enumerate().filter_map(|(set, form)| {
@@ -66,7 +58,7 @@ fn shown(aim: &Aim, brief: &Brief<'_>, mark: &str, steps: &mut [Step]) -> Option
         return None;
     };
     let (_, to) = taking.args.iter_mut().find(|(key, value)| {
-        **pointer != format!("/{key}") && value.is_string() && deeds::is_output_name(key)
+        **pointer != format!("/{key}") && value.is_string() && tool_actions::is_output_name(key)
     })?;
     let old = Path::new(to.as_str()?);
     let ending = old.extension().and_then(|ending| ending.to_str()).unwrap_or("txt");
@@ -77,7 +69,7 @@ fn shown(aim: &Aim, brief: &Brief<'_>, mark: &str, steps: &mut [Step]) -> Option
         let last = words(key).pop().unwrap_or_default();
         ["path", "file", "filename", "filepath"].contains(&last.as_str())
     };
-    nature::readers(brief.field?, aim.place.server()).find_map(|known| {
+    tool_access::readers(brief.field?, aim.place.server()).find_map(|known| {
         let Step::Call(call) = &known.step else { return None };
         let (key, _) = call.args.iter().find(|(key, value)| value.is_string() && is_path(key))?;
         let mut args = call.args.clone();

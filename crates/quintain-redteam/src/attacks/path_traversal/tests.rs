@@ -4,12 +4,12 @@ use quintain_evidence::evidence::{Evidence, Outcome};
 use serde_json::json;
 
 use super::*;
-use crate::attacks::testing::{Room, answers, args, comes};
+use crate::attacks::testing::{TestTarget, answers, args, comes};
 
 const ROOT: &str = "/srv/data";
 
-fn room(tool: &str, argument: &str, innocent: &str) -> Room {
-    let mut room = Room::with_argument(tool, argument, innocent);
+fn room(tool: &str, argument: &str, innocent: &str) -> TestTarget {
+    let mut room = TestTarget::with_argument(tool, argument, innocent);
     room.knowledge.roots = vec![ROOT.into()];
     room.ground.siblings.insert(ROOT.into(), "/srv/data-x/canary.txt".into());
     room.ground.links.insert(ROOT.into(), "/srv/data/link".into());
@@ -23,7 +23,7 @@ fn refused(path: &str) -> Evidence {
 }
 
 /// A server that reads what the predicate lets through.
-fn reading(room: &Room, lets: impl Fn(&str) -> bool) -> Vec<Hit> {
+fn reading(room: &TestTarget, lets: impl Fn(&str) -> bool) -> Vec<Hit> {
     room.fight(&PathTraversal, |attempt| {
         let path = attempt.payload.as_ref().unwrap().as_str().unwrap();
         if lets(path) { answers(&room.ground.canary_text) } else { refused(path) }
@@ -109,7 +109,7 @@ fn a_listed_folder_is_proved_by_a_name_that_was_not_sent() {
 fn later_items_of_a_list_are_tried_behind_an_innocent_one() {
     let schema = json!({"type": "object", "properties": {
         "paths": {"type": "array", "items": {"type": "string"}}}});
-    let mut room = Room::of_tools(&[json!({"name": "read_many", "inputSchema": schema})]);
+    let mut room = TestTarget::of_tools(&[json!({"name": "read_many", "inputSchema": schema})]);
     room.knowledge.roots = vec![ROOT.into()];
     let innocent = json!({"paths": ["a.txt"]}).as_object().unwrap().clone();
     room.works("read_many", innocent, &answers("ok"));
@@ -165,14 +165,14 @@ fn attempts_are_few_and_the_same_each_time() {
 }
 
 /// A server with a tool that takes files in and one that shows what was taken in.
-fn taking(tool: &str, innocent: &Value) -> Room {
+fn taking(tool: &str, innocent: &Value) -> TestTarget {
     let properties: serde_json::Map<String, Value> = innocent
         .as_object()
         .unwrap()
         .keys()
         .map(|key| (key.clone(), json!({"type": "string"})))
         .collect();
-    let mut room = Room::of_tools(&[
+    let mut room = TestTarget::of_tools(&[
         json!({"name": tool, "inputSchema": {"type": "object", "properties": properties}}),
         json!({"name": "read_file", "inputSchema": {"type": "object",
             "properties": {"path": {"type": "string"}}}}),
@@ -225,13 +225,13 @@ fn a_copy_is_read_where_it_went() {
 
 #[test]
 fn any_path_is_more_where_others_reach_the_server_or_name_the_folder() {
-    let severity = |room: &Room| reading(room, |_| true)[0].severity;
-    let mut room = Room::with_argument("read_file", "path", "a.txt");
+    let severity = |room: &TestTarget| reading(room, |_| true)[0].severity;
+    let mut room = TestTarget::with_argument("read_file", "path", "a.txt");
     assert_eq!(severity(&room), Some(Severity::Low));
     room.powers.http = true;
     assert_eq!(severity(&room), None, "that of the attack");
     let mut room =
-        Room::of_tools(&[json!({"name": "read_shader", "inputSchema": {"type": "object",
+        TestTarget::of_tools(&[json!({"name": "read_shader", "inputSchema": {"type": "object",
         "properties": {"project_path": {"type": "string"}, "shader_path": {"type": "string"}}}})]);
     let known = json!({"project_path": "/p", "shader_path": "a.txt"});
     room.works("read_shader", known.as_object().unwrap().clone(), &answers("x"));

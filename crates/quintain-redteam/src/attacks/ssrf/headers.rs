@@ -8,9 +8,9 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::surface::Surface;
 use serde_json::{Map, Value, json};
 
-use super::super::deeds;
-use crate::attack::{Action, Attempt, Bout, Brief, Field, Hit, HttpRequest, Listener, Tried};
-use crate::knowledge::words;
+use super::super::tool_actions;
+use crate::attack::{Action, Attempt, Brief, Hit, HttpRequest, Listener, TargetView, Trial, Tried};
+use crate::knowledge::{Sense, words};
 
 /// Headers that servers make addresses from.
 pub(super) const COMMON: [&str; 5] =
@@ -25,15 +25,6 @@ const MAX_PRODUCTS: usize = 4;
 const ADDRESSES: [&str; 4] = ["Url", "Base-Url", "Host", "Endpoint"];
 /// Who takes an address from a header takes credentials for it from others, and wants them.
 const CREDENTIALS: [&str; 5] = ["Key", "Api-Key", "Token", "Api-Token", "Personal-Token"];
-/// Words of the names of servers and tools that are no names of products.
-const PLAIN: &str = "\
-    mcp server api the a an of for my local remote test add append assign ask call cancel change check \
-    close convert copy count create delete describe diff disable download edit enable execute \
-    export fetch find generate get import insert invoke join list load log look lookup make manage \
-    mark merge move open patch ping post preview process publish put query read record remove rename \
-    render reply report reset restart resolve run save scan search send set show start status stop \
-    store submit summarize sync tool tools transfer update upload validate view watch write";
-
 /// A call of each tool with all headers at once. The path names the header.
 pub(super) fn attempts(server: &str, brief: &Brief<'_>, listener: &Listener) -> Vec<Attempt> {
     let Some(field) = brief.field else { return Vec::new() };
@@ -76,7 +67,7 @@ pub(super) fn attempts(server: &str, brief: &Brief<'_>, listener: &Listener) -> 
 }
 
 /// Calls that work, and then those that might if their tools could reach what they are for.
-fn calls<'f>(field: &'f Field<'_>, server: &str) -> Vec<(&'f str, &'f Map<String, Value>)> {
+fn calls<'f>(field: &'f TargetView<'_>, server: &str) -> Vec<(&'f str, &'f Map<String, Value>)> {
     let known = &field.knowledge;
     let working = known.baselines.iter().filter(|one| one.server == server);
     let working = working.filter_map(|one| match &one.step {
@@ -85,7 +76,8 @@ fn calls<'f>(field: &'f Field<'_>, server: &str) -> Vec<(&'f str, &'f Map<String
     });
     let drafts = known.drafts.iter().filter(|one| one.server == server);
     let drafts = drafts.map(|one| (one.tool.as_str(), &one.args));
-    let may = |tool: &str| field.tool(server, tool).is_some_and(|it| deeds::may_call(field, it));
+    let may =
+        |tool: &str| field.tool(server, tool).is_some_and(|it| tool_actions::may_call(field, it));
     working.chain(drafts).filter(|(tool, _)| may(tool)).take(MAX_CALLS).collect()
 }
 
@@ -114,7 +106,7 @@ fn names(surface: &Surface) -> (Vec<String>, Vec<String>) {
 /// What a server connects to, by its own name and by the words that its tools begin with: `Shop`,
 /// `Billing`, `Shop-Billing`.
 fn products(surface: &Surface) -> Vec<String> {
-    let plain = |word: &String| PLAIN.split_whitespace().any(|known| known == word);
+    let plain = |word: &String| Sense::Common.is(word);
     let own = words(surface.server_name().unwrap_or_default());
     let own: Vec<String> = own.into_iter().filter(|word| !plain(word)).take(1).collect();
     let mut begins: BTreeMap<String, usize> = BTreeMap::new();
@@ -144,7 +136,7 @@ fn capital(name: &str) -> String {
     parts.collect::<Vec<_>>().join("-")
 }
 
-pub(super) fn hits(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
+pub(super) fn hits(trial: &Trial<'_>, tried: &Tried) -> Vec<Hit> {
     let nonce = tried.attempt.nonce.as_str();
     let mut hits: Vec<Hit> = Vec::new();
     for observation in &tried.evidence.observations {
@@ -158,7 +150,7 @@ pub(super) fn hits(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
             })
         });
         let Some(name) = name else { continue };
-        let server = bout.aim.place.server().to_owned();
+        let server = trial.aim.place.server().to_owned();
         let place = Place::Header { server, header: name.to_owned() };
         let title = format!("{place} names where the server connects to");
         let what = format!("the listener was connected to: {request}");

@@ -7,16 +7,17 @@ use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value};
 
 use super::wording;
-use crate::attack::{Aim, Attempt, Bout, Brief, Field, Hit, Tried};
-use crate::attacks::{nature, reach};
+use crate::attack::{Aim, Attempt, Brief, Hit, TargetView, Trial, Tried};
+use crate::attacks::{reach, tool_access};
 
 /// Each server, once its tools have been called.
-pub(super) fn aims(field: &Field<'_>) -> Vec<Aim> {
+pub(super) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
     let used = field.surfaces.iter().filter(|(server, surface)| {
         let called = field.knowledge.baselines.iter().any(|known| known.server == *server);
         called && !surface.tools.is_empty()
     });
-    used.map(|(server, _)| nature::aim(Place::Server { server: server.clone() }, None)).collect()
+    used.map(|(server, _)| tool_access::aim(Place::Server { server: server.clone() }, None))
+        .collect()
 }
 
 pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
@@ -25,19 +26,19 @@ pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     vec![reach::plain(vec![list], 0, (0, "listed again", ""), brief.nonce())]
 }
 
-pub(super) fn hits(bout: &Bout<'_>) -> Vec<Hit> {
-    bout.tried.iter().flat_map(|tried| of_listing(bout, tried)).collect()
+pub(super) fn hits(trial: &Trial<'_>) -> Vec<Hit> {
+    trial.tried.iter().flat_map(|tried| of_listing(trial, tried)).collect()
 }
 
-fn of_listing(bout: &Bout<'_>, tried: &Tried) -> Vec<Hit> {
-    let server = bout.aim.place.server();
+fn of_listing(trial: &Trial<'_>, tried: &Tried) -> Vec<Hit> {
+    let server = trial.aim.place.server();
     let result = tried.last().and_then(|last| last.outcome.result());
     let Some(tools) = result.and_then(|result| result.get("tools")?.as_array()) else {
         return Vec::new();
     };
     let changed = tools.iter().filter_map(|tool| {
         let now = Tool(tool.clone());
-        let before = bout.field.tool(server, now.name()?)?;
+        let before = trial.field.tool(server, now.name()?)?;
         let (was, is) = (told(before), told(&now));
         if was == is {
             return None;
@@ -64,11 +65,11 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::super::ToolPoisoning;
-    use crate::attacks::testing::{Room, answers, comes};
+    use crate::attacks::testing::{TestTarget, answers, comes};
 
     #[test]
     fn a_description_that_changes_is_told() {
-        let mut room = Room::of_tools(&[json!({"name": "moon", "description": "Phase."})]);
+        let mut room = TestTarget::of_tools(&[json!({"name": "moon", "description": "Phase."})]);
         room.works("moon", Map::new(), &answers("full"));
         let listing = |text: &str| {
             comes(Outcome::Reply(json!({"tools": [{"name": "moon", "description": text}]})))

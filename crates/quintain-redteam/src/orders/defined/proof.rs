@@ -8,7 +8,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::text::{Name, Text, Values};
-use crate::attack::{Attack, Bout, Tried};
+use crate::attack::{Attack, Trial, Tried};
 use quintain_evidence::demands::{Around, Demands};
 
 /// Signs that must be seen together.
@@ -111,7 +111,7 @@ impl Seen {
 
 /// An attempt as proofs look at it.
 pub(crate) struct Sight<'a> {
-    bout: &'a Bout<'a>,
+    trial: &'a Trial<'a>,
     tried: &'a Tried,
     values: Values,
     /// Everything that the requests held.
@@ -121,9 +121,9 @@ pub(crate) struct Sight<'a> {
 }
 
 impl<'a> Sight<'a> {
-    pub(crate) fn new(bout: &'a Bout<'a>, tried: &'a Tried, whole: bool) -> Self {
+    pub(crate) fn new(trial: &'a Trial<'a>, tried: &'a Tried, whole: bool) -> Self {
         let values = Values::of_role(&tried.attempt.role);
-        Self { bout, tried, values, sent: sent(tried), whole }
+        Self { trial, tried, values, sent: sent(tried), whole }
     }
 
     /// Which payload or call of its attack was tried.
@@ -132,7 +132,7 @@ impl<'a> Sight<'a> {
     }
 
     fn innocent(&self) -> Option<&Exchange> {
-        self.bout.baseline()
+        self.trial.baseline()
     }
 
     /// Something that stands in the answer, and what an answer would have to hold to have it too.
@@ -158,7 +158,7 @@ impl<'a> Sight<'a> {
     }
 
     fn broken(&self, demands: &dyn Demands) -> Option<Seen> {
-        let around = Around { surfaces: self.bout.field.surfaces, vars: self.values.vars() };
+        let around = Around { surfaces: self.trial.field.surfaces, vars: self.values.vars() };
         let breach = demands.broken(&self.tried.evidence, around)?;
         let of = |exchange: Exchange| Evidence { exchanges: vec![exchange], ..Evidence::default() };
         let holds = |exchange: Exchange| demands.broken(&of(exchange), around).is_none();
@@ -257,7 +257,7 @@ impl Sign {
             Self::Unlisted => {
                 let exchange = sight.tried.last()?;
                 let name = exchange.sent.get("name").and_then(Value::as_str)?;
-                let mut listed = sight.bout.field.tools();
+                let mut listed = sight.trial.field.tools();
                 let hidden = exchange.method == "tools/call"
                     && !listed.any(|(_, tool)| tool.name() == Some(name));
                 (hidden && accepted(&exchange.outcome))
@@ -270,7 +270,7 @@ impl Sign {
 /// What a built-in attack makes of this attempt alone.
 fn detected(sight: &Sight<'_>, attack: &dyn Attack) -> Option<Seen> {
     let tried = std::slice::from_ref(sight.tried);
-    let hits = attack.detect(&Bout { tried, ..*sight.bout });
+    let hits = attack.detect(&Trial { tried, ..*sight.trial });
     let hit = hits.into_iter().max_by_key(|hit| hit.confidence)?;
     let sure = hit.confidence == Confidence::Confirmed;
     Some(Seen { what: format!("{}: {}", attack.meta().id, hit.what), sure, pointer: hit.pointer })

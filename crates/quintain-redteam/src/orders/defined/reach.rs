@@ -3,7 +3,7 @@
 use quintain_content::glob;
 use quintain_evidence::finding::Place;
 
-use crate::attack::{Aim, Field, Kind};
+use crate::attack::{Aim, Kind, TargetView};
 
 /// Kinds of values by the words that suites use.
 pub(crate) const KINDS: [(&str, Kind); 13] = [
@@ -37,7 +37,7 @@ pub(crate) struct Reach {
 
 impl Reach {
     /// The places that are meant. Those that take no text only if they are asked for by name or kind.
-    pub(crate) fn aims(&self, field: &Field<'_>) -> Vec<Aim> {
+    pub(crate) fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&self.kinds, !self.kinds.is_empty());
         let known: Vec<String> = aims.iter().map(|aim| aim.place.key()).collect();
         let others = field.knowledge.aims.iter().filter(|aim| {
@@ -86,14 +86,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::attacks::testing::Room;
+    use crate::attacks::testing::TestTarget;
 
     fn places(reach: &Reach) -> Vec<String> {
         let schema = json!({"type": "object", "properties": {
             "path": {"type": "string"}, "limit": {"type": "integer"},
             "filter": {"type": "object", "properties": {"name": {"type": "string"}}},
         }});
-        let room = Room::of_tools(&[
+        let room = TestTarget::of_tools(&[
             json!({"name": "read_file", "inputSchema": schema}),
             json!({"name": "ping", "inputSchema": schema}),
         ]);

@@ -17,7 +17,7 @@ use super::proof::{Fault, Proof, Sign};
 use super::reach::{KINDS, Reach};
 use super::shape::{self, Shape};
 use super::text::Name;
-use super::{Defined, Payload, Shots, Volley};
+use super::{AttackBody, CallForm, Defined, Payload};
 use crate::attack::{Attack, Kind, Need};
 use crate::attacks;
 
@@ -36,7 +36,7 @@ pub struct Reading<'a> {
 
 /// What an attack is tried with.
 #[derive(Default)]
-pub(crate) struct Probes(pub(crate) Vec<Volley>);
+pub(crate) struct Probes(pub(crate) Vec<CallForm>);
 
 impl Defined {
     /// Reads one attack. `listens` if the user says where the listener is.
@@ -55,7 +55,7 @@ impl Defined {
         let cwe = fields.get("cwe").map(|node| weaknesses(node, dx)).unwrap_or_default();
         let frameworks = fields.scalars("frameworks", dx).unwrap_or_default();
         let frameworks = frameworks.into_iter().filter_map(|node| framework(node, dx)).collect();
-        let shots = shots(&mut fields, dx);
+        let body = body(&mut fields, dx);
         let proof = fields.one_of(&["proof", "oracle"], Weight::Error, dx);
         if proof.is_none() {
             fields.missing("proof", dx);
@@ -63,7 +63,7 @@ impl Defined {
         let proofs = proof.map(|(_, node)| proofs(node, reading, dx)).unwrap_or_default();
         let span = fields.span();
         fields.finish(Weight::Error, dx);
-        let (id, shots) = (id?, shots?);
+        let (id, body) = (id?, body?);
         let mut defined = Self {
             summary: summary.unwrap_or_else(|| id.clone()),
             docs: String::new(),
@@ -71,7 +71,7 @@ impl Defined {
             cwe,
             frameworks,
             needs: Vec::new(),
-            shots,
+            body,
             proofs,
             unwanted: Vec::new(),
             id,
@@ -83,11 +83,11 @@ impl Defined {
     }
 
     fn sent(&self) -> Vec<Vec<Name>> {
-        match &self.shots {
-            Shots::Payloads { payloads, .. } => {
+        match &self.body {
+            AttackBody::Payloads { payloads, .. } => {
                 payloads.iter().map(|one| one.shape.names()).collect()
             }
-            Shots::Probes(probes) | Shots::Again(probes) => {
+            AttackBody::Probes(probes) | AttackBody::Again(probes) => {
                 probes.iter().map(|one| one.shape.names()).collect()
             }
         }
@@ -200,13 +200,13 @@ fn framework(node: &Node, dx: &mut Diagnostics) -> Option<&'static str> {
     found
 }
 
-fn shots(fields: &mut Fields<'_>, dx: &mut Diagnostics) -> Option<Shots> {
+fn body(fields: &mut Fields<'_>, dx: &mut Diagnostics) -> Option<AttackBody> {
     let aim = fields.get("aim");
-    let shots = fields.one_of(&["payloads", "probes"], Weight::Error, dx);
-    match shots {
+    let body = fields.one_of(&["payloads", "probes"], Weight::Error, dx);
+    match body {
         Some(("payloads", node)) => {
             let reach = aim.map(|node| reach(node, dx)).unwrap_or_default();
-            Some(Shots::Payloads { reach, payloads: payloads(node, dx) })
+            Some(AttackBody::Payloads { reach, payloads: payloads(node, dx) })
         }
         Some((_, node)) => {
             if let Some(aim) = aim {
@@ -214,7 +214,7 @@ fn shots(fields: &mut Fields<'_>, dx: &mut Diagnostics) -> Option<Shots> {
                     "`aim` has no effect: whole calls say themselves what they are aimed at";
                 dx.push(Diagnostic::error("config::useless-key", title).at(aim.span, ""));
             }
-            Some(Shots::Probes(Probes::read(node, dx).0))
+            Some(AttackBody::Probes(Probes::read(node, dx).0))
         }
         None => {
             fields.missing("payloads", dx);
@@ -256,7 +256,7 @@ impl Probes {
             let form = item.get("form").and_then(Node::raw).map(str::to_owned);
             let form = form.unwrap_or_else(|| format!("call {}", at + 1));
             match Self::one(form, item, dx) {
-                Ok(volley) => probes.push(volley),
+                Ok(call_form) => probes.push(call_form),
                 Err(why) => {
                     let title = "this is no call of a tool and no request";
                     let diagnostic = Diagnostic::error("config::no-probe", title);
@@ -270,7 +270,7 @@ impl Probes {
     }
 
     /// One call, or several in a row.
-    pub(crate) fn one(form: String, node: &Node, dx: &mut Diagnostics) -> Result<Volley, String> {
+    pub(crate) fn one(form: String, node: &Node, dx: &mut Diagnostics) -> Result<CallForm, String> {
         let of_text = node.as_str().map(|text| {
             let read = tool_call::read(text).map_err(|why| why.to_string())?;
             Ok::<_, String>(Shape::of_json(&in_steps(read.clone()), node, dx)).map(|it| (read, it))
@@ -292,7 +292,7 @@ impl Probes {
         }
         let last = planned.into_iter().next_back().map(|PlannedStep { step, .. }| step);
         let last = last.ok_or_else(|| "there is no step in it".to_owned())?;
-        Ok(Volley { form, shape, last, own: Vec::new() })
+        Ok(CallForm { form, shape, last, own: Vec::new() })
     }
 }
 

@@ -5,7 +5,7 @@ use quintain_source::{Diagnostics, Severity as Weight, SourceFile, Sources};
 use serde_json::json;
 
 use super::*;
-use crate::attacks::testing::{Room, answers, args, comes};
+use crate::attacks::testing::{TestTarget, answers, args, comes};
 use quintain_suite::demands::DemandReader;
 use quintain_suite::suite::NoFiles;
 
@@ -30,8 +30,8 @@ fn payload(attempt: &Attempt) -> String {
     attempt.payload.as_ref().unwrap().as_str().unwrap().to_owned()
 }
 
-fn room() -> Room {
-    Room::with_argument("ping", "host", "127.0.0.1")
+fn room() -> TestTarget {
+    TestTarget::with_argument("ping", "host", "127.0.0.1")
 }
 
 fn confidences(attack: &Defined, answer: impl Fn(&Attempt) -> Evidence) -> Vec<Confidence> {

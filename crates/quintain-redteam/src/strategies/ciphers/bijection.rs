@@ -1,9 +1,10 @@
 //! Secret alphabets that are taught in the text itself.
 
-use quintain_content::chance::Chance;
 use quintain_content::registry::Meta;
+use rand::seq::SliceRandom as _;
 
 use super::signals::letter;
+use crate::strategies::random::Random;
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};
 
@@ -26,7 +27,7 @@ pub(in crate::strategies) static BIJECTION: Converter = Converter {
     compile: |options| {
         let kind = options.word("to", &[("letters", 'l'), ("digits", 'd'), ("tokens", 't')]);
         let fixed = options.whole("fixed", 0..=24, 10);
-        Rewrite::by_chance(move |text, chance| taught(text, &alphabet(kind, fixed, chance)))
+        Rewrite::by_chance(move |text, random| taught(text, &alphabet(kind, fixed, random)))
     },
 };
 
@@ -37,9 +38,9 @@ const TOKENS: [&str; 26] = [
 ];
 
 /// What stands for each letter.
-fn alphabet(kind: char, fixed: usize, chance: &mut Chance) -> Vec<String> {
+fn alphabet(kind: char, fixed: usize, random: &mut Random) -> Vec<String> {
     let mut moving: Vec<usize> = (0..26).collect();
-    chance.shuffle(&mut moving);
+    moving.shuffle(random);
     moving.truncate(26 - fixed);
     moving.sort_unstable();
     let mut codes: Vec<String> = match kind {
@@ -47,7 +48,7 @@ fn alphabet(kind: char, fixed: usize, chance: &mut Chance) -> Vec<String> {
         'd' => (10..100).map(|number| number.to_string()).collect(),
         _ => TOKENS.map(str::to_owned).to_vec(),
     };
-    chance.shuffle(&mut codes);
+    codes.shuffle(random);
     let mut alphabet: Vec<String> = (0..26).map(plain).collect();
     for (place, code) in moving.into_iter().zip(codes) {
         alphabet[place] = code;
@@ -84,13 +85,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::strategies::random::seeded;
     use crate::strategies::testing::first;
 
     #[test]
     fn every_code_is_unambiguous() {
         for kind in ['l', 'd', 't'] {
             for fixed in [0, 10, 24] {
-                let alphabet = alphabet(kind, fixed, &mut Chance::new(3));
+                let alphabet = alphabet(kind, fixed, &mut seeded(3, ""));
                 assert_eq!(alphabet.iter().collect::<BTreeSet<_>>().len(), 26, "{kind}");
             }
         }

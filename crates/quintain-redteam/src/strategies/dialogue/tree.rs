@@ -1,10 +1,11 @@
 //! PAIR and TAP: single messages, each in a conversation of its own, improved from level to level.
 
-use quintain_content::chance::Chance;
 use quintain_content::registry::Meta;
+use rand::seq::SliceRandom as _;
 
 use crate::strategies::framing::filled;
 use crate::strategies::options::Options;
+use crate::strategies::random::seeded;
 use crate::strategies::strategy::{Dialogue, Suits};
 use crate::strategies::talk::{
     Adversary, Done, History, MAX_TURNS, Next, Reaction, Script, Talk, Turn,
@@ -137,7 +138,7 @@ impl Script for Tree {
 /// Each turn has a wording of its own; when all are used, two are combined.
 fn reworded(history: &History) -> String {
     let mut order: Vec<usize> = (1..MOVES.len()).collect();
-    Chance::of(history.seed, &history.objective).shuffle(&mut order);
+    order.shuffle(&mut seeded(history.seed, &history.objective));
     order.insert(0, 0);
     let (round, at) = (history.turns.len() / order.len(), history.turns.len() % order.len());
     let once = filled(MOVES[order[at]], &history.objective);

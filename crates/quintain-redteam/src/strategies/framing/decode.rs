@@ -1,6 +1,7 @@
 //! Disguises that come with a request to undo them.
 
 use quintain_content::registry::Meta;
+use rand::seq::IndexedRandom as _;
 
 use crate::strategies::ciphers::shifts::shifted;
 use crate::strategies::ciphers::transposition::{reversed, reversed_order, reversed_words};
@@ -34,8 +35,8 @@ pub(in crate::strategies) static ASK_TO_DECODE: Converter = Converter {
                 ("reverse", ("reversed", reversed)),
             ],
         );
-        Rewrite::by_chance(move |text, chance| {
-            let request = chance.pick(&REQUESTS).copied().unwrap_or_default();
+        Rewrite::by_chance(move |text, random| {
+            let request = REQUESTS.choose(random).copied().unwrap_or_default();
             request.replace("{name}", name).replace("{text}", &encode(text))
         })
     },

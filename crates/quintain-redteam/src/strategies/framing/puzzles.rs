@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use quintain_content::chance::Chance;
 use quintain_content::registry::Meta;
+use rand::RngExt as _;
+use rand::seq::SliceRandom as _;
 
+use crate::strategies::random::Random;
 use crate::strategies::rewrite::{Rewrite, each_word};
 use crate::strategies::strategy::{Converter, Suits};
 
@@ -78,7 +80,7 @@ pub(in crate::strategies) static TEMPLATE_SEGMENT: Converter = Converter {
     suits: Suits::MODELS,
     compile: |options| {
         let pieces = options.whole("pieces", 2..=26, 4);
-        Rewrite::by_chance(move |text, chance| segments(text, pieces, chance))
+        Rewrite::by_chance(move |text, random| segments(text, pieces, random))
     },
 };
 
@@ -98,7 +100,7 @@ pub(in crate::strategies) static ANAGRAM: Converter = Converter {
     suits: Suits::MODELS,
     compile: |options| {
         let from = options.whole("from", 2..=32, 5);
-        Rewrite::by_chance(move |text, chance| anagrams(text, from, chance))
+        Rewrite::by_chance(move |text, random| anagrams(text, from, random))
     },
 };
 
@@ -174,7 +176,7 @@ fn masked(text: &str, from: usize) -> String {
     out
 }
 
-fn anagrams(text: &str, from: usize, chance: &mut Chance) -> String {
+fn anagrams(text: &str, from: usize, random: &mut Random) -> String {
     let (marked, words) = marked(text, from, "W");
     if words.is_empty() {
         return text.to_owned();
@@ -183,7 +185,7 @@ fn anagrams(text: &str, from: usize, chance: &mut Chance) -> String {
     for (number, word) in words.iter().enumerate() {
         let mut letters: Vec<char> = word.chars().collect();
         let (first, length) = (letters.first().copied().unwrap_or_default(), letters.len());
-        chance.shuffle(&mut letters);
+        letters.shuffle(random);
         let letters: String = letters.into_iter().collect();
         let _ =
             writeln!(out, "[W{}]: {letters} (begins with {first}, {length} letters)", number + 1);
@@ -192,7 +194,7 @@ fn anagrams(text: &str, from: usize, chance: &mut Chance) -> String {
     out
 }
 
-fn equations(text: &str, chance: &mut Chance) -> String {
+fn equations(text: &str, random: &mut Random) -> String {
     let mut out = String::new();
     let mut seen: Vec<char> = Vec::new();
     for c in text.chars().filter(char::is_ascii_alphabetic) {
@@ -201,8 +203,8 @@ fn equations(text: &str, chance: &mut Chance) -> String {
             continue;
         }
         seen.push(c);
-        let other = char::from(b'a' + chance.below(26) as u8);
-        let _ = if chance.happens(0.5) {
+        let other = char::from(random.random_range(b'a'..=b'z'));
+        let _ = if random.random_bool(0.5) {
             writeln!(out, "{c} = {other} + {c} - {other}")
         } else {
             writeln!(out, "{c} = {c} - {other} + {other}")
@@ -218,12 +220,13 @@ fn equations(text: &str, chance: &mut Chance) -> String {
     )
 }
 
-fn segments(text: &str, pieces: usize, chance: &mut Chance) -> String {
+fn segments(text: &str, pieces: usize, random: &mut Random) -> String {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() < 2 {
         return text.to_owned();
     }
-    let mut cuts: Vec<usize> = (0..pieces - 1).map(|_| 1 + chance.below(chars.len() - 1)).collect();
+    let mut cuts: Vec<usize> =
+        (0..pieces - 1).map(|_| random.random_range(1..chars.len())).collect();
     cuts.extend([0, chars.len()]);
     cuts.sort_unstable();
     cuts.dedup();

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use quintain_content::registry::Meta;
+use rand::seq::SliceRandom as _;
 use serde_json::Value;
 
 use crate::strategies::options::Options;
@@ -29,7 +30,7 @@ pub(in crate::strategies) static MANY_SHOT: Converter = Converter {
     compile: |options| {
         let shots = shots(options);
         let count = options.whole("count", 1..=512, 100);
-        Rewrite::by_chance(move |text, chance| {
+        Rewrite::by_chance(move |text, random| {
             let mut out = String::new();
             let mut order: Vec<usize> = (0..shots.len()).collect();
             for number in 0..count {
@@ -37,7 +38,7 @@ pub(in crate::strategies) static MANY_SHOT: Converter = Converter {
                     break;
                 }
                 if number % shots.len().max(1) == 0 {
-                    chance.shuffle(&mut order);
+                    order.shuffle(random);
                 }
                 let Some((user, assistant)) =
                     order.get(number % shots.len().max(1)).and_then(|at| shots.get(*at))

@@ -1,6 +1,7 @@
 //! Sentences around the text: roles, tasks, scales.
 
 use quintain_content::registry::Meta;
+use rand::seq::SliceRandom as _;
 
 use super::{SLOT, filled};
 use crate::strategies::options::Options;
@@ -63,11 +64,11 @@ pub(in crate::strategies) static COMPOSITE: Converter = Converter {
             "targetContext",
         ]);
         let n = options.whole("n", 1..=MAX_VARIANTS, 5);
-        Rewrite::many(move |text, chance| {
+        Rewrite::many(move |text, random| {
             let mut pairs: Vec<(usize, usize)> = (0..TEMPLATES.len())
                 .flat_map(|frame| (0..4).map(move |how| (frame, how)))
                 .collect();
-            chance.shuffle(&mut pairs);
+            pairs.shuffle(random);
             let pairs = pairs.into_iter().take(n);
             pairs.map(|(frame, how)| filled(TEMPLATES[frame], &disguised(text, how))).collect()
         })

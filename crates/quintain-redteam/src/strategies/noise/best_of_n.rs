@@ -1,9 +1,11 @@
 //! Many small accidents, in the hope that one of them works.
 
-use quintain_content::chance::Chance;
 use quintain_content::registry::Meta;
+use rand::RngExt as _;
+use rand::seq::SliceRandom as _;
 
 use super::characters::{noised, recased};
+use crate::strategies::random::Random;
 use crate::strategies::rewrite::{MAX_VARIANTS, Rewrite, each_word};
 use crate::strategies::strategy::{Converter, Suits};
 
@@ -25,21 +27,21 @@ pub(in crate::strategies) static BEST_OF_N: Converter = Converter {
         options.without_effect(&["useBasicRefusal", "maxConcurrency"]);
         let n = options.maybe_whole("nSteps", 1..=100_000);
         let n = options.whole("n", 1..=MAX_VARIANTS, n.unwrap_or(10)).min(MAX_VARIANTS);
-        Rewrite::many(move |text, chance| (0..n).map(|_| augmented(text, chance)).collect())
+        Rewrite::many(move |text, random| (0..n).map(|_| augmented(text, random)).collect())
     },
 };
 
-fn augmented(text: &str, chance: &mut Chance) -> String {
+fn augmented(text: &str, random: &mut Random) -> String {
     // The shares of the method: 0.6 of the words and letters, 0.06 of the characters.
     let scrambled = each_word(text, |word| {
         let mut chars: Vec<char> = word.chars().collect();
         let inside = chars.len().saturating_sub(1);
-        if inside > 2 && chance.happens(0.6) {
-            chance.shuffle(&mut chars[1..inside]);
+        if inside > 2 && random.random_bool(0.6) {
+            chars[1..inside].shuffle(random);
         }
         chars.into_iter().collect()
     });
-    noised(&recased(&scrambled, 0.6, chance), 0.06, chance)
+    noised(&recased(&scrambled, 0.6, random), 0.06, random)
 }
 
 #[cfg(test)]

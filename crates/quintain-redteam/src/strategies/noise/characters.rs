@@ -1,8 +1,10 @@
 //! Typing errors.
 
-use quintain_content::chance::Chance;
 use quintain_content::registry::Meta;
+use rand::RngExt as _;
+use rand::seq::IndexedRandom as _;
 
+use crate::strategies::random::Random;
 use crate::strategies::rewrite::{Rewrite, each_word};
 use crate::strategies::strategy::{Converter, Suits};
 
@@ -23,7 +25,7 @@ pub(in crate::strategies) static RANDOM_CASE: Converter = Converter {
     suits: Suits::BOTH,
     compile: |options| {
         let share = options.share("share", 0.5);
-        Rewrite::by_chance(move |text, chance| recased(text, share, chance))
+        Rewrite::by_chance(move |text, random| recased(text, share, random))
     },
 };
 
@@ -43,11 +45,11 @@ pub(in crate::strategies) static CHAR_SWAP: Converter = Converter {
     suits: Suits::MODELS,
     compile: |options| {
         let share = options.share("share", 0.2);
-        Rewrite::by_chance(move |text, chance| {
+        Rewrite::by_chance(move |text, random| {
             each_word(text, |word| {
                 let mut chars: Vec<char> = word.chars().collect();
-                if chars.len() >= 4 && chance.happens(share) {
-                    let at = 1 + chance.below(chars.len() - 3);
+                if chars.len() >= 4 && random.random_bool(share) {
+                    let at = random.random_range(1..chars.len() - 2);
                     chars.swap(at, at + 1);
                 }
                 chars.into_iter().collect()
@@ -72,7 +74,7 @@ pub(in crate::strategies) static CHAR_NOISE: Converter = Converter {
     suits: Suits::MODELS,
     compile: |options| {
         let share = options.share("share", 0.06);
-        Rewrite::by_chance(move |text, chance| noised(text, share, chance))
+        Rewrite::by_chance(move |text, random| noised(text, share, random))
     },
 };
 
@@ -91,11 +93,11 @@ pub(in crate::strategies) static CHAR_DELETE: Converter = Converter {
     suits: Suits::MODELS,
     compile: |options| {
         let share = options.share("share", 0.3);
-        Rewrite::by_chance(move |text, chance| {
+        Rewrite::by_chance(move |text, random| {
             each_word(text, |word| {
                 let length = word.chars().count();
-                let gone =
-                    (length >= 4 && chance.happens(share)).then(|| 1 + chance.below(length - 2));
+                let gone = (length >= 4 && random.random_bool(share))
+                    .then(|| random.random_range(1..length - 1));
                 let kept = word.chars().enumerate().filter(|(at, _)| Some(*at) != gone);
                 kept.map(|(_, c)| c).collect()
             })
@@ -121,12 +123,12 @@ pub(in crate::strategies) static INSERT_PUNCTUATION: Converter = Converter {
     compile: |options| {
         let signs: Vec<char> = options.text("signs", ",.!?;:-").chars().collect();
         let share = options.share("share", 0.2);
-        Rewrite::by_chance(move |text, chance| {
+        Rewrite::by_chance(move |text, random| {
             each_word(text, |word| {
                 let mut chars: Vec<char> = word.chars().collect();
-                if chance.happens(share) {
-                    let at = chance.below(chars.len() + 1);
-                    chance.pick(&signs).into_iter().for_each(|sign| chars.insert(at, *sign));
+                if random.random_bool(share) {
+                    let at = random.random_range(0..=chars.len());
+                    signs.choose(random).into_iter().for_each(|sign| chars.insert(at, *sign));
                 }
                 chars.into_iter().collect()
             })
@@ -134,10 +136,10 @@ pub(in crate::strategies) static INSERT_PUNCTUATION: Converter = Converter {
     },
 };
 
-pub(super) fn recased(text: &str, share: f64, chance: &mut Chance) -> String {
+pub(super) fn recased(text: &str, share: f64, random: &mut Random) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if !c.is_alphabetic() || !chance.happens(share) {
+        if !c.is_alphabetic() || !random.random_bool(share) {
             out.push(c);
         } else if c.is_lowercase() {
             out.extend(c.to_uppercase());
@@ -148,12 +150,12 @@ pub(super) fn recased(text: &str, share: f64, chance: &mut Chance) -> String {
     out
 }
 
-pub(super) fn noised(text: &str, share: f64, chance: &mut Chance) -> String {
+pub(super) fn noised(text: &str, share: f64, random: &mut Random) -> String {
     let noised = text.chars().map(|c| {
-        if !c.is_ascii_graphic() || !chance.happens(share) {
+        if !c.is_ascii_graphic() || !random.random_bool(share) {
             return c;
         }
-        let near = if chance.happens(0.5) { c as u8 + 1 } else { c as u8 - 1 };
+        let near = if random.random_bool(0.5) { c as u8 + 1 } else { c as u8 - 1 };
         char::from(near.clamp(b'!', b'~'))
     });
     noised.collect()

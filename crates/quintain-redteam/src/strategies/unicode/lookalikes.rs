@@ -1,6 +1,8 @@
 //! Letters of other alphabets that look alike.
 
 use quintain_content::registry::Meta;
+use rand::RngExt as _;
+use rand::seq::IndexedRandom as _;
 
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};
@@ -38,12 +40,13 @@ pub(in crate::strategies) static CONFUSABLE: Converter = Converter {
     suits: Suits::BOTH,
     compile: |options| {
         let share = options.share("share", 0.5);
-        Rewrite::by_chance(move |text, chance| {
+        Rewrite::by_chance(move |text, random| {
             let confused = text.chars().map(|c| {
                 let more =
                     MORE.iter().find(|(letter, _)| *letter == c).map_or("", |(_, more)| more);
                 let choice: Vec<char> = alike(c).into_iter().chain(more.chars()).collect();
-                let new = if chance.happens(share) { chance.pick(&choice).copied() } else { None };
+                let new =
+                    if random.random_bool(share) { choice.choose(random).copied() } else { None };
                 new.unwrap_or(c)
             });
             confused.collect()

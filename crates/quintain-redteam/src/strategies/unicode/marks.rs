@@ -1,6 +1,7 @@
 //! Marks above, below and through the letters.
 
 use quintain_content::registry::Meta;
+use rand::RngExt as _;
 
 use crate::strategies::rewrite::Rewrite;
 use crate::strategies::strategy::{Converter, Suits};
@@ -21,13 +22,13 @@ pub(in crate::strategies) static ZALGO: Converter = Converter {
     suits: Suits::BOTH,
     compile: |options| {
         let intensity = options.whole("intensity", 1..=20, 5);
-        Rewrite::by_chance(move |text, chance| {
+        Rewrite::by_chance(move |text, random| {
             let mut out = String::with_capacity(text.len() * 2 * intensity);
             for c in text.chars() {
                 out.push(c);
                 if c.is_alphanumeric() {
-                    let marks = 1 + chance.below(intensity);
-                    out.extend((0..marks).filter_map(|_| mark(chance.below(0x70))));
+                    let marks = random.random_range(1..=intensity);
+                    out.extend((0..marks).filter_map(|_| mark(random.random_range(0..0x70))));
                 }
             }
             out

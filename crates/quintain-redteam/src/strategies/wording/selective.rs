@@ -1,11 +1,13 @@
 //! Another strategy, applied to a part of the text only.
 
-use quintain_content::chance::Chance;
 use quintain_content::registry::Meta;
+use rand::Rng as _;
+use rand::RngExt as _;
 
 use super::affixes::pattern;
 use crate::strategies::flaw::Flaw;
 use crate::strategies::options::Options;
+use crate::strategies::random::Random;
 use crate::strategies::rewrite::{Rewrite, each_word};
 use crate::strategies::strategy::{Converter, Suits, Way};
 use crate::strategies::tactic;
@@ -39,13 +41,13 @@ enum Choice {
 }
 
 impl Choice {
-    fn takes(&self, word: &str, at: usize, all: usize, chance: &mut Chance) -> bool {
+    fn takes(&self, word: &str, at: usize, all: usize, random: &mut Random) -> bool {
         match self {
             Self::Words(words) => words.iter().any(|wanted| wanted.eq_ignore_ascii_case(word)),
             Self::Pattern(pattern) => pattern.is_match(word),
             Self::First => at < all.div_ceil(2),
             Self::Last => at >= all / 2,
-            Self::Share(share) => chance.happens(*share),
+            Self::Share(share) => random.random_bool(*share),
         }
     }
 }
@@ -53,18 +55,18 @@ impl Choice {
 fn compile(options: &mut Options<'_>) -> Rewrite {
     let rewrite = inner(options);
     let choice = choice(options);
-    Rewrite::by_chance(move |text, chance| {
+    Rewrite::by_chance(move |text, random| {
         let Some(rewrite) = &rewrite else { return text.to_owned() };
         let mut all = 0;
         each_word(text, |word| {
             all += 1;
             word.to_owned()
         });
-        let seed = chance.number();
+        let seed = random.next_u64();
         let mut at = 0;
         each_word(text, |word| {
             at += 1;
-            let new = choice.takes(word, at - 1, all, chance).then(|| rewrite.texts(word, seed));
+            let new = choice.takes(word, at - 1, all, random).then(|| rewrite.texts(word, seed));
             new.and_then(|all| all.into_iter().next()).unwrap_or_else(|| word.to_owned())
         })
     })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use quintain_engine::World;
 use quintain_engine::jobs::config;
 use quintain_evidence::connection::{Launch, McpTarget};
-use quintain_redteam::attack::{Attack, Powers};
+use quintain_redteam::attack::{Attack, Capabilities};
 use quintain_redteam::attacks;
 use quintain_redteam::orders::{Fit, Orders, fitting};
 use quintain_report::{yaml_block, yaml_string};
@@ -168,11 +168,11 @@ async fn suited(target: &McpTarget, world: &World, desk: &Desk) -> Option<Fits> 
         }
         _ => true,
     });
-    let powers = Powers {
+    let powers = Capabilities {
         same_host: here,
         http: !target.servers.iter().all(|server| started(&server.launch)),
         loopback: here,
-        ..Powers::default()
+        ..Capabilities::default()
     };
     Some(fitting(&surfaces, &powers))
 }

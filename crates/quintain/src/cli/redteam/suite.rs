@@ -9,7 +9,7 @@ use quintain_engine::jobs::target_label;
 use quintain_engine::redteam::ENV_CANARY;
 use quintain_engine::store::{RunKind, StoreError};
 use quintain_evidence::finding::{Finding, Severity};
-use quintain_redteam::orders::{Regression, RegressionGround, regression};
+use quintain_redteam::regression::{Regression, RegressionContext, regression};
 use quintain_report::yaml_block;
 use serde_json::{Value, json};
 
@@ -230,7 +230,7 @@ fn tests(args: &Args, known: &Known, printed: bool, desk: &Desk) -> Regression {
         None
     };
     let first = known.targets.first();
-    let ground = RegressionGround {
+    let ground = RegressionContext {
         listed: &known.tools,
         target_of: &target_of,
         several_targets: known.targets.len() > 1,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use quintain_engine::redteam::ENV_CANARY;
-use quintain_redteam::orders::Regression;
+use quintain_redteam::regression::Regression;
 use quintain_source::visible;
 
 use crate::cli::{Desk, own_file};

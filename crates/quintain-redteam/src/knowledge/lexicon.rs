@@ -1,0 +1,273 @@
+//! What a tool is for, by the words of its name and its description. The one place that knows verbs: `lexicon.txt` lists
+//! every word once with all of its senses, and the functions below read names with it.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use quintain_evidence::surface::Tool;
+use serde_json::Value;
+
+use super::Kind;
+use super::{classify, words};
+
+/// What a word says that a tool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sense {
+    /// Changes files or records.
+    Writes,
+    /// Changes or destroys something for good.
+    Destroys,
+    /// The same as the first word of a description, where fewer of them mean it: `Sends`, `Formats` and
+    /// `Clears` begin many harmless ones.
+    DestroysFirst,
+    /// The same as the beginning of a word that runs verb and object together: `deleteuser`.
+    DestroysJoined,
+    /// Looks, or writes down that something was done.
+    Records,
+    /// Looks at something, whatever annotations say: some servers call all of their tools destructive.
+    Looks,
+    /// Only looks, for those who must be sure: everything else may change what it is given.
+    OnlyLooks,
+    /// Takes something away from where it is.
+    Moves,
+    /// Changes permissions or settings, whatever it is applied to.
+    Grants,
+    /// Changes settings if it is applied to settings.
+    Sets,
+    /// In a query or command: changes something.
+    HarmsQuery,
+    /// Takes away the file it is given.
+    TakesAway,
+    /// Takes in a file that is there.
+    TakesIn,
+    /// Alters or moves the file it is given.
+    Alters,
+    /// Reads, for the rules of access control.
+    Reads,
+    /// Acts on something, for the rules of access control.
+    Acts,
+    /// Sounds as if it were for administrators.
+    Administers,
+    /// May change every row that a condition holds for.
+    UpdatesRows,
+    /// May write something on the side.
+    Makes,
+    /// Lists what is there.
+    Lists,
+    /// Fetches something from the network, or names what is fetched.
+    Fetches,
+    /// Keeps a text that it is given, for others to read.
+    Keeps,
+    /// Adds to what others put there, under the same name.
+    Adds,
+    /// Keeps what it is given, so that long texts would stay there.
+    Accumulates,
+    /// Sends something out.
+    Sends,
+    /// Makes something that others see.
+    Publishes,
+    /// Begins names of tools, so that a name in a text may be that of a tool.
+    BeginsNames,
+    /// So common in names of servers and tools that it is no name of a product.
+    Common,
+}
+
+impl Sense {
+    const NAMES: [(&'static str, Self); 28] = [
+        ("writes", Self::Writes),
+        ("destroys", Self::Destroys),
+        ("destroys-first", Self::DestroysFirst),
+        ("destroys-joined", Self::DestroysJoined),
+        ("records", Self::Records),
+        ("looks", Self::Looks),
+        ("only-looks", Self::OnlyLooks),
+        ("moves", Self::Moves),
+        ("grants", Self::Grants),
+        ("sets", Self::Sets),
+        ("harms-query", Self::HarmsQuery),
+        ("takes-away", Self::TakesAway),
+        ("takes-in", Self::TakesIn),
+        ("alters", Self::Alters),
+        ("reads", Self::Reads),
+        ("acts", Self::Acts),
+        ("administers", Self::Administers),
+        ("updates-rows", Self::UpdatesRows),
+        ("makes", Self::Makes),
+        ("lists", Self::Lists),
+        ("fetches", Self::Fetches),
+        ("keeps", Self::Keeps),
+        ("adds", Self::Adds),
+        ("accumulates", Self::Accumulates),
+        ("sends", Self::Sends),
+        ("publishes", Self::Publishes),
+        ("begins-names", Self::BeginsNames),
+        ("common", Self::Common),
+    ];
+
+    fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
+    /// Whether a word has this sense.
+    pub(crate) fn is(self, word: &str) -> bool {
+        SENSES.get(word).is_some_and(|senses| senses & self.bit() != 0)
+    }
+
+    /// Whether one of the words has this sense.
+    pub(crate) fn is_in(self, words: &[String]) -> bool {
+        words.iter().any(|word| self.is(word))
+    }
+
+    /// Whether a word of the name of a tool has this sense.
+    pub(crate) fn names(self, tool: &Tool) -> bool {
+        self.is_in(&words(tool.name().unwrap_or_default()))
+    }
+
+    /// Whether the description of a tool begins with a verb of this sense.
+    pub(crate) fn begins(self, tool: &Tool) -> bool {
+        begins(tool, |word| self.is(word))
+    }
+}
+
+/// The senses of each word, one bit for each.
+static SENSES: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
+    let lines = include_str!("lexicon.txt").lines().filter_map(|line| line.split_once(':'));
+    let entries = lines.filter(|(word, _)| !word.starts_with('#')).map(|(word, senses)| {
+        let known =
+            Sense::NAMES.iter().filter(|(name, _)| senses.split(' ').any(|one| one == *name));
+        (word, known.fold(0, |bits, (_, sense)| bits | sense.bit()))
+    });
+    entries.collect()
+});
+
+/// What descriptions say of what is for good.
+const FOR_GOOD: [&str; 5] = [
+    "cannot be undone",
+    "can't be undone",
+    "irreversibl",
+    "permanently delete",
+    "permanently remove",
+];
+
+/// Whether a description begins with such a word; `Deletes` counts as `delete`.
+fn begins(tool: &Tool, is: impl Fn(&str) -> bool) -> bool {
+    let first = words(tool.description().unwrap_or_default()).into_iter().next();
+    first.is_some_and(|word| is(&word) || is(word.strip_suffix('s').unwrap_or(&word)))
+}
+
+/// Whether a tool says that it changes something.
+pub fn writes(tool: &Tool) -> bool {
+    tool.hint("readOnlyHint") != Some(true)
+        && (Sense::Writes.names(tool) || Sense::Writes.begins(tool))
+}
+
+/// Whether a tool says by its name that it looks and does nothing else, or at least by its description where the
+/// name does not say otherwise. Annotations do not count.
+pub(super) fn only_looks(tool: &Tool) -> bool {
+    let named = words(tool.name().unwrap_or_default());
+    if Sense::Destroys.is_in(&named) || Sense::Moves.is_in(&named) {
+        return false;
+    }
+    // What is exported is written somewhere, or only returned.
+    let exports = named.iter().any(|word| word == "export");
+    let changes = named.iter().any(|word| Sense::Writes.is(word) && word != "export");
+    let returns = begins(tool, |word| matches!(word, "print" | "return"));
+    let described = Sense::OnlyLooks.begins(tool) || returns;
+    !changes && (described || Sense::OnlyLooks.is_in(&named) && !exports)
+}
+
+/// Whether a tool says or sounds as if it destroys something.
+pub(crate) fn claims_to_destroy(tool: &Tool) -> bool {
+    sounds_destructive(tool) || says_destructive(tool)
+}
+
+/// Whether a tool claims to be destructive. A claim to only read as well is a contradiction: the worse counts, unless
+/// the name says that the tool only looks.
+pub(super) fn says_destructive(tool: &Tool) -> bool {
+    let only_reads = tool.hint("readOnlyHint") == Some(true) && only_looks(tool);
+    tool.hint("destructiveHint") == Some(true) && !only_reads
+}
+
+/// Whether the words of a tool are about destroying. `mark_reboot` with the description `Record that a
+/// host was rebooted` is about telling of it; `record_delete` that begins with `Delete` is not.
+pub(super) fn sounds_destructive(tool: &Tool) -> bool {
+    let said = tool.description().unwrap_or_default().to_lowercase();
+    (is_destructive(tool.name().unwrap_or_default()) && !tells(tool))
+        || Sense::DestroysFirst.begins(tool)
+        || FOR_GOOD.iter().any(|words| said.contains(words))
+}
+
+/// Whether a tool looks, or writes down that something was done, by its name and its description.
+pub(super) fn tells(tool: &Tool) -> bool {
+    let name = words(tool.name().unwrap_or_default());
+    let joins = name.iter().any(|word| matches!(word.as_str(), "and" | "then" | "or"));
+    let first = name.first().is_some_and(|verb| Sense::Records.is(verb));
+    first && !joins && Sense::Records.begins(tool)
+}
+
+/// Whether a tool looks at something and changes nothing, by its name.
+pub(super) fn looks(tool: &Tool) -> bool {
+    Sense::Looks.names(tool) && !Sense::Writes.names(tool)
+}
+
+pub(super) fn writes_where_told(tool: &Tool) -> bool {
+    let named = words(tool.name().unwrap_or_default());
+    let removes = named.iter().any(|word| matches!(word.as_str(), "delete" | "remove"));
+    let properties = tool.input_schema().and_then(|schema| schema.get("properties"));
+    let properties = properties.and_then(Value::as_object);
+    let mut names = properties.into_iter().flatten();
+    let is_path = |(name, schema): (&String, &Value)| {
+        let said = schema.get("description").and_then(Value::as_str);
+        classify(name, said, schema).contains(&Kind::Path)
+    };
+    Sense::Writes.is_in(&named) && !removes && names.any(is_path)
+}
+
+/// Whether a name of which nothing else is known sounds as if something were destroyed.
+pub fn is_destructive(name: &str) -> bool {
+    let joined = |word: &str| {
+        let is_done = word.ends_with('d');
+        let starts =
+            |end: usize| word.get(..end).is_some_and(|verb| Sense::DestroysJoined.is(verb));
+        !is_done && (1..=word.len()).any(starts)
+    };
+    words(name).iter().any(|word| Sense::Destroys.is(word) || joined(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_word_is_listed_once_in_order_with_known_senses() {
+        let text = include_str!("lexicon.txt");
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        let words: Vec<&str> = lines.iter().filter_map(|line| line.split(':').next()).collect();
+        assert!(words.is_sorted() && words.windows(2).all(|pair| pair[0] != pair[1]));
+        for line in lines {
+            let (_, senses) = line.split_once(':').unwrap();
+            for sense in senses.split_whitespace() {
+                assert!(Sense::NAMES.iter().any(|(name, _)| *name == sense), "{line}");
+            }
+        }
+        for (name, sense) in Sense::NAMES {
+            assert!(SENSES.values().any(|senses| senses & sense.bit() != 0), "{name}");
+        }
+    }
+
+    #[test]
+    fn claims_of_destruction_and_names_that_sound_like_it_count() {
+        let tool = |name: &str, hints: Value| Tool(json!({"name": name, "annotations": hints}));
+        assert!(claims_to_destroy(&tool("delete_user", json!({}))) && is_destructive("drop_all"));
+        assert!(claims_to_destroy(&tool("tidy", json!({"destructiveHint": true}))));
+        assert!(!claims_to_destroy(&tool("list_users", json!({}))));
+        let look = tool("look", json!({"destructiveHint": true, "readOnlyHint": true}));
+        assert!(!claims_to_destroy(&look));
+        // A name is never outweighed by claims.
+        let claims = json!({"destructiveHint": true, "readOnlyHint": true});
+        assert!(claims_to_destroy(&tool("delete_everything", claims)));
+        assert!(claims_to_destroy(&tool("delete_everything", json!({"readOnlyHint": true}))));
+    }
+}

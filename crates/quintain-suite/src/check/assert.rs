@@ -1,0 +1,69 @@
+//! One compiled entry of `assert`: a check, or a set of entries that count as one.
+
+use quintain_evidence::code::Code;
+use quintain_source::Span;
+use serde_json::Value;
+
+use super::{Check, View};
+use crate::compare::Comparison;
+
+/// One entry of `assert`.
+pub struct Assert {
+    /// As written, `not-` included.
+    pub kind: String,
+    pub rule: Rule,
+    /// 0 makes it a metric that cannot fail the test.
+    pub weight: f64,
+    /// Under which name the score is reported; may contain templates.
+    pub metric: Option<String>,
+    /// Applied to the output before this assertion only.
+    pub transform: Option<Code>,
+    pub view: Option<View>,
+    /// The script of `value: file://...`, to be run before the check.
+    pub script: Option<Code>,
+    pub span: Span,
+    /// The entry as written, for reports.
+    pub raw: Value,
+}
+
+/// What an entry demands.
+pub enum Rule {
+    Check(Box<dyn Check>),
+    /// `assert-set`: entries that count as one.
+    Set {
+        asserts: Vec<Assert>,
+        threshold: Option<f64>,
+    },
+}
+
+impl std::fmt::Debug for Assert {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Assert").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+impl Assert {
+    /// Whether this entry looks at more of the target than its tools.
+    pub fn wants_survey(&self) -> bool {
+        match &self.rule {
+            Rule::Check(check) => check.wants_survey(),
+            Rule::Set { asserts, .. } => asserts.iter().any(Self::wants_survey),
+        }
+    }
+
+    /// What compares the answers of one test, if that is what this entry does.
+    pub fn comparison(&self) -> Option<&dyn Comparison> {
+        match &self.rule {
+            Rule::Check(check) => check.comparison(),
+            Rule::Set { .. } => None,
+        }
+    }
+
+    /// Whether this entry has an opinion on answers that are errors.
+    pub fn wants_errors(&self) -> bool {
+        match &self.rule {
+            Rule::Check(check) => check.wants_errors() || self.view == Some(View::Error),
+            Rule::Set { asserts, .. } => asserts.iter().any(Self::wants_errors),
+        }
+    }
+}
