@@ -30,7 +30,7 @@ impl LogLevel {
 pub(crate) async fn info(session: &LogLevel, request: &RequestContext<RoleServer>, data: Value) {
     let level = LoggingLevel::Info;
     let by_request = request.meta.log_level().is_some_and(|lowest| rank(level) >= rank(lowest));
-    if by_request || session.wants(level) {
+    if by_request || session.accepts(level) {
         let message = LoggingMessageNotificationParam::new(level, data).with_logger("techmart");
         // A message that cannot be delivered is no reason to fail a payment.
         let _ = request.peer.notify_logging_message(message).await;

@@ -269,7 +269,7 @@ impl Store {
             .map_err(|error| self.failed(error))?;
         let text = |(name, base_dir, content): (String, String, Vec<u8>)| {
             let text = pack::text("suite", &content)?;
-            Ok(SuiteText { name, base_dir: PathBuf::from(base_dir), text })
+            Ok(SuiteText { name, base_dir: PathBuf::from(base_dir), text: text.into() })
         };
         rows.into_iter().map(text).collect()
     }

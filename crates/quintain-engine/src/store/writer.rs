@@ -1,8 +1,8 @@
 //! Takes what a run reports while it goes on and masks its secrets: nothing unmasked gets into a job, and only
 //! jobs get into the store.
 
-use std::sync::Arc;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
 use quintain_evidence::event::RunInfo;

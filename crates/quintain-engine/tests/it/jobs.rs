@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use quintain_engine::jobs::{
     EvalWork, Jobs, OrderRequest, Outcome, RedteamWork, RunHandle, RunRequest, TargetRequest, Work,
 };
-use quintain_engine::store::{RunFilter, RunState, SuiteText};
+use quintain_engine::store::{RunEnd, RunFilter, RunState, SuiteText};
 use quintain_engine::{Disk, Store, World};
 use quintain_evidence::event::{Event, Phase, RunEvent};
 use serde_json::json;
@@ -91,7 +91,7 @@ impl Place {
         let text = SuiteText {
             name: "quintain.yaml".to_owned(),
             base_dir: self.folder.path().to_owned(),
-            text: suite.to_string(),
+            text: suite.to_string().into(),
         };
         let work = EvalWork { suite: vec![text], ..EvalWork::default() };
         request(id, Work::Eval(work))
@@ -168,14 +168,11 @@ async fn three_jobs_at_once_come_to_the_same_as_one_after_the_other() {
     assert_eq!((alone[2].0, alone[2].1), (40, 0));
     let runs = place.store.runs(&RunFilter::default()).await.unwrap();
     assert_eq!(runs.len(), 6);
-    assert!(runs.iter().all(|run| run.state == RunState::Finished), "{runs:?}");
+    assert!(runs.iter().all(|run| run.state == RunState::Ended(RunEnd::Finished)), "{runs:?}");
 }
 
 /// Cancels a job as soon as an event comes that says so; returns how long it took to end.
-async fn cancelled(
-    mut handle: RunHandle,
-    wanted: impl Fn(&Event) -> bool,
-) -> (Duration, Outcome) {
+async fn cancelled(mut handle: RunHandle, wanted: impl Fn(&Event) -> bool) -> (Duration, Outcome) {
     let cancel = handle.cancel();
     let mut since = None;
     while let Some(event) = handle.next().await {
@@ -228,7 +225,7 @@ async fn a_dropped_job_leaves_a_run_that_can_be_resumed_and_no_process() {
     let folder = place.folder.path().display().to_string();
     assert!(!is_running(&folder), "the server still runs");
     let run = place.store.find("eval-y").await.unwrap();
-    assert_ne!(run.state, RunState::Finished);
+    assert!(run.state != RunState::Ended(RunEnd::Finished), "{run:?}");
 }
 
 /// Whether a process of this test is still there.

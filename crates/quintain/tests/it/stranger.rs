@@ -328,11 +328,7 @@ fn running_springs_every_trap() -> Result<(), Failed> {
 
 /// Only commands that run suites may say that the user wants it.
 fn consent_is_given_in_few_places() -> Result<(), Failed> {
-    const ALLOWED: [&str; 3] = [
-        "cli/demo/practise.rs",
-        "jobs/eval.rs",
-        "jobs/redteam.rs",
-    ];
+    const ALLOWED: [&str; 3] = ["cli/demo/practise.rs", "jobs/eval.rs", "jobs/redteam.rs"];
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = BTreeSet::new();
     let mut folders = vec![crates];

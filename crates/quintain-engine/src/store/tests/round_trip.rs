@@ -11,7 +11,7 @@ async fn a_run_comes_back_as_it_was_told() {
     let suite = SuiteText {
         name: "suite.yaml".into(),
         base_dir: "/suites".into(),
-        text: "tests: []\n".repeat(500),
+        text: "tests: []\n".repeat(500).into(),
     };
     let texts = std::slice::from_ref(&suite);
     let writer = store.start(NewRun { suite: texts, ..new(&info) }, &Redactor::default());

@@ -30,7 +30,7 @@ async fn no_column_of_any_table_contains_a_secret() {
     let suite = SuiteText {
         name: format!("{CANARY}.yaml"),
         base_dir: format!("/{CANARY}").into(),
-        text: format!("token: {CANARY}\n").repeat(200),
+        text: format!("token: {CANARY}\n").repeat(200).into(),
     };
     let run = NewRun { suite: &[suite], owner: CANARY, ..new(&info) };
     let writer = store.start(run, &redactor);

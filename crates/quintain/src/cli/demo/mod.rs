@@ -200,7 +200,8 @@ fn outlook(attacked: bool, desk: &Desk) -> String {
     } else {
         format!("report: {}", folder::path(practise::REPORT).display())
     };
-    let program = target::quoted(&desk.context.program_for_shell().display().to_string());
+    let program =
+        quintain_engine::jobs::quoted(&desk.context.program_for_shell().display().to_string());
     let suite = folder::path(practise::FILE);
     let attack = RAIDS[0].file();
     format!(

@@ -134,7 +134,7 @@ impl Raid {
         let text = SuiteText {
             name: self.file().display().to_string(),
             base_dir: desk.context.cwd.clone(),
-            text: self.suite.to_owned(),
+            text: self.suite.into(),
         };
         let orders = OrderRequest { destructive: self.destructive, ..OrderRequest::default() };
         let work = RedteamWork { suite: vec![text], orders, ..RedteamWork::default() };

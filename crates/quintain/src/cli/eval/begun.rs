@@ -100,7 +100,7 @@ impl Begun {
             let path = std::path::Path::new(name).file_name().map(|file| base_dir.join(file));
             let on_disk = path.and_then(|path| desk.files.text(&path).ok());
             let text = match on_disk.filter(|now| is_same_but_masked(text, now)) {
-                Some(now) => now,
+                Some(now) => now.into(),
                 None if is_given(name) => text.clone(),
                 None if text.contains(MASK) => {
                     let help = "run it anew: what a run stores holds no secrets";
@@ -113,7 +113,7 @@ impl Begun {
                 }
             };
             let (name, base_dir) = (name.clone(), base_dir.clone());
-            files.push(SuiteFile { name, text: text.into(), base_dir });
+            files.push(SuiteFile { name, text, base_dir });
         }
         Ok(files)
     }

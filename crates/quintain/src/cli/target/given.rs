@@ -78,7 +78,7 @@ impl Given {
         Some(SuiteText {
             name: NAME.to_owned(),
             base_dir: self.folder.clone()?,
-            text: serde_json::to_string(self).ok()?,
+            text: serde_json::to_string(self).ok()?.into(),
         })
     }
 
