@@ -10,6 +10,7 @@ use crate::evidence::Evidence;
 use crate::indicator::Indicator;
 use crate::probe::Step;
 use crate::result::Place as Written;
+use crate::trial_key::TrialKey;
 
 /// How bad it is, from the view of whoever runs the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -446,16 +447,6 @@ mod cwe {
         let numbers = text.split(", ").filter_map(|word| word.strip_prefix("CWE-")?.parse().ok());
         Ok(numbers.collect())
     }
-}
-
-/// Which trial: one attack at one place.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct TrialKey {
-    pub attack: String,
-    /// The key of the place.
-    pub place: String,
-    /// For attacks that look at one place from several sides.
-    pub nth: usize,
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub mod static_finding;
 pub mod surface;
 pub mod tally;
 pub mod tool_call;
+pub mod trial_key;
 pub mod trial_record;
 pub mod verdict;
 pub mod weakness;

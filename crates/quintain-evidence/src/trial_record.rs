@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::finding::TrialKey;
 use crate::finding::{Finding, Place};
+pub use crate::trial_key::TrialKey;
 
 /// What came of it. Runs count live trials and kept ones by the same record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

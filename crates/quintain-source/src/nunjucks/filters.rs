@@ -215,7 +215,7 @@ fn load(value: &Variable, _: &Args<'_>) -> Result<Variable, Error> {
         .map_err(|why| failed(format!("`load` needs JSON: {why}")))
 }
 
-/// What stands at the start of a text as a number.
+/// What is at the start of a text as a number.
 fn parse_float(text: &str) -> Option<f64> {
     let text = text.trim_start();
     let sign = usize::from(text.starts_with(['-', '+']));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 pub(super) enum Node {
-    /// Something that a filter can be applied to as it stands.
+    /// Something that a filter can be applied to as it is.
     Whole(String),
     /// Operators of one level, applied one after the other. Operands may be chains of a level that
     /// binds tighter.
