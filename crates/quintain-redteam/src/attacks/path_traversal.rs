@@ -108,7 +108,7 @@ impl Attack for PathTraversal {
             set += usize::from(at > 0 && !payload.joined);
             let later = payload.later.then(|| second_item(aim)).flatten();
             let aim = later.as_ref().unwrap_or(aim);
-            let made = reach::attempt(aim, (set, &payload.form), brief.nonce(), payload.payload);
+            let made = reach::attempt(aim, (set, &payload.form), brief.nonce(), payload.value);
             attempts.extend(made.map(|attempt| Attempt { role: payload.role, ..attempt }));
         }
         attempts.extend(prefix::attempts(aim, brief, set));

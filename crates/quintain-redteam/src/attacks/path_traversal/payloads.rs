@@ -19,7 +19,7 @@ pub(super) const ABSENT: &str = "absent";
 /// One thing to send: its set is its position, unless it belongs to the one before.
 pub(super) struct Payload {
     pub(super) form: String,
-    pub(super) payload: String,
+    pub(super) value: String,
     /// Texts of which each is proof, one per line.
     pub(super) role: String,
     pub(super) joined: bool,
@@ -28,9 +28,9 @@ pub(super) struct Payload {
 }
 
 pub(super) fn payloads(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Vec<Payload> {
-    let payload = |form: &str, payload: String, role: &str| Payload {
+    let payload = |form: &str, value: String, role: &str| Payload {
         form: form.to_owned(),
-        payload,
+        value,
         role: role.to_owned(),
         joined: false,
         later: false,
@@ -123,9 +123,9 @@ fn uris(
     role: &str,
 ) -> Vec<Payload> {
     let mut payloads = Vec::new();
-    let mut add = |form: &str, payload: String| {
+    let mut add = |form: &str, value: String| {
         let (form, role) = (form.to_owned(), role.to_owned());
-        payloads.push(Payload { form, payload, role, joined: false, later: false });
+        payloads.push(Payload { form, value, role, joined: false, later: false });
     };
     add("absolute path", format!("file://{}", target.display()));
     if let Some(root) = brief.roots.first() {
