@@ -17,7 +17,18 @@ use super::{Asker, Respondents};
 use crate::interpreters::Call;
 use crate::web::Request;
 
-const OFFLINE: &str = "the run has no answer to this question, and `--offline` asks nothing";
+/// Why nothing is asked without the world outside.
+fn offline(question: &Question) -> Answer {
+    let whose = match question {
+        Question::Judge(_) => "the judge",
+        Question::Run { .. } => "the interpreter",
+        Question::Post { .. } => "the web service",
+        Question::Call { .. } | Question::Say(_) => "the target",
+        Question::Read(_) => "the file",
+    };
+    let why = format!("the run has no answer of {whose} to this, and `--offline` asks nothing");
+    Answer::Unavailable(why)
+}
 
 /// A question as it is kept.
 struct Shown {
@@ -101,9 +112,11 @@ impl Asker<'_> {
     }
 
     async fn of_target(&self, question: &Question) -> Answer {
-        let Some(target) = self.target.filter(|_| !self.respondents.offline) else {
-            let why = if self.target.is_some() { OFFLINE } else { "there is no target to call" };
-            return Answer::Unavailable(why.to_owned());
+        if self.respondents.offline {
+            return offline(question);
+        }
+        let Some(target) = self.target else {
+            return Answer::Unavailable("there is no target to call".to_owned());
         };
         match question {
             Question::Call { step, .. } => match target.call(step).await {
@@ -119,7 +132,7 @@ impl Asker<'_> {
 impl Respondents {
     async fn answer(&self, question: &Question) -> Answer {
         if self.offline {
-            return Answer::Unavailable(OFFLINE.to_owned());
+            return offline(question);
         }
         match question {
             Question::Judge(_) => Answer::Unavailable("no judge is configured".to_owned()),

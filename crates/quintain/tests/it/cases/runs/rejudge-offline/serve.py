@@ -14,7 +14,7 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(json.dumps(said))
 
     def do_GET(self):
-        self.reply(f"asked {len(asked)} times: {' '.join(asked)}\n")
+        self.reply(f"asked {len(asked)} times: {' '.join(sorted(asked))}\n")
 
     def reply(self, text):
         self.send_response(200)
