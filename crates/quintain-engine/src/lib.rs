@@ -3,6 +3,7 @@
 pub mod confined;
 pub mod exchange;
 mod files;
+pub mod inquiry;
 mod interpreters;
 pub mod jobs;
 pub mod masked;

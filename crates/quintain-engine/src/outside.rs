@@ -105,7 +105,9 @@ pub(crate) fn value(answer: Answer) -> Result<Value, String> {
     match answer {
         Answer::Value(value) => Ok(value),
         Answer::Failed(why) | Answer::Unavailable(why) => Err(why),
-        Answer::Exchange(_) => Err("the interpreter answered with an exchange".to_owned()),
+        Answer::Exchange(_) | Answer::Reply(_) => {
+            Err("that is not an answer of an interpreter".to_owned())
+        }
     }
 }
 

@@ -3,11 +3,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 /// What it is called when such a file is somewhere else.
 pub const OUTSIDE: &str = "config::outside-folder";
 
 /// See the module.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct KeptFile {
     /// The folder of the suite.
     pub folder: PathBuf,

@@ -2,6 +2,7 @@
 //! invariants; knows nothing of suites, and does nothing.
 
 pub mod accepted;
+pub mod answer_record;
 pub mod code;
 pub mod connection;
 pub mod demands;
@@ -9,9 +10,11 @@ pub mod echo;
 pub mod effects;
 pub mod event;
 pub mod evidence;
+pub mod exchange;
 pub mod finding;
 pub mod frameworks;
 pub mod indicator;
+pub mod inquiry;
 pub mod kept_file;
 pub mod probe;
 pub mod question;

@@ -1,26 +1,35 @@
-//! What a check cannot find out by itself. The engine asks and hands the answers back, so checks
-//! stay pure and synchronous.
+//! What somebody pure cannot find out alone, and the answers. Whoever asks is told elsewhere; here are
+//! the data, and what makes two questions the same.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::code::Code;
-use crate::evidence::Exchange;
+use crate::exchange::Exchange;
 use crate::kept_file::KeptFile;
 use crate::probe::Step;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Question {
     /// For a model that judges.
     Judge(JudgeQuestion),
     /// For an interpreter of the user: Python or Ruby code with its arguments.
-    Run { code: Code, arguments: Vec<Value> },
+    Run {
+        code: Code,
+        /// Which function to call if the code names none.
+        function: String,
+        arguments: Vec<Value>,
+    },
     /// For a web service: the body is posted as JSON.
     Post { url: String, body: Value },
-    /// For the target: one more call.
-    Call(Step),
+    /// For the target: one more call. Equal calls with different numbers are made separately.
+    Call { step: Step, nth: usize },
     /// For the disk: the text of a file, null if there is no such file.
     Read(KeptFile),
+    /// For a target that converses: one more message.
+    Say(Message),
 }
 
 /// A question for a model. Its form is completed by those who ask models.
@@ -32,13 +41,167 @@ pub struct JudgeQuestion {
     pub output: Value,
 }
 
-/// The answer to the question of the same position.
+/// A message to a target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    pub text: String,
+    /// The number of the message that it continues the conversation of; without it, a new one begins.
+    pub after: Option<usize>,
+    /// Its own number, counted from zero over all conversations.
+    pub turn: usize,
+}
+
+/// What a target replied to a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    pub text: String,
+    pub reaction: Reaction,
+}
+
+/// How a target took a message, as an oracle sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reaction {
+    /// The attack worked.
+    Hit,
+    Refused,
+    /// Neither.
+    Answered,
+}
+
+/// The answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     Value(Value),
     Exchange(Box<Exchange>),
+    Reply(Reply),
     /// It was asked and failed: the interpreter raised, the service answered 500.
     Failed(String),
-    /// There was nobody to ask: no judge configured, no interpreter found.
+    /// It could not be asked: no judge is configured, no interpreter was found.
     Unavailable(String),
+}
+
+impl Question {
+    /// One more call, the first of its kind.
+    pub fn call(step: Step) -> Self {
+        Self::Call { step, nth: 0 }
+    }
+
+    /// A digest by which the same question is recognised in another round, another check or a stored
+    /// run. Stored evidence is masked, so only masked questions have comparable digests.
+    pub fn key(&self) -> String {
+        let mut hasher = Sha256::new();
+        digest(&self.identity(), &mut hasher);
+        hexadecimal(&hasher.finalize())
+    }
+
+    /// What makes two questions the same. Where a file lies does not count, what is in code does. The
+    /// list of all assertions that code is handed in `context.test.assert` does not count either:
+    /// otherwise a new assertion would change the questions of all others.
+    fn identity(&self) -> Value {
+        match self {
+            Self::Judge(JudgeQuestion { kind, criteria, output }) => {
+                json!(["judge", kind, criteria, output])
+            }
+            Self::Run { code, function, arguments } => {
+                let function = match code {
+                    Code::Inline { .. } => "",
+                    Code::File { function: named, .. } => named.as_deref().unwrap_or(function),
+                };
+                let mut arguments = arguments.clone();
+                for argument in &mut arguments {
+                    if let Some(Value::Object(test)) = argument.get_mut("test") {
+                        test.shift_remove("assert");
+                    }
+                }
+                json!(["run", code.language(), code.text(), function, arguments])
+            }
+            Self::Post { url, body } => json!(["post", url, body]),
+            Self::Call { step, nth } => json!(["call", step, nth]),
+            Self::Read(file) => json!(["read", file.path]),
+            Self::Say(Message { text, after, turn }) => json!(["say", text, after, turn]),
+        }
+    }
+}
+
+/// The variable that promptfoo names a test by: its position, which changes when tests are added.
+const STEP_ID: &str = "__evalStepId";
+
+/// Feeds a value in a form that does not depend on the order of keys, nor on the last digits of
+/// numbers, which reading and writing may change.
+fn digest(value: &Value, hasher: &mut Sha256) {
+    match value {
+        Value::Object(entries) => {
+            let entries = entries.iter().filter(|(name, _)| *name != STEP_ID);
+            let mut entries: Vec<_> = entries.collect();
+            entries.sort_unstable_by_key(|(name, _)| *name);
+            hasher.update(format!("{{{}", entries.len()));
+            for (name, value) in entries {
+                hasher.update(format!("\"{}:{name}", name.len()));
+                digest(value, hasher);
+            }
+        }
+        Value::Array(items) => {
+            hasher.update(format!("[{}", items.len()));
+            items.iter().for_each(|item| digest(item, hasher));
+        }
+        Value::String(text) => hasher.update(format!("\"{}:{text}", text.len())),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(float) => hasher.update(format!("#{float:.11e}")),
+            None => hasher.update(format!("#{number}")),
+        },
+        Value::Bool(_) | Value::Null => hasher.update(format!("!{value}")),
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::code::Language;
+
+    fn run(text: &str, arguments: Value) -> String {
+        let code = Code::Inline { language: Language::Python, text: text.to_owned() };
+        let Value::Array(arguments) = arguments else { panic!("a list") };
+        Question::Run { code, function: "get_assert".to_owned(), arguments }.key()
+    }
+
+    #[test]
+    fn keys_tell_questions_apart() {
+        let first = run("1", json!(["a", {"vars": {"x": 1}}]));
+        assert_eq!(first, run("1", json!(["a", {"vars": {"x": 1}}])));
+        assert_ne!(first, run("2", json!(["a", {"vars": {"x": 1}}])));
+        assert_ne!(first, run("1", json!(["a", {"vars": {"x": 2}}])));
+        assert_ne!(first, run("1", json!(["a", {"vars": {"x": "1"}}])));
+        let post = |url: &str, body| Question::Post { url: url.to_owned(), body }.key();
+        assert_ne!(post("a", json!(["b", "c"])), post("a", json!(["bc", ""])));
+        let call = |nth| {
+            let params = serde_json::Map::new();
+            let step = Step::Request { method: "ping".to_owned(), params, server: None };
+            Question::Call { step, nth }.key()
+        };
+        assert_ne!(call(0), call(1), "equal calls are made separately");
+    }
+
+    #[test]
+    fn what_does_not_matter_does_not_change_a_key() {
+        let order = |text: &str| run("1", json!([serde_json::from_str::<Value>(text).unwrap()]));
+        assert_eq!(order(r#"{"a": 1, "b": 2}"#), order(r#"{"b": 2, "a": 1}"#));
+        assert_eq!(run("1", json!([0.1 + 0.2])), run("1", json!([0.3])));
+        let asserts = |list: Value| run("1", json!(["x", {"test": {"assert": list, "vars": {}}}]));
+        assert_eq!(asserts(json!([])), asserts(json!([{"type": "equals"}])));
+        let at = |step: &str| run("1", json!(["x", {"vars": {"__evalStepId": step}}]));
+        assert_eq!(at("test-0-prompt-0"), at("test-1-prompt-0"), "tests may move");
+        let read = |folder: &str| Question::Read(KeptFile::new(Path::new(folder), "a.snap")).key();
+        assert_eq!(read("/here"), read("/there"));
+    }
 }

@@ -20,7 +20,7 @@ pub use test::{Test, TestOptions, VarFile};
 use crate::compare::Comparison;
 use quintain_content::registry::Meta;
 use quintain_evidence::code::Code;
-use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::verdict::Verdict;
 
 /// A type of assertion.
@@ -31,15 +31,18 @@ pub trait Assertion: Sync {
     fn compile(&self, spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>>;
 }
 
-/// One assertion of a suite, ready to judge. Pure: the same scene gives the same verdict.
+/// One assertion of a suite, ready to judge. Pure: the same scene and the same answers give the same
+/// verdict. What needs no answers is written with [`judging`].
 pub trait Check: Send + Sync {
-    /// What it needs to know beyond the scene.
-    fn questions(&self, _scene: &Scene<'_>) -> Vec<Question> {
-        Vec::new()
-    }
+    /// The verdict, or what it needs to know first. `rounds` are the answers to what it asked so far;
+    /// calls that it asked for are in the evidence of the scene as well.
+    fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict>;
 
-    /// `answers` are in the order of the questions.
-    fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict;
+    /// Whether it may ask anything. Only such checks are consulted when the effects of a suite are
+    /// listed: others could run code of the user to reach their verdict.
+    fn asks(&self) -> bool {
+        false
+    }
 
     /// Code of the user that it runs itself, as it is written. What it asks others to run is a question.
     fn code(&self) -> Option<Code> {

@@ -1,43 +1,36 @@
 //! Verdicts that compare the answers of one test with each other: made when all of them are graded.
 
-use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::result::{CaseResult, CaseStatus, Component, Place};
 use quintain_evidence::verdict::{Status, Verdict};
 use serde_json::Value;
 
 /// What picks the best of several answers.
 pub trait Comparison: Send + Sync {
-    /// What it needs to know beyond the results.
-    fn questions(&self, _results: &[CaseResult]) -> Vec<Question> {
-        Vec::new()
-    }
-
-    /// One verdict for each result that has a grade, in their order.
-    ///
-    /// # Errors
-    /// Why they cannot be compared.
-    fn compare(&self, graded: &[&CaseResult], answers: &[Answer]) -> Result<Vec<Verdict>, String>;
+    /// One verdict for each of the results, in their order, or what it needs to know first. All of
+    /// the results have a grade.
+    fn next(&self, graded: &[&CaseResult], rounds: &Rounds) -> Next<Compared>;
 }
 
-/// Compares the results of a test and makes the verdicts part of them. A result without a grade has
-/// no part in it and stays as it is.
+/// The verdicts of a comparison, or why nothing can be compared.
+pub type Compared = Result<Vec<Verdict>, String>;
+
+/// Makes the verdicts of a comparison part of the results of a test. A result without a grade has no
+/// part in it and stays as it is.
 pub fn settle(
-    comparison: &dyn Comparison,
-    answers: &[Answer],
+    compared: Compared,
     results: &mut [CaseResult],
     assertion: &Value,
     place: Option<&Place>,
 ) {
-    let graded: Vec<&CaseResult> = results.iter().filter(|result| result.grade.is_some()).collect();
-    let verdicts = comparison.compare(&graded, answers);
-    let mut verdicts = match verdicts {
-        Ok(verdicts) => verdicts,
-        Err(why) => vec![Verdict::error(why); graded.len()],
-    }
-    .into_iter();
+    let mut verdicts = compared.map(Vec::into_iter);
     for result in results.iter_mut().filter(|result| result.grade.is_some()) {
-        let missing = || Verdict::error("the comparison says nothing about this answer");
-        let verdict = verdicts.next().unwrap_or_else(missing);
+        let verdict = match &mut verdicts {
+            Ok(verdicts) => verdicts.next().unwrap_or_else(|| {
+                Verdict::error("the comparison returned no verdict for this answer")
+            }),
+            Err(why) => Verdict::error(why.as_str()),
+        };
         apply(result, verdict, assertion, place);
     }
 }

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use quintain_evidence::demands::{Around, Breach, Demands, ReadDemands};
-use quintain_evidence::evidence::{Evidence, Exchange};
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::response::Response;
 use quintain_evidence::verdict::{Status, Verdict};
 use quintain_source::{Diagnostic, Diagnostics, Node, Nunjucks, Severity};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::check::{Check, Scene, View};
 use crate::suite::{Assert, AssertReader, Files, Rule, Test};
@@ -84,20 +85,10 @@ fn judged(
         Ok(output) => output.into_owned(),
         Err(_) => return None,
     };
-    Some(on_stage(&output, &response, evidence, around, |scene| check.judge(scene, &[])))
-}
-
-fn on_stage<T>(
-    output: &Value,
-    response: &Response,
-    evidence: &Evidence,
-    around: Around<'_>,
-    look: impl FnOnce(&Scene<'_>) -> T,
-) -> T {
     let sent = evidence.last().map(|exchange| exchange.sent.to_string()).unwrap_or_default();
-    look(&Scene {
-        output,
-        response,
+    let scene = Scene {
+        output: &output,
+        response: &response,
         evidence,
         surfaces: around.surfaces,
         vars: around.vars,
@@ -108,7 +99,11 @@ fn on_stage<T>(
         latency_ms: evidence.last().map(|exchange| exchange.took.as_secs_f64() * 1e3),
         templates: &Nunjucks::default(),
         script_value: None,
-    })
+    };
+    match check.next(&scene, &Rounds::default()) {
+        Next::Done(verdict) => Some(verdict),
+        Next::Ask(_) => None,
+    }
 }
 
 /// What an assertion needs that an attack has not.
@@ -123,11 +118,5 @@ fn needs(assert: &Assert) -> Option<&'static str> {
     if check.comparison().is_some() {
         return Some("it compares several answers");
     }
-    let evidence = Evidence { exchanges: vec![Exchange::answered("")], ..Evidence::default() };
-    let (response, vars) = (Response::of_mcp(&evidence), Map::new());
-    let around = Around { surfaces: &[], vars: &vars };
-    let asks = on_stage(&response.output, &response, &evidence, around, |scene| {
-        !check.questions(scene).is_empty()
-    });
-    asks.then_some("it asks a model, an interpreter, a file or the target itself")
+    check.asks().then_some("it asks a model, an interpreter, a file or the target itself")
 }

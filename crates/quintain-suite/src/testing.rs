@@ -6,7 +6,8 @@ use std::time::Duration;
 use quintain_content::registry::About;
 use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::finding::{Confidence, Place};
-use quintain_evidence::question::Answer;
+use quintain_evidence::inquiry::{MAX_ROUNDS, Next, Rounds};
+use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::response::Response;
 use quintain_evidence::static_finding::{FindingText, SurfaceInspection};
 use quintain_evidence::surface::Surface;
@@ -89,8 +90,33 @@ impl TestScene {
     pub(crate) fn judge_with(&self, yaml: &str, answers: &[Answer]) -> Verdict {
         let asserts = compile(yaml);
         let check = only_check(&asserts);
-        self.with(|scene| check.judge(scene, answers))
+        self.with(|scene| judged_with(check, scene, answers))
     }
+}
+
+/// What a check asks first.
+pub(crate) fn first_questions(check: &dyn Check, scene: &Scene<'_>) -> Vec<Question> {
+    match check.next(scene, &Rounds::default()) {
+        Next::Ask(questions) => questions,
+        Next::Done(_) => Vec::new(),
+    }
+}
+
+/// The verdict of a check that gets these answers, in the order of its questions.
+pub(crate) fn judged_with(check: &dyn Check, scene: &Scene<'_>, answers: &[Answer]) -> Verdict {
+    let mut left = answers.iter().cloned();
+    let mut rounds = Rounds::default();
+    for _ in 0..=MAX_ROUNDS {
+        match check.next(scene, &rounds) {
+            Next::Done(verdict) => return verdict,
+            Next::Ask(questions) => {
+                assert!(check.asks(), "effects must know that it asks");
+                let answers = left.by_ref().take(questions.len()).collect();
+                rounds.push(questions, answers);
+            }
+        }
+    }
+    panic!("it never stops asking");
 }
 
 /// A call of a tool and what came of it.
@@ -101,7 +127,8 @@ pub(crate) fn exchange(tool: &str, arguments: Value, outcome: Outcome) -> Exchan
 /// What an assertion says that cannot be judged. It is reported when the suite is loaded, too.
 pub(crate) fn flaw(yaml: &str, output: impl Into<Value>) -> String {
     let (asserts, complaints) = compile_with(yaml, &NoFiles);
-    let verdict = TestScene::output(output).with(|scene| only_check(&asserts).judge(scene, &[]));
+    let verdict =
+        TestScene::output(output).with(|scene| judged_with(only_check(&asserts), scene, &[]));
     assert_eq!(verdict.status, Status::Error);
     assert!(complaints.contains("this assertion cannot be judged"), "{complaints}");
     verdict.reason

@@ -126,6 +126,7 @@ impl Overrides {
             update_snapshots: self.update_snapshots,
             // In a pipeline, a snapshot that was forgotten must not appear to pass.
             write_new_snapshots: !env.contains_key("CI"),
+            ..Settings::default()
         }
     }
 }
@@ -275,6 +276,7 @@ pub(super) async fn prepare_again(
     let settings = Settings {
         update_snapshots: work.update_snapshots,
         write_new_snapshots: !env.contains_key("CI"),
+        ask: work.ask,
         ..Settings::default()
     };
     let world = World { env: env.into(), redactor: redactor.clone(), ..World::default() };

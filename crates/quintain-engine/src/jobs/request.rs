@@ -9,6 +9,7 @@ use quintain_redteam::orders::Destructive;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::inquiry::AskMode;
 use crate::store::SuiteText;
 
 /// One run as it is requested.
@@ -87,6 +88,8 @@ pub struct RejudgeWork {
     /// Texts that are kept with the run beside the suite.
     pub kept: Vec<SuiteText>,
     pub update_snapshots: bool,
+    #[serde(default)]
+    pub ask: AskMode,
 }
 
 /// Attack a target.

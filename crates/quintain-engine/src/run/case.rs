@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quintain_content::jsonpath;
 use quintain_evidence::code::Code;
-use quintain_evidence::evidence::{Evidence, Outcome};
+use quintain_evidence::evidence::{Evidence, Exchange, Outcome};
 use quintain_evidence::probe::{PlannedStep, Probe};
 use quintain_evidence::response::Response;
 use quintain_evidence::result::{CaseResult, CaseStatus, Grade, Place, PromptText};
@@ -19,13 +19,21 @@ use serde_json::{Map, Value, json};
 use super::lanes::Lane;
 use super::mask::mask;
 use super::{Floor, within};
+use crate::inquiry::Asker;
 use crate::targets::Ask;
 
 /// What came of sending.
 pub(super) struct Answered {
-    pub(super) evidence: Evidence,
     pub(super) response: Response,
     attempts: u32,
+}
+
+/// What a case knows, and who it asks.
+pub(super) struct CaseState<'a> {
+    pub(super) asker: Asker<'a>,
+    pub(super) evidence: Evidence,
+    /// The recorded answer of the target, if the case is judged again.
+    recorded: Option<Result<Answered, String>>,
 }
 
 impl Floor<'_> {
@@ -41,12 +49,16 @@ impl Floor<'_> {
         let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
         carried.insert("__evalStepId".to_owned(), step.into());
         let mut draft = self.draft(case, lane, prompt);
-        let prepared = self.prepared(prompt, case, lane, carried).await;
+        let mut state = self.begin(seat, lane).await;
+        let prepared = self.prepared(prompt, case, lane, carried, &mut state).await;
         match (&case.flaw, prepared) {
             (Some(flaw), _) => draft.error = Some(flaw.to_string()),
-            (None, Err(error)) => draft.error = Some(error),
+            (None, Err(error)) => {
+                draft.error = Some(error);
+                draft.evidence = state.evidence;
+            }
             (None, Ok(prepared)) => {
-                self.filled(case, lane, &prepared, &mut draft).await;
+                self.filled(case, lane, &prepared, state, &mut draft).await;
                 draft.prompt.raw = prepared.prompt;
             }
         }
@@ -58,21 +70,42 @@ impl Floor<'_> {
         draft
     }
 
+    /// What is known before a case begins: nothing, or what was recorded.
+    async fn begin<'a>(&'a self, seat: &PlannedCase, lane: &'a Lane<'_>) -> CaseState<'a> {
+        let asker = Asker { respondents: &self.respondents, target: Some(lane) };
+        let Some(recording) = self.job.recording else {
+            return CaseState { asker, evidence: Evidence::default(), recorded: None };
+        };
+        match recording.result(seat, self.job.settings.ask).await {
+            Ok(CaseResult { evidence, mut response, attempts, .. }) => {
+                if let Some(said) = response.untransformed.take() {
+                    response.output = said;
+                }
+                CaseState { asker, evidence, recorded: Some(Ok(Answered { response, attempts })) }
+            }
+            Err(why) => {
+                CaseState { asker, evidence: Evidence::default(), recorded: Some(Err(why)) }
+            }
+        }
+    }
+
     async fn prepared(
         &self,
         prompt: &Prompt,
         case: &Case<'_>,
         lane: &Lane<'_>,
         mut carried: Map<String, Value>,
+        state: &mut CaseState<'_>,
     ) -> Result<Prepared, String> {
+        let CaseState { asker, evidence, .. } = state;
         for (name, value) in case.vars() {
             if let Some(VarFile::Code(code)) = case.test.file(value) {
                 let vars = case.given(&carried);
-                let made = self.answers.variable(code, name, &prompt.raw(), vars).await?;
+                let made = asker.variable(code, name, &prompt.raw(), vars, evidence).await?;
                 carried.insert(name.clone(), made);
             }
         }
-        let prompt = self.written(prompt, case, lane, &carried).await?;
+        let prompt = self.written(prompt, case, lane, &carried, state).await?;
         prepare(case, &prompt, &carried, lane.speaks_mcp(), &self.templates)
             .map_err(|error| error.to_string())
     }
@@ -84,11 +117,13 @@ impl Floor<'_> {
         case: &Case<'_>,
         lane: &Lane<'_>,
         carried: &Map<String, Value>,
+        state: &mut CaseState<'_>,
     ) -> Result<Cow<'p, Prompt>, String> {
         let PromptBody::Code(code) = &prompt.body else { return Ok(Cow::Borrowed(prompt)) };
         let vars =
             resolve(&case.given(carried), &self.templates).map_err(|error| error.to_string())?;
-        let text = self.answers.prompt(code, prompt, lane.target, &vars).await?;
+        let CaseState { asker, evidence, .. } = state;
+        let text = asker.prompt(code, prompt, lane.target, &vars, evidence).await?;
         Ok(Cow::Owned(Prompt { body: PromptBody::Text(text), ..prompt.clone() }))
     }
 
@@ -108,12 +143,13 @@ impl Floor<'_> {
         case: &Case<'_>,
         lane: &Lane<'_>,
         prepared: &Prepared,
+        mut state: CaseState<'_>,
         draft: &mut CaseResult,
     ) {
         let limit = case.test.options.timeout.or(self.job.settings.timeout);
         let work = async {
-            let mut answered = self.answer(case, lane, prepared).await;
-            let graded = self.grade(case, lane, prepared, &mut answered).await;
+            let mut answered = self.answer(case, lane, prepared, &mut state).await;
+            let graded = self.grade(case, lane, prepared, &mut answered, &mut state).await;
             (answered, graded)
         };
         let Some((answered, graded)) = within(limit, work).await else {
@@ -121,7 +157,7 @@ impl Floor<'_> {
             draft.error = Some(format!("Evaluation timed out after {millis}ms"));
             return;
         };
-        draft.latency_ms = latency(&answered.evidence);
+        draft.latency_ms = latency(&state.evidence);
         draft.attempts = answered.attempts;
         match graded {
             Ok(grade) => settle(draft, grade),
@@ -130,26 +166,24 @@ impl Floor<'_> {
         if draft.status != CaseStatus::Errored {
             self.memory.keep(case, &prepared.prompt, &answered.response);
         }
-        draft.evidence = answered.evidence;
+        draft.evidence = state.evidence;
         draft.response = answered.response;
     }
 
     /// The target's answer, or the recorded one.
-    async fn answer(&self, case: &Case<'_>, lane: &Lane<'_>, prepared: &Prepared) -> Answered {
-        let plain = |response| Answered { evidence: Evidence::default(), response, attempts: 0 };
+    async fn answer(
+        &self,
+        case: &Case<'_>,
+        lane: &Lane<'_>,
+        prepared: &Prepared,
+        state: &mut CaseState<'_>,
+    ) -> Answered {
+        let plain = |response| Answered { response, attempts: 0 };
         if let Some(output) = &case.test.provider_output {
             return plain(Response { output: output.clone(), ..Response::default() });
         }
-        if let Some(recording) = self.job.recording {
-            return match recording.result(case.seat).await {
-                Ok(CaseResult { evidence, mut response, attempts, .. }) => {
-                    if let Some(said) = response.untransformed.take() {
-                        response.output = said;
-                    }
-                    Answered { evidence, response, attempts }
-                }
-                Err(why) => plain(Response::failed(why)),
-            };
+        if let Some(recorded) = state.recorded.take() {
+            return recorded.unwrap_or_else(|why| plain(Response::failed(why)));
         }
         if let Some(why) = lane.closed() {
             return plain(Response::failed(why));
@@ -161,11 +195,13 @@ impl Floor<'_> {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let (evidence, mut response) = match self.send(lane, probe, &prepared.vars).await {
+            let (exchanges, mut response) = match self.send(lane, probe, &prepared.vars).await {
                 Ok(sent) => sent,
                 Err(why) => return plain(Response::failed(why)),
             };
             // Only what never reached the target or lost its way back may be sent again.
+            let evidence = &mut state.evidence;
+            evidence.exchanges = exchanges;
             let lost = evidence
                 .last()
                 .is_some_and(|exchange| matches!(exchange.outcome, Outcome::Closed { .. }));
@@ -174,33 +210,12 @@ impl Floor<'_> {
                     response.metadata.insert("originalPayload".to_owned(), payload.clone());
                 }
                 if let Some(code) = lane.transform_response() {
-                    response = self.of_result(code, response).await;
+                    response = of_result(state, code, response).await;
                 }
                 if self.job.settings.fail_on_tool_error {
-                    fail_on_tool_error(&evidence, &mut response);
+                    fail_on_tool_error(&state.evidence, &mut response);
                 }
-                return Answered { evidence, response, attempts };
-            }
-        }
-    }
-
-    /// `transformResponse` of an MCP target makes the answer out of the result of a tool call.
-    async fn of_result(&self, code: &Code, response: Response) -> Response {
-        let Some(result) = &response.raw else { return response };
-        let context = Value::Object(response.metadata.clone());
-        let given = [("result", result), ("content", &response.output), ("context", &context)];
-        match self.answers.outside.run(code, "get_transform", &given).await {
-            Ok(made) => {
-                let mut made = Response::of_code(made);
-                made.raw.get_or_insert_with(|| result.clone());
-                for (name, value) in response.metadata {
-                    made.metadata.entry(name).or_insert(value);
-                }
-                made
-            }
-            Err(why) => {
-                let error = Some(format!("Failed to transform MCP response: {why}"));
-                Response { error, output: Value::Null, ..response }
+                return Answered { response, attempts };
             }
         }
     }
@@ -210,14 +225,13 @@ impl Floor<'_> {
         lane: &Lane<'_>,
         probe: &Probe,
         vars: &Map<String, Value>,
-    ) -> Result<(Evidence, Response), String> {
+    ) -> Result<(Vec<Exchange>, Response), String> {
         let mut evidence = Evidence::default();
         match probe {
             Probe::Text(prompt) => {
                 let ask = Ask { prompt, vars, templates: &self.templates };
-                let (exchange, response) = lane.ask(&ask, &self.answers.outside).await;
-                evidence.exchanges.push(exchange);
-                Ok((evidence, response))
+                let (exchange, response) = lane.ask(&ask, &self.respondents.outside).await;
+                Ok((vec![exchange], response))
             }
             Probe::Steps(steps) => {
                 let mut known = vars.clone();
@@ -231,7 +245,7 @@ impl Floor<'_> {
                     capture(planned, &result, &mut known)?;
                 }
                 let response = Response::of_mcp(&evidence);
-                Ok((evidence, response))
+                Ok((evidence.exchanges, response))
             }
         }
     }
@@ -258,6 +272,28 @@ impl Floor<'_> {
             error: None,
             latency_ms: 0.0,
             attempts: 0,
+        }
+    }
+}
+
+/// `transformResponse` of an MCP target makes the answer out of the result of a tool call.
+async fn of_result(state: &mut CaseState<'_>, code: &Code, response: Response) -> Response {
+    let Some(result) = &response.raw else { return response };
+    let context = Value::Object(response.metadata.clone());
+    let given = [("result", result), ("content", &response.output), ("context", &context)];
+    let CaseState { asker, evidence, .. } = state;
+    match asker.run(code, "get_transform", &given, evidence).await {
+        Ok(made) => {
+            let mut made = Response::of_code(made);
+            made.raw.get_or_insert_with(|| result.clone());
+            for (name, value) in response.metadata {
+                made.metadata.entry(name).or_insert(value);
+            }
+            made
+        }
+        Err(why) => {
+            let error = Some(format!("Failed to transform MCP response: {why}"));
+            Response { error, output: Value::Null, ..response }
         }
     }
 }

@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::inquiry::{Inquiry, Next, Rounds};
 use quintain_evidence::result::CaseResult;
-use quintain_suite::compare;
+use quintain_suite::compare::{self, Compared, Comparison};
 use quintain_suite::suite::Test;
 
 use super::case::place;
+use super::judge::TOO_MANY_ROUNDS;
 use super::mask::mask;
 use super::{Floor, Job};
+use crate::inquiry::Asker;
 
 /// The results that wait. Those of tests without a comparison never do.
 pub(super) struct Waiting {
@@ -70,6 +74,24 @@ impl Waiting {
     }
 }
 
+/// A comparison of the results of one test.
+struct Comparing<'a> {
+    comparison: &'a dyn Comparison,
+    graded: Vec<&'a CaseResult>,
+}
+
+impl Inquiry for Comparing<'_> {
+    type Outcome = Compared;
+
+    fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Compared> {
+        self.comparison.next(&self.graded, rounds)
+    }
+
+    fn unfinished(&self) -> Compared {
+        Err(TOO_MANY_ROUNDS.to_owned())
+    }
+}
+
 impl Floor<'_> {
     /// Compares the answers of a test.
     pub(super) async fn compare(&self, group: Group) -> Vec<CaseResult> {
@@ -77,12 +99,19 @@ impl Floor<'_> {
         results.sort_by_key(|result| result.ordinal);
         for assert in &test.asserts {
             let Some(comparison) = assert.comparison() else { continue };
-            let mut answers = Vec::new();
-            for question in comparison.questions(&results) {
-                answers.push(self.answers.answer(&question).await);
+            // The answers are evidence of the first result. On the way they are out of its reach.
+            let mut evidence = results.first_mut().map(|first| std::mem::take(&mut first.evidence));
+            let graded = results.iter().filter(|result| result.grade.is_some()).collect();
+            let inquiry = [Comparing { comparison, graded }];
+            let asker = Asker { respondents: &self.respondents, target: None };
+            let kept = evidence.get_or_insert_default();
+            let compared = asker.pursue(&inquiry, kept).await.pop();
+            if let (Some(first), Some(evidence)) = (results.first_mut(), evidence) {
+                first.evidence = evidence;
             }
             let place = place(self.job.sources, assert.span);
-            compare::settle(comparison, &answers, &mut results, &assert.raw, place.as_ref());
+            let compared = compared.unwrap_or_else(|| Err("nothing was compared".to_owned()));
+            compare::settle(compared, &mut results, &assert.raw, place.as_ref());
         }
         for result in &mut results {
             mask(result, &self.job.world.redactor);

@@ -1,11 +1,11 @@
-//! Judges one answered case: transforms, views, questions, verdicts.
+//! Judges one answered case: transforms, views, inquiries, verdicts.
 
 use std::borrow::Cow;
 
-use futures_util::future::{BoxFuture, FutureExt};
-use quintain_evidence::evidence::{Evidence, Extra};
-use quintain_evidence::probe::Step;
-use quintain_evidence::question::{Answer, Question};
+use quintain_evidence::answer_record::{AnswerRecord, KeptAnswer};
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::inquiry::{Inquiry, Next, Rounds};
+use quintain_evidence::question::Question;
 use quintain_evidence::response::Response;
 use quintain_evidence::result::Grade;
 use quintain_evidence::verdict::{Status, Verdict};
@@ -17,9 +17,12 @@ use quintain_suite::suite::{Assert, Rule};
 use serde_json::{Value, json};
 
 use super::Floor;
-use super::answers::Purpose;
-use super::case::{Answered, place};
+use super::case::{Answered, CaseState, place};
 use super::lanes::Lane;
+use crate::inquiry::{AskMode, Asker, CodeError, Purpose, SnapshotWrites};
+
+pub(super) const TOO_MANY_ROUNDS: &str =
+    "the assertion asked more rounds of questions than any may";
 
 /// What all assertions of a case look at.
 struct Bench<'a> {
@@ -38,9 +41,11 @@ impl Floor<'_> {
         lane: &Lane<'_>,
         prepared: &Prepared,
         answered: &mut Answered,
+        state: &mut CaseState<'_>,
     ) -> Result<Grade, String> {
         let asserts = &case.test.asserts;
-        let Answered { evidence, response, .. } = answered;
+        let Answered { response, .. } = answered;
+        let CaseState { asker, evidence, .. } = state;
         if let Some(error) = &response.error {
             if !asserts.iter().any(|assert| assert.wants_errors()) {
                 return Err(error.clone());
@@ -52,7 +57,7 @@ impl Floor<'_> {
             let transforms = [&lane.target.transform, &case.test.options.transform];
             for code in transforms.into_iter().flatten() {
                 let context = context(prepared, response);
-                let made = self.answers.transform(code, &response.output, &context).await?;
+                let made = asker.transform(code, &response.output, &context, evidence).await?;
                 let before = std::mem::replace(&mut response.output, made);
                 response.untransformed.get_or_insert(before);
             }
@@ -66,28 +71,51 @@ impl Floor<'_> {
             response,
             latency_ms: (!evidence.exchanges.is_empty()).then_some(took),
         };
-        let mut judged = Vec::with_capacity(asserts.len());
         // What compares answers has its say when all of them are there.
-        for assert in asserts.iter().filter(|assert| assert.comparison().is_none()) {
-            let one = self.entry(assert, &bench, evidence).await;
-            if self.hasty && one.verdict.status == Status::Fail {
-                return Err(one.verdict.reason);
+        let entries: Vec<&Assert> = asserts
+            .iter()
+            .map(|assert| &**assert)
+            .filter(|one| one.comparison().is_none())
+            .collect();
+        // All entries find out together what they need to know, unless the first that fails ends it.
+        let together = if self.hasty { 1 } else { entries.len().max(1) };
+        let mut judged = Vec::with_capacity(entries.len());
+        for entries in entries.chunks(together) {
+            let judges = self.verdicts(entries, &bench, asker, evidence).await;
+            let mut verdicts = judges.into_iter();
+            judged.extend(entries.iter().map(|entry| self.entry(entry, &bench, &mut verdicts)));
+            if let Some(one) = judged.last()
+                && self.hasty
+                && one.verdict.status == Status::Fail
+            {
+                return Err(one.verdict.reason.clone());
             }
-            judged.push(one);
         }
         let threshold = case.test.threshold;
         let grade = combine(judged, threshold)?;
-        Ok(match &case.test.scoring {
-            Some(code) if !asserts.is_empty() => self.answers.scoring(code, grade, threshold).await,
-            _ => grade,
-        })
+        match &case.test.scoring {
+            Some(code) if !asserts.is_empty() => {
+                asker.scoring(code, grade, threshold, evidence).await
+            }
+            _ => Ok(grade),
+        }
     }
 
-    async fn entry(&self, assert: &Assert, bench: &Bench<'_>, evidence: &mut Evidence) -> Judged {
+    /// An entry with its verdict, which comes from the list; a set takes those of its members.
+    fn entry(
+        &self,
+        assert: &Assert,
+        bench: &Bench<'_>,
+        verdicts: &mut std::vec::IntoIter<Verdict>,
+    ) -> Judged {
         let (verdict, set) = match &assert.rule {
-            Rule::Check(check) => (self.check(assert, check.as_ref(), bench, evidence).await, None),
+            Rule::Check(_) => {
+                let missing = || Verdict::error("the assertion was not judged");
+                (verdicts.next().unwrap_or_else(missing), None)
+            }
             Rule::Set { asserts, threshold } => {
-                let members = self.members(asserts, bench, evidence).await;
+                let members = asserts.iter().map(|member| self.entry(member, bench, verdicts));
+                let members = members.collect();
                 (Verdict::pass(""), Some(Set { members, threshold: *threshold }))
             }
         };
@@ -104,84 +132,56 @@ impl Floor<'_> {
         }
     }
 
-    /// Boxed, since sets may contain sets.
-    fn members<'f>(
-        &'f self,
-        asserts: &'f [Assert],
-        bench: &'f Bench<'_>,
-        evidence: &'f mut Evidence,
-    ) -> BoxFuture<'f, Vec<Judged>> {
-        async move {
-            let mut judged = Vec::with_capacity(asserts.len());
-            for assert in asserts {
-                judged.push(self.entry(assert, bench, evidence).await);
-            }
-            judged
+    /// The verdicts of all checks in these entries, those in sets included, in their order.
+    async fn verdicts(
+        &self,
+        entries: &[&Assert],
+        bench: &Bench<'_>,
+        asker: &Asker<'_>,
+        evidence: &mut Evidence,
+    ) -> Vec<Verdict> {
+        let mut leaves = Vec::new();
+        entries.iter().for_each(|entry| collect_checks(entry, &mut leaves));
+        let mut views = Vec::with_capacity(leaves.len());
+        for (assert, _) in &leaves {
+            views.push(viewed(assert, bench, asker, evidence).await);
         }
-        .boxed()
+        let mut judging = Vec::new();
+        for ((_, check), viewed) in leaves.iter().zip(&views) {
+            if let Ok(viewed) = viewed {
+                judging.push(Judging { floor: self, bench, check: *check, viewed });
+            }
+        }
+        let mut judged = asker.pursue(&judging, evidence).await.into_iter();
+        drop(judging);
+        let missing = || Verdict::error("the assertion was not judged");
+        let verdicts = views.into_iter().map(|viewed| match viewed {
+            Ok(_) => judged.next().unwrap_or_else(missing),
+            Err(verdict) => *verdict,
+        });
+        verdicts.map(|verdict| self.with_snapshot(verdict, evidence)).collect()
     }
 
-    async fn check(
-        &self,
-        assert: &Assert,
-        check: &dyn Check,
-        bench: &Bench<'_>,
-        evidence: &mut Evidence,
-    ) -> Verdict {
-        let view = assert.view.or(bench.case.test.options.view).unwrap_or(View::Output);
-        let answered = evidence.last().is_none_or(|last| last.outcome.is_answer());
-        if let Some(error) = &bench.response.error
-            && !assert.wants_errors()
-            && !answered
-        {
-            // Nothing can be said about an answer that did not come, neither for nor against.
-            return Verdict::error(error);
-        }
-        let mut output = match view.of(&bench.response.output, bench.response, evidence) {
-            // A refusal is what the target said.
-            Ok(_) if view == View::Output && bench.response.error.is_some() => {
-                Cow::Owned(Value::String(bench.response.error.clone().unwrap_or_default()))
-            }
-            Ok(output) => output,
-            Err(why) => return Verdict::fail(why),
+    /// Writes the snapshot that a verdict proposes, if the run may. What is written is the answer that
+    /// the check gets when it is judged again.
+    fn with_snapshot(&self, mut verdict: Verdict, evidence: &mut Evidence) -> Verdict {
+        let Some(proposal) = verdict.proposal.take() else { return verdict };
+        let (settings, redactor) = (self.job.settings, &self.job.world.redactor);
+        let is_offline = settings.ask == AskMode::Nothing;
+        let writes = SnapshotWrites {
+            differing: settings.update_snapshots && !is_offline,
+            new: settings.write_new_snapshots && !is_offline,
         };
-        if let Some(code) = &assert.transform {
-            let context = context(bench.prepared, bench.response);
-            output = match self.answers.transform(code, &output, &context).await {
-                Ok(output) => Cow::Owned(output),
-                Err(error) => return Verdict::error(error),
+        let (file, snapshots) = (proposal.file.clone(), &self.respondents.snapshots);
+        let verdict = snapshots.propose(proposal, verdict, writes, redactor);
+        if let Some(text) = snapshots.written(&file) {
+            let is_of_file = |record: &&mut AnswerRecord| match &record.question {
+                Question::Read(read) => read.path == file.path,
+                _ => false,
             };
-        }
-        let script_value = match &assert.script {
-            Some(code) => {
-                let context = context(bench.prepared, bench.response);
-                match self.answers.code(code, Purpose::Assert, &output, &context).await {
-                    Ok(value) => Some(value),
-                    Err(error) => return Verdict::fail(error),
-                }
+            for record in evidence.answers.iter_mut().filter(is_of_file) {
+                record.answer = KeptAnswer::Value(text.clone().into());
             }
-            None => None,
-        };
-        let questions =
-            check.questions(&self.scene(bench, &output, script_value.as_ref(), evidence));
-        let mut answers = Vec::with_capacity(questions.len());
-        let mut calls = Vec::new();
-        for question in questions {
-            answers.push(match question {
-                Question::Call(step) => {
-                    let nth = calls.iter().filter(|made| **made == step).count();
-                    calls.push(step.clone());
-                    self.call(bench, step, nth, evidence).await
-                }
-                Question::Read(file) => self.snapshots.read(&file),
-                question => self.answers.answer(&question).await,
-            });
-        }
-        let scene = self.scene(bench, &output, script_value.as_ref(), evidence);
-        let mut verdict = check.judge(&scene, &answers);
-        if let Some(proposal) = verdict.proposal.take() {
-            let (settings, redactor) = (self.job.settings, &self.job.world.redactor);
-            verdict = self.snapshots.propose(proposal, verdict, settings, redactor);
         }
         verdict
     }
@@ -208,22 +208,89 @@ impl Floor<'_> {
             script_value,
         }
     }
+}
 
-    /// Calls become evidence. Another check that asks the same gets the same answer; one that asks the
-    /// same several times gets an answer for each time.
-    async fn call(
-        &self,
-        bench: &Bench<'_>,
-        step: Step,
-        nth: usize,
-        evidence: &mut Evidence,
-    ) -> Answer {
-        if let Some(exchange) = evidence.of_step(&step, nth) {
-            return Answer::Exchange(Box::new(exchange.clone()));
+/// All checks of an entry, in their order.
+fn collect_checks<'a>(entry: &'a Assert, leaves: &mut Vec<(&'a Assert, &'a dyn Check)>) {
+    match &entry.rule {
+        Rule::Check(check) => leaves.push((entry, check.as_ref())),
+        Rule::Set { asserts, .. } => asserts.iter().for_each(|one| collect_checks(one, leaves)),
+    }
+}
+
+/// What one assertion looks at.
+struct Viewed<'a> {
+    output: Cow<'a, Value>,
+    script_value: Option<Value>,
+}
+
+/// What an assertion looks at, after its own transform; the verdict if there is nothing to look at.
+async fn viewed<'a>(
+    assert: &Assert,
+    bench: &Bench<'a>,
+    asker: &Asker<'_>,
+    evidence: &mut Evidence,
+) -> Result<Viewed<'a>, Box<Verdict>> {
+    let view = assert.view.or(bench.case.test.options.view).unwrap_or(View::Output);
+    let answered = evidence.last().is_none_or(|last| last.outcome.is_answer());
+    if let Some(error) = &bench.response.error
+        && !assert.wants_errors()
+        && !answered
+    {
+        // Nothing can be said about an answer that did not come, neither for nor against.
+        return Err(Box::new(Verdict::error(error)));
+    }
+    let mut output = match view.of(&bench.response.output, bench.response, evidence) {
+        // A refusal is what the target said.
+        Ok(_) if view == View::Output && bench.response.error.is_some() => {
+            Cow::Owned(Value::String(bench.response.error.clone().unwrap_or_default()))
         }
-        let exchange = bench.lane.step(&step).await;
-        evidence.extra.push(Extra { step, exchange: exchange.clone() });
-        Answer::Exchange(Box::new(exchange))
+        Ok(output) => output,
+        Err(why) => return Err(Box::new(Verdict::fail(why))),
+    };
+    let context = || context(bench.prepared, bench.response);
+    if let Some(code) = &assert.transform {
+        let made = asker.transform(code, &output, &context(), evidence).await;
+        output = Cow::Owned(made.map_err(|error| Box::new(Verdict::error(error)))?);
+    }
+    let script_value = match &assert.script {
+        None => None,
+        Some(code) => {
+            match asker.code(code, Purpose::Assert, &output, &context(), evidence).await {
+                Ok(value) => Some(value),
+                Err(CodeError::Failed(why)) => return Err(Box::new(Verdict::fail(why))),
+                Err(CodeError::Unavailable(why)) => return Err(Box::new(Verdict::error(why))),
+            }
+        }
+    };
+    Ok(Viewed { output, script_value })
+}
+
+/// A check with what it looks at.
+struct Judging<'a> {
+    floor: &'a Floor<'a>,
+    bench: &'a Bench<'a>,
+    check: &'a dyn Check,
+    viewed: &'a Viewed<'a>,
+}
+
+impl Inquiry for Judging<'_> {
+    type Outcome = Verdict;
+
+    fn next(&self, evidence: &Evidence, rounds: &Rounds) -> Next<Verdict> {
+        let Viewed { output, script_value } = self.viewed;
+        let scene = self.floor.scene(self.bench, output, script_value.as_ref(), evidence);
+        match self.check.next(&scene, rounds) {
+            // It would be missing where the effects of a suite are listed.
+            Next::Ask(_) if !self.check.asks() => {
+                Next::Done(Verdict::error("the assertion asks without being one that asks"))
+            }
+            next => next,
+        }
+    }
+
+    fn unfinished(&self) -> Verdict {
+        Verdict::error(TOO_MANY_ROUNDS)
     }
 }
 

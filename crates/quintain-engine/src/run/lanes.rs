@@ -1,6 +1,6 @@
 //! The open targets of a run, one lane each.
 
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, FutureExt as _, join_all};
 use quintain_evidence::code::Code;
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::probe::Step;
@@ -10,6 +10,7 @@ use quintain_suite::suite::{Target, TargetKind};
 use serde_json::{Map, Value};
 
 use super::{Job, within};
+use crate::inquiry::AskTarget;
 use crate::outside::Outside;
 use crate::sessions::{OpenError, RouteError, Sessions};
 use crate::targets::{self, Ask};
@@ -134,10 +135,7 @@ impl<'a> Lane<'a> {
     /// Sends one step to an MCP server.
     pub(super) async fn step(&self, step: &Step) -> Exchange {
         let Way::Mcp(sessions) = &self.way else {
-            let why = match &self.way {
-                Way::Recorded => "this call was not made when the run was recorded",
-                _ => self.closed().unwrap_or("the target is no MCP server"),
-            };
+            let why = self.closed().unwrap_or("the target is no MCP server");
             return unsent(step, why.to_owned());
         };
         let sent = match step {
@@ -148,6 +146,18 @@ impl<'a> Lane<'a> {
             },
         };
         sent.unwrap_or_else(|error| unsent(step, route_words(&error)))
+    }
+}
+
+impl AskTarget for Lane<'_> {
+    fn call<'f>(&'f self, step: &'f Step) -> BoxFuture<'f, Result<Exchange, String>> {
+        async move {
+            match &self.way {
+                Way::Recorded => Err("this call was not made when the run was recorded".to_owned()),
+                _ => Ok(self.step(step).await),
+            }
+        }
+        .boxed()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Runs a plan: opens targets, sends probes with bounded concurrency, judges what comes back and
 //! tells whoever listens, in the order of the plan.
 
-mod answers;
 mod case;
 mod compare;
 mod desk;
@@ -13,7 +12,6 @@ mod order;
 mod pace;
 mod recording;
 mod settings;
-mod snapshots;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -34,15 +32,15 @@ pub use mask::stored_sameness;
 pub use recording::Recording;
 pub use settings::Settings;
 
+use crate::inquiry::Respondents;
+use crate::outside::Outside;
 use crate::store::{Finished, Run, RunEnd, Store, StoreError, Writer};
 use crate::world::World;
-use answers::Answers;
 use compare::{Turn, Waiting};
 use desk::Desk;
 use lanes::Lanes;
 use memory::Memory;
 use pace::Pace;
-use snapshots::Snapshots;
 
 /// What is run, and how.
 pub struct Job<'a> {
@@ -127,10 +125,9 @@ struct Floor<'a> {
     lanes: Lanes<'a>,
     memory: Memory,
     pace: Pace,
-    answers: Answers,
+    respondents: Respondents,
     /// The first assertion that fails ends its test.
     hasty: bool,
-    snapshots: Snapshots,
 }
 
 /// Runs the plan to its end, or to the point where `stop` or the time limit ends it. Every finished
@@ -155,14 +152,17 @@ pub async fn execute(
             lanes,
             memory: Memory::of(job.suite),
             pace: Pace::new(job.settings.rate),
-            answers: Answers::new(job),
+            respondents: Respondents::new(
+                Outside::new(job.consent, job.suite, job.world),
+                job.settings.ask,
+                job.settings.concurrency,
+            ),
             hasty: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
-            snapshots: Snapshots::default(),
         };
         listen(Event::Phase(Phase::Probe));
         let outcome = floor.run(&mut stop, store, listen, started).await;
         let closing = async {
-            floor.answers.close().await;
+            floor.respondents.close().await;
             floor.lanes.close().await;
         };
         // What does not end by itself is killed when it is dropped.
@@ -239,7 +239,9 @@ impl Floor<'_> {
             }
         }
         let mut summary = desk.finish(started.elapsed(), interrupted).await;
-        for why in derive(&mut summary, &suite.tests.derived_metrics, &self.answers.outside.host) {
+        for why in
+            derive(&mut summary, &suite.tests.derived_metrics, &self.respondents.outside.host)
+        {
             tracing::warn!("{why}");
         }
         let end = match (interrupted, overdue) {

@@ -11,6 +11,7 @@ use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
 use super::mask::stored_sameness;
+use crate::inquiry::AskMode;
 use crate::store::{Run, Store, StoreError};
 
 #[derive(Debug)]
@@ -66,12 +67,18 @@ impl Recording {
         self.surfaces.get(target).cloned().unwrap_or_default()
     }
 
-    /// What came of a case then.
-    pub(super) async fn result(&self, seat: &PlannedCase) -> Result<CaseResult, String> {
+    /// What came of a case then, with the answers that are to be used again.
+    pub(super) async fn result(
+        &self,
+        seat: &PlannedCase,
+        ask: AskMode,
+    ) -> Result<CaseResult, String> {
         let missing = || "the run holds no answer to this test".to_owned();
         let place = *self.places.get(seat.ordinal).ok_or_else(missing)?;
         let stored = self.store.case(&self.run, place).await;
-        stored.map_err(|error| error.to_string())?.ok_or_else(missing)
+        let mut result = stored.map_err(|error| error.to_string())?.ok_or_else(missing)?;
+        ask.keep_answers(&mut result.evidence);
+        Ok(result)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::inquiry::AskMode;
+
 /// How a plan is run.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -23,6 +25,8 @@ pub struct Settings {
     pub update_snapshots: bool,
     /// Snapshots that do not exist yet are written.
     pub write_new_snapshots: bool,
+    /// What is asked when a recorded run is judged again.
+    pub ask: AskMode,
 }
 
 impl Default for Settings {
@@ -37,6 +41,7 @@ impl Default for Settings {
             fail_on_tool_error: false,
             update_snapshots: false,
             write_new_snapshots: true,
+            ask: AskMode::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Several strategies, one after the other.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::inquiry::Next;
 use serde_json::Value;
 
 use super::flaw::Flaw;
@@ -8,7 +9,7 @@ use super::options::Options;
 use super::rewrite::Rewrite;
 use super::strategy::{Strategy, Suits, Way};
 use super::tactic::{self, Tactic};
-use super::talk::{History, Next, Script, Talk};
+use super::talk::{Done, History, Script, Talk, reworded};
 
 pub(super) static LAYER: Layer = Layer;
 
@@ -117,14 +118,16 @@ struct Layered {
 }
 
 impl Script for Layered {
-    fn next(&self, history: &History) -> Next {
+    fn next(&self, history: &History) -> Next<Done> {
         let first = |rewrite: &Rewrite, text: String| {
             rewrite.texts(&text, history.seed).into_iter().next().unwrap_or(text)
         };
         let objective = first(&self.before, history.objective.clone());
         match self.script.next(&History { objective, ..history.clone() }) {
-            Next::Say { text, after } => Next::Say { text: first(&self.after, text), after },
-            other => other,
+            Next::Ask(questions) => reworded(questions, |message| {
+                message.text = first(&self.after, std::mem::take(&mut message.text));
+            }),
+            done @ Next::Done(_) => done,
         }
     }
 }

@@ -47,7 +47,7 @@ pub use retry::{Earlier, Ended, Retry};
 pub use rewrite::{MAX_TEXT, MAX_VARIANTS, Rewrite};
 pub use strategy::{Missing, Receiver, Strategy, Suits, Way};
 pub use tactic::{Tactic, parse, parse_all};
-pub use talk::{Done, History, MAX_TURNS, Next, Reaction, Talk, Turn};
+pub use talk::{Conversation, Done, History, MAX_TURNS, Talk, Turn};
 pub use unicode::invisible::revealed;
 
 /// All of them, by the order of the reference.

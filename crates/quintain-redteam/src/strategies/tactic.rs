@@ -8,7 +8,6 @@ use super::flaw::{Flaw, Mistake};
 use super::lift::{self, Reach, Skipped};
 use super::options::{Options, describe};
 use super::strategy::{Receiver, Strategy, Suits, Way};
-use super::talk::{History, Next};
 use super::{all, find};
 
 /// Names that stand for several strategies.
@@ -196,14 +195,6 @@ impl Tactic {
             Way::Rewrite(rewrite) => lift::lift(probe, reach, |text| rewrite.texts(text, seed)),
             Way::Missing(missing) => Err(Skipped::Missing { strategy, missing: *missing }),
             Way::Talk(_) | Way::Retry(_) => Err(Skipped::NoRewriting { strategy }),
-        }
-    }
-
-    /// What comes next in a conversation; nothing if the strategy takes no turns.
-    pub fn follow_up(&self, history: &History) -> Option<Next> {
-        match &self.way {
-            Way::Talk(talk) => Some(talk.follow_up(history)),
-            _ => None,
         }
     }
 }

@@ -1,32 +1,15 @@
-//! Conversations: what was said so far decides what is said next, and nothing else does.
+//! Conversations: what was said so far decides what is said next, and nothing else does. A conversation
+//! is an inquiry: it asks the target with messages and a model for advice until it is over.
 
 use std::fmt;
 
-use quintain_evidence::question::{Answer, JudgeQuestion, Question};
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::inquiry::{Inquiry, Next, Rounds};
+use quintain_evidence::question::{Answer, JudgeQuestion, Message, Question, Reaction};
 use serde_json::{Value, json};
 
 use super::options::Options;
 use super::rewrite::MAX_TEXT;
-
-/// How a target took what it was sent, by the word of an oracle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reaction {
-    /// The attack worked.
-    Hit,
-    Refused,
-    /// Neither.
-    Answered,
-}
-
-impl Reaction {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Hit => "hit",
-            Self::Refused => "refused",
-            Self::Answered => "answered",
-        }
-    }
-}
 
 /// One message to the target and what came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,19 +32,6 @@ pub struct History {
     pub advice: Vec<Answer>,
 }
 
-/// What comes next.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Next {
-    /// Send this in the conversation that ends with the turn `after`; without it, open a new one.
-    Say {
-        text: String,
-        after: Option<usize>,
-    },
-    /// Ask a model, append its answer to `advice`, and come back.
-    Ask(Question),
-    Done(Done),
-}
-
 /// Why a conversation is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
@@ -70,14 +40,14 @@ pub enum Done {
     Finished,
     /// Refused once too often.
     Refused,
-    /// It needs a model to go on.
-    NobodyToAsk(String),
+    /// The target or the model did not answer.
+    Unanswered(String),
 }
 
 /// The part of a conversation that differs from strategy to strategy.
 pub(super) trait Script: Send + Sync {
     /// Asked only while the limits allow another turn. The last turn was no hit.
-    fn next(&self, history: &History) -> Next;
+    fn next(&self, history: &History) -> Next<Done>;
 }
 
 /// A script within its limits.
@@ -114,7 +84,12 @@ impl Talk {
         Self { script: Box::new(wrap(self.script)), ..self }
     }
 
-    pub fn follow_up(&self, history: &History) -> Next {
+    /// A conversation about this text. The same seed leads to the same messages.
+    pub fn about(&self, objective: impl Into<String>, seed: u64) -> Conversation<'_> {
+        Conversation { talk: self, objective: objective.into(), seed }
+    }
+
+    fn follow_up(&self, history: &History) -> Next<Done> {
         let hit = history.turns.iter().any(|turn| turn.reaction == Reaction::Hit);
         if hit && !self.past_hits {
             return Next::Done(Done::Hit);
@@ -123,14 +98,55 @@ impl Talk {
             return Next::Done(if hit { Done::Hit } else { Done::Finished });
         }
         match self.script.next(history) {
-            Next::Say { mut text, after } => {
-                let end = text.floor_char_boundary(MAX_TEXT);
-                text.truncate(end);
+            Next::Ask(questions) => reworded(questions, |message| {
+                let end = message.text.floor_char_boundary(MAX_TEXT);
+                message.text.truncate(end);
                 // A turn that is not there cannot be continued.
-                Next::Say { text, after: after.filter(|turn| *turn < history.turns.len()) }
-            }
-            other => other,
+                message.after = message.after.filter(|turn| *turn < history.turns.len());
+            }),
+            done @ Next::Done(_) => done,
         }
+    }
+}
+
+/// The same questions with other messages.
+pub(super) fn reworded(
+    mut questions: Vec<Question>,
+    mut reword: impl FnMut(&mut Message),
+) -> Next<Done> {
+    for question in &mut questions {
+        if let Question::Say(message) = question {
+            reword(message);
+        }
+    }
+    Next::Ask(questions)
+}
+
+/// One conversation, ready to be pursued by whoever asks questions.
+#[derive(Debug)]
+pub struct Conversation<'t> {
+    talk: &'t Talk,
+    objective: String,
+    seed: u64,
+}
+
+impl Inquiry for Conversation<'_> {
+    type Outcome = Done;
+
+    fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Done> {
+        match History::of(&self.objective, self.seed, rounds) {
+            Ok(history) => self.talk.follow_up(&history),
+            Err(why) => Next::Done(Done::Unanswered(why)),
+        }
+    }
+
+    /// A message and a question to a model for each turn.
+    fn max_rounds(&self) -> usize {
+        2 * self.talk.max_turns
+    }
+
+    fn unfinished(&self) -> Done {
+        Done::Finished
     }
 }
 
@@ -156,6 +172,38 @@ impl Adversary {
 }
 
 impl History {
+    /// What was asked and answered, as a conversation.
+    ///
+    /// # Errors
+    /// Why the target did not answer a message.
+    pub fn of(objective: &str, seed: u64, rounds: &Rounds) -> Result<Self, String> {
+        let mut history = Self { objective: objective.to_owned(), seed, ..Self::default() };
+        for (question, answer) in rounds.asked() {
+            match (question, answer) {
+                (Question::Say(message), Answer::Reply(reply)) => history.turns.push(Turn {
+                    after: message.after,
+                    sent: message.text.clone(),
+                    received: reply.text.clone(),
+                    reaction: reply.reaction,
+                }),
+                (Question::Say(_), Answer::Failed(why) | Answer::Unavailable(why)) => {
+                    return Err(why.clone());
+                }
+                (Question::Say(_), Answer::Value(_) | Answer::Exchange(_)) => {
+                    return Err("that is not a reply to a message".to_owned());
+                }
+                (_, answer) => history.advice.push(answer.clone()),
+            }
+        }
+        Ok(history)
+    }
+
+    /// Sends this in the conversation that ends with the turn `after`; without it, opens a new one.
+    pub(super) fn say(&self, text: impl Into<String>, after: Option<usize>) -> Next<Done> {
+        let message = Message { text: text.into(), after, turn: self.turns.len() };
+        Next::Ask(vec![Question::Say(message)])
+    }
+
     /// The last turn.
     pub(super) fn last(&self) -> Option<(usize, &Turn)> {
         self.turns.iter().enumerate().next_back()
@@ -163,21 +211,21 @@ impl History {
 
     /// The message that a model writes for the turn that comes next: the question if it was not
     /// asked yet, or its answer.
-    pub(super) fn advised(&self, strategy: &str, task: &str, after: Option<usize>) -> Next {
+    pub(super) fn advised(&self, strategy: &str, task: &str, after: Option<usize>) -> Next<Done> {
         match self.advised_on(strategy, task, &self.turns) {
-            Next::Say { text, .. } => Next::Say { text, after },
-            other => other,
+            Next::Ask(questions) => reworded(questions, |message| message.after = after),
+            done @ Next::Done(_) => done,
         }
     }
 
     /// The same in a new conversation, with these turns shown to the model and no others.
-    pub(super) fn advised_on(&self, strategy: &str, task: &str, shown: &[Turn]) -> Next {
+    pub(super) fn advised_on(&self, strategy: &str, task: &str, shown: &[Turn]) -> Next<Done> {
         let Some(answer) = self.advice.get(self.turns.len()) else {
-            return Next::Ask(self.question(strategy, task, shown));
+            return Next::Ask(vec![self.question(strategy, task, shown)]);
         };
         match advice(answer) {
-            Ok(text) => Next::Say { text, after: None },
-            Err(why) => Next::Done(Done::NobodyToAsk(why)),
+            Ok(text) => self.say(text, None),
+            Err(why) => Next::Done(Done::Unanswered(why)),
         }
     }
 
@@ -188,7 +236,7 @@ impl History {
                 json!({
                     "sent": turn.sent,
                     "received": beginning(&turn.received),
-                    "reaction": turn.reaction.word(),
+                    "reaction": turn.reaction,
                 })
             })
             .collect();
@@ -196,6 +244,8 @@ impl History {
             "strategy": strategy,
             "task": task,
             "objective": self.objective,
+            // Two branches that improve the same message are to get two answers.
+            "turn": self.turns.len(),
             "turns": turns,
         });
         let output = shown.last().map_or(Value::Null, |turn| beginning(&turn.received).into());
@@ -218,16 +268,17 @@ fn advice(answer: &Answer) -> Result<String, String> {
             text.map(str::to_owned).ok_or_else(|| "the model wrote no message".to_owned())
         }
         Answer::Failed(why) | Answer::Unavailable(why) => Err(why.clone()),
-        Answer::Exchange(_) => Err("the model wrote no message".to_owned()),
+        Answer::Exchange(_) | Answer::Reply(_) => Err("the model wrote no message".to_owned()),
     }
 }
 
 #[cfg(test)]
 pub(super) mod testing {
+    use quintain_evidence::question::Reply;
     use serde_json::{Map, Value};
 
     use super::*;
-    use crate::strategies::parse;
+    use crate::strategies::{Way, parse};
 
     /// What is sent in which conversation, if the target reacts like this; and how it ends.
     pub(crate) fn play(
@@ -237,19 +288,28 @@ pub(super) mod testing {
         mut advise: impl FnMut(&Question) -> Answer,
     ) -> (Vec<Turn>, Done) {
         let tactic = parse(entry).expect("no mistakes").remove(0);
-        let mut history =
-            History { objective: objective.to_owned(), seed: 7, ..History::default() };
-        for _ in 0..2 * MAX_TURNS + 2 {
-            match tactic.follow_up(&history).expect("a conversation") {
-                Next::Say { text: sent, after } => {
-                    let (reaction, received) = react(history.turns.len(), &sent);
-                    history.turns.push(Turn { after, sent, received, reaction });
+        let Way::Talk(talk) = tactic.way() else { panic!("a conversation") };
+        let conversation = talk.about(objective, 7);
+        let mut rounds = Rounds::default();
+        loop {
+            let questions = match conversation.next(&Evidence::default(), &rounds) {
+                Next::Ask(questions) => questions,
+                Next::Done(done) => {
+                    let history = History::of(objective, 7, &rounds).expect("replies");
+                    return (history.turns, done);
                 }
-                Next::Ask(question) => history.advice.push(advise(&question)),
-                Next::Done(done) => return (history.turns, done),
-            }
+            };
+            assert!(rounds.len() < conversation.max_rounds(), "endless");
+            let answer = |question: &Question| match question {
+                Question::Say(message) => {
+                    let (reaction, text) = react(message.turn, &message.text);
+                    Answer::Reply(Reply { text, reaction })
+                }
+                question => advise(question),
+            };
+            let answers = questions.iter().map(answer).collect();
+            rounds.push(questions, answers);
         }
-        panic!("endless");
     }
 
     pub(crate) fn entry(id: &str, config: Value) -> Value {

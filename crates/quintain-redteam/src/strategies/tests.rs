@@ -7,6 +7,8 @@ use proptest::prelude::{
     Just, ProptestConfig, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
 use proptest::strategy::Strategy as _;
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::inquiry::{Inquiry as _, Rounds};
 use quintain_evidence::probe::{Probe, Step, steps};
 use serde_json::{Map, Value, json};
 
@@ -210,8 +212,7 @@ proptest! {
                     }
                 }
                 Way::Talk(talk) => {
-                    let history = History { objective: text.clone(), seed, ..History::default() };
-                    talk.follow_up(&history);
+                    talk.about(text.clone(), seed).next(&Evidence::default(), &Rounds::default());
                 }
                 _ => {}
             }

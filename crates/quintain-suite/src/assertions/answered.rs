@@ -1,7 +1,7 @@
 //! The server answers at all.
 
 use quintain_content::registry::Meta;
-use quintain_evidence::question::Answer;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::verdict::Verdict;
 
 use crate::check::{Builtin, Check, Scene};
@@ -37,7 +37,17 @@ struct IsAnswered {
 }
 
 impl Check for IsAnswered {
-    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
+    fn next(&self, scene: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
+        Next::Done(self.judge(scene))
+    }
+
+    fn wants_errors(&self) -> bool {
+        true
+    }
+}
+
+impl IsAnswered {
+    fn judge(&self, scene: &Scene<'_>) -> Verdict {
         match views::last(scene) {
             Ok((index, exchange)) => match exchange.outcome.failure() {
                 Some(why) => {
@@ -48,10 +58,6 @@ impl Check for IsAnswered {
             },
             Err(verdict) => *verdict,
         }
-    }
-
-    fn wants_errors(&self) -> bool {
-        true
     }
 }
 

@@ -3,7 +3,7 @@
 use quintain_content::registry::Meta;
 use quintain_evidence::accepted::accepted;
 use quintain_evidence::evidence::Outcome;
-use quintain_evidence::question::Answer;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::verdict::Verdict;
 use quintain_source::{Node, closest, wrong_type};
 use serde_json::Value;
@@ -123,8 +123,8 @@ impl<F> Check for Errors<F>
 where
     F: Fn(&Scene<'_>) -> Result<Verdict, Box<Verdict>> + Send + Sync,
 {
-    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
-        (self.0)(scene).unwrap_or_else(|verdict| *verdict)
+    fn next(&self, scene: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
+        Next::Done((self.0)(scene).unwrap_or_else(|verdict| *verdict))
     }
 
     fn wants_errors(&self) -> bool {

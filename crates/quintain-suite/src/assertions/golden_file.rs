@@ -80,7 +80,7 @@ pub(super) fn content(answers: &[Answer]) -> Result<Option<String>, Box<Verdict>
         Some(Answer::Value(Value::String(text))) => Ok(Some(text.replace("\r\n", "\n"))),
         Some(Answer::Value(Value::Null)) => Ok(None),
         Some(Answer::Failed(why) | Answer::Unavailable(why)) => Err(Box::new(Verdict::error(why))),
-        Some(Answer::Value(_) | Answer::Exchange(_)) | None => {
+        Some(Answer::Value(_) | Answer::Exchange(_) | Answer::Reply(_)) | None => {
             Err(Box::new(Verdict::error("the file was not read")))
         }
     }

@@ -10,6 +10,7 @@ use crate::check::{Assertion, Check, Expected, Scene, Spec};
 use crate::promptfoo_spans::Span;
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{Answer, JudgeQuestion, Question};
 use quintain_evidence::verdict::Verdict;
 
@@ -138,6 +139,16 @@ struct Asking {
 }
 
 impl Check for Asking {
+    fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict> {
+        rounds.once(|| self.questions(scene), |answers| self.judge(scene, answers))
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+}
+
+impl Asking {
     fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
         self.asked(scene).unwrap_or_default()
     }
@@ -240,7 +251,9 @@ impl Opinion {
                      `defaultTest.options`"
                 ));
             }
-            Answer::Exchange(_) => return Err(format!("the judge for `{kind}` was not asked")),
+            Answer::Exchange(_) | Answer::Reply(_) => {
+                return Err(format!("the judge for `{kind}` was not asked"));
+            }
         };
         let pass = said.get("pass").and_then(Value::as_bool);
         let score = said.get("score").and_then(Value::as_f64).filter(|score| score.is_finite());
@@ -311,7 +324,9 @@ mod tests {
     use quintain_evidence::verdict::Status;
 
     use super::*;
-    use crate::testing::{TestScene, called, compile, flaw, only_check};
+    use crate::testing::{
+        TestScene, called, compile, first_questions, flaw, judged_with, only_check,
+    };
 
     /// Every type with a value that it accepts.
     const ALL: [(&str, &str); 21] = [
@@ -357,19 +372,19 @@ mod tests {
             for not in ["", "not-"] {
                 let asserts = compile(&format!("[{{type: '{not}{kind}', value: {value}}}]"));
                 let check = only_check(&asserts);
-                let questions = stage().with(|scene| check.questions(scene));
+                let questions = stage().with(|scene| first_questions(check, scene));
                 assert!(!questions.is_empty(), "{kind} asks nothing");
                 let nobody = |_: &Question| Answer::Unavailable("no judge is configured".into());
                 let answers: Vec<Answer> = questions.iter().map(nobody).collect();
                 for answers in [answers.as_slice(), &[]] {
-                    let verdict = stage().with(|scene| check.judge(scene, answers));
+                    let verdict = stage().with(|scene| judged_with(check, scene, answers));
                     assert_eq!(verdict.status, Status::Error, "{not}{kind}");
                 }
-                let verdict = stage().with(|scene| check.judge(scene, &answers));
+                let verdict = stage().with(|scene| judged_with(check, scene, &answers));
                 assert!(verdict.reason.contains("needs a judge"), "{}", verdict.reason);
                 let failed: Vec<Answer> =
                     questions.iter().map(|_| Answer::Failed("500".to_owned())).collect();
-                let verdict = stage().with(|scene| check.judge(scene, &failed));
+                let verdict = stage().with(|scene| judged_with(check, scene, &failed));
                 assert_eq!(verdict.status, Status::Error, "{not}{kind}");
             }
         }
@@ -383,7 +398,7 @@ mod tests {
         let mut stage = stage();
         stage.test.options.raw.insert("provider".to_owned(), json!("other"));
         stage.test.options.raw.insert("rubricPrompt".to_owned(), json!("rp"));
-        let asked = stage.with(|scene| only_check(&asserts).questions(scene));
+        let asked = stage.with(|scene| first_questions(only_check(&asserts), scene));
         let [Question::Judge(question)] = asked.as_slice() else { panic!("{asked:?}") };
         assert_eq!((question.kind.as_str(), &question.output), ("context-recall", &json!("x")));
         assert_eq!(

@@ -3,6 +3,8 @@
 use quintain_content::registry::Meta;
 use quintain_content::text_diff;
 use quintain_evidence::evidence::Outcome;
+use quintain_evidence::inquiry::{Next, Rounds};
+use quintain_evidence::probe::Step;
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::verdict::Verdict;
 use quintain_source::wrong_type;
@@ -19,8 +21,8 @@ pub(super) static IDEMPOTENT: Builtin = Builtin {
         aliases: &[],
         summary: "The same call brings the same result again",
         docs: r"# What it does
-Makes the last call of the test again, until it was made `times` times (2 if not given, 10 at most),
-and compares the results as the server sent them, `_meta` apart. What differs every time is masked as
+Makes the last call of the test again, until it was made `times` times (2 if not given, 10 at most)
+or a result differs, and compares the results as the server sent them, `_meta` apart. What differs every time is masked as
 in `snapshot`: `mask` is a list of JSONPaths and of regular expressions behind `regex:`, `volatile` a
 list of `timestamp`, `date`, `epoch`, `uuid`, `hash`, `address`, `ip`, `duration`, or `all`.
 
@@ -66,29 +68,48 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 }
 
 impl Check for Idempotent {
-    fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
-        let Ok((_, exchange)) = views::last(scene) else { return Vec::new() };
-        vec![Question::Call(exchange.step()); self.again]
+    /// One call in each round: what differs already is not called again.
+    fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict> {
+        match self.compare(scene, rounds) {
+            Err(verdict) => Next::Done(*verdict),
+            Ok(step) if rounds.len() < self.again => {
+                Next::Ask(vec![Question::Call { step, nth: rounds.len() }])
+            }
+            Ok(_) => {
+                let reason = format!("{} calls brought the same result", self.again + 1);
+                let verdict = Verdict::of(!self.negated, reason);
+                Next::Done(match views::last(scene) {
+                    Ok((index, _)) => verdict.proof(index, ""),
+                    Err(_) => verdict,
+                })
+            }
+        }
     }
 
-    fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict {
-        let (index, first) = match views::last(scene) {
-            Ok(last) => last,
-            Err(verdict) => return *verdict,
-        };
+    fn asks(&self) -> bool {
+        true
+    }
+}
+
+impl Idempotent {
+    /// The call to repeat, if all answers so far are like the first.
+    fn compare(&self, scene: &Scene<'_>, rounds: &Rounds) -> Result<Step, Box<Verdict>> {
+        let (index, first) = views::last(scene)?;
         let Some(expected) = self.text(&first.outcome) else {
             let why = first.outcome.failure().unwrap_or_default();
-            return Verdict::fail(format!("no answer came from the server: {why}"))
-                .proof(index, "");
+            let verdict = Verdict::fail(format!("no answer came from the server: {why}"));
+            return Err(Box::new(verdict.proof(index, "")));
         };
         let step = first.step();
-        for nth in 0..self.again {
-            let exchange = match answers.get(nth) {
-                Some(Answer::Exchange(exchange)) => exchange,
-                Some(Answer::Failed(why) | Answer::Unavailable(why)) => return Verdict::error(why),
-                Some(Answer::Value(_)) | None => {
-                    return Verdict::error("the call was not repeated");
-                }
+        let error = |why: &str| Err(Box::new(Verdict::error(why)));
+        if rounds.answers().count() < rounds.len() {
+            return error("the call was not repeated");
+        }
+        for (nth, answer) in rounds.answers().enumerate() {
+            let exchange = match answer {
+                Answer::Exchange(exchange) => exchange,
+                Answer::Failed(why) | Answer::Unavailable(why) => return error(why),
+                Answer::Value(_) | Answer::Reply(_) => return error("the call was not repeated"),
             };
             let place = scene.evidence.index_of_step(&step, nth);
             let prove = |verdict: Verdict| match place {
@@ -99,20 +120,17 @@ impl Check for Idempotent {
             let Some(found) = self.text(&exchange.outcome) else {
                 let why = exchange.outcome.failure().unwrap_or_default();
                 let reason = format!("call {count} of {} was not answered: {why}", self.again + 1);
-                return prove(Verdict::fail(reason));
+                return Err(Box::new(prove(Verdict::fail(reason))));
             };
             if found != expected {
                 let diff = text_diff::lines(&expected, &found);
                 let reason = format!("call {count} brought another result than the first:\n{diff}");
-                return prove(Verdict::of(self.negated, reason));
+                return Err(Box::new(prove(Verdict::of(self.negated, reason))));
             }
         }
-        let reason = format!("{} calls brought the same result", self.again + 1);
-        Verdict::of(!self.negated, reason).proof(index, "")
+        Ok(step)
     }
-}
 
-impl Idempotent {
     /// An answer in the form that is compared; none if there is no answer.
     fn text(&self, outcome: &Outcome) -> Option<String> {
         let value = match outcome {
@@ -135,7 +153,6 @@ impl Idempotent {
 #[cfg(test)]
 mod tests {
     use quintain_evidence::evidence::Extra;
-    use quintain_evidence::probe::Step;
     use quintain_evidence::tool_call::ToolCall;
     use quintain_evidence::verdict::Status;
 
@@ -163,10 +180,25 @@ mod tests {
     fn the_same_call_is_made_again() {
         let asserts = compiled("[{type: idempotent, times: 3}]");
         let stage = TestScene::called("t", json!({"a": 1}), reply("x"));
-        let asked = stage.with(|scene| only_check(&asserts).questions(scene));
+        let check = only_check(&asserts);
         let Value::Object(args) = json!({"a": 1}) else { panic!() };
         let call = ToolCall { tool: "t".to_owned(), args, server: Some("s".to_owned()) };
-        assert_eq!(asked, vec![Question::Call(Step::Call(call)); 2]);
+        let call = |nth| vec![Question::Call { step: Step::Call(call.clone()), nth }];
+        let answer =
+            |text: &str| Answer::Exchange(Box::new(exchange("t", json!({"a": 1}), reply(text))));
+        stage.with(|scene| {
+            let mut rounds = Rounds::default();
+            assert_eq!(check.next(scene, &rounds), Next::Ask(call(0)));
+            rounds.push(call(0), vec![answer("x")]);
+            assert_eq!(check.next(scene, &rounds), Next::Ask(call(1)), "another round");
+            let mut same = rounds.clone();
+            same.push(call(1), vec![answer("x")]);
+            assert!(matches!(check.next(scene, &same), Next::Done(verdict) if verdict.passed()));
+            let mut differs = Rounds::default();
+            differs.push(call(0), vec![answer("y")]);
+            let next = check.next(scene, &differs);
+            assert!(matches!(next, Next::Done(verdict) if !verdict.passed()), "one is enough");
+        });
     }
 
     #[test]

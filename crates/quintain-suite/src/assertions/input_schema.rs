@@ -5,6 +5,7 @@ use quintain_content::registry::Meta;
 use quintain_content::schema::Fault;
 use quintain_content::schema::violations::{Rule, Violation, violations};
 use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::probe::Step;
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::tool_call::ToolCall;
@@ -169,9 +170,19 @@ impl Plan<'_> {
 }
 
 impl Check for Enforced {
+    fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict> {
+        rounds.once(|| self.questions(scene), |answers| self.judge(scene, answers))
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+}
+
+impl Enforced {
     fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
         let Ok(plan) = self.plan(scene) else { return Vec::new() };
-        plan.violations.iter().map(|violation| Question::Call(plan.step(violation))).collect()
+        plan.violations.iter().map(|violation| Question::call(plan.step(violation))).collect()
     }
 
     fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict {
@@ -186,7 +197,9 @@ impl Check for Enforced {
             let exchange = match answers.get(at) {
                 Some(Answer::Exchange(exchange)) => exchange,
                 Some(Answer::Failed(why) | Answer::Unavailable(why)) => return Verdict::error(why),
-                Some(Answer::Value(_)) | None => return Verdict::error("the tool was not called"),
+                Some(Answer::Value(_) | Answer::Reply(_)) | None => {
+                    return Verdict::error("the tool was not called");
+                }
             };
             if !as_meant(exchange, violation) {
                 continue;
@@ -271,7 +284,9 @@ mod tests {
 
     use super::*;
     use crate::suite::NoFiles;
-    use crate::testing::{TestScene, compile as compiled, compile_with, only_check};
+    use crate::testing::{
+        TestScene, compile as compiled, compile_with, first_questions, judged_with, only_check,
+    };
 
     fn stage(schema: Value) -> TestScene {
         let reply = Outcome::Reply(json!({"content": []}));
@@ -292,17 +307,17 @@ mod tests {
     fn served(mut stage: TestScene, yaml: &str, serve: fn(&Step) -> Outcome) -> Verdict {
         let asserts = compiled(yaml);
         let check = only_check(&asserts);
-        let questions = stage.with(|scene| check.questions(scene));
+        let questions = stage.with(|scene| first_questions(check, scene));
         let mut answers = Vec::new();
         for question in questions {
-            let Question::Call(step) = question else { panic!("only calls") };
+            let Question::Call { step, .. } = question else { panic!("only calls") };
             let Step::Call(call) = &step else { panic!("only tools") };
             let exchange =
                 crate::testing::exchange("pay", Value::Object(call.args.clone()), serve(&step));
             answers.push(Answer::Exchange(Box::new(exchange.clone())));
             stage.evidence.extra.push(Extra { step, exchange });
         }
-        stage.with(|scene| check.judge(scene, &answers))
+        stage.with(|scene| judged_with(check, scene, &answers))
     }
 
     fn refuses(_: &Step) -> Outcome {
@@ -362,7 +377,7 @@ mod tests {
             ("max: 3", 3),
         ] {
             let asserts = compiled(&format!("[{{type: input-schema-enforced, {options}}}]"));
-            let asked = stage(schema()).with(|scene| only_check(&asserts).questions(scene));
+            let asked = stage(schema()).with(|scene| first_questions(only_check(&asserts), scene));
             assert_eq!(asked.len(), count, "{options}");
         }
         assert_eq!(pointer("$.a.b[0].c"), "/a/b/0/c");

@@ -2,13 +2,13 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
-use quintain_evidence::question::Answer;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::verdict::Verdict;
 use serde_json::{Map, Value};
 
 use crate::check::{Builtin, Check, Expected, Scene};
-use crate::compare::Comparison;
+use crate::compare::{Compared, Comparison};
 
 pub(super) static MAX_SCORE: Builtin = Builtin {
     meta: &Meta {
@@ -61,8 +61,10 @@ struct Picking {
 }
 
 impl Check for Picking {
-    fn judge(&self, _: &Scene<'_>, _: &[Answer]) -> Verdict {
-        Verdict::error("`max-score` compares the answers of a test; it cannot stand in a set")
+    fn next(&self, _: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
+        Next::Done(Verdict::error(
+            "`max-score` compares the answers of a test; it cannot stand in a set",
+        ))
     }
 
     fn comparison(&self) -> Option<&dyn Comparison> {
@@ -71,11 +73,10 @@ impl Check for Picking {
 }
 
 impl Comparison for Picking {
-    fn compare(&self, graded: &[&CaseResult], _: &[Answer]) -> Result<Vec<Verdict>, String> {
-        let Some(options) = self.options.constant() else {
-            return Err("the options of `max-score` cannot be used".to_owned());
-        };
-        options.compare(graded)
+    fn next(&self, graded: &[&CaseResult], _: &Rounds) -> Next<Compared> {
+        let unusable = || "the options of `max-score` cannot be used".to_owned();
+        let options = self.options.constant().ok_or_else(unusable);
+        Next::Done(options.and_then(|options| options.compare(graded)))
     }
 }
 
@@ -192,6 +193,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use quintain_evidence::evidence::Evidence;
+    use quintain_evidence::inquiry::{Next, Rounds};
     use quintain_evidence::response::Response;
     use quintain_evidence::result::{
         CaseResult, CaseStatus, Component, Grade, PromptText, TargetName,
@@ -249,7 +251,10 @@ mod tests {
         let asserts = compile(&format!("[{{type: max-score{options}}}]"));
         let mut results: Vec<CaseResult> = scores.iter().map(|scores| scored(scores)).collect();
         let comparison = asserts[0].comparison().unwrap();
-        settle(comparison, &[], &mut results, &asserts[0].raw, None);
+        let graded: Vec<&CaseResult> = results.iter().filter(|one| one.grade.is_some()).collect();
+        let next = comparison.next(&graded, &Rounds::default());
+        let Next::Done(compared) = next else { panic!("it asks nothing") };
+        settle(compared, &mut results, &asserts[0].raw, None);
         results
     }
 

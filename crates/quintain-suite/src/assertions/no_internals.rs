@@ -2,7 +2,7 @@
 
 use quintain_content::internals::{self, Inside};
 use quintain_content::registry::Meta;
-use quintain_evidence::question::Answer;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::verdict::Verdict;
 use quintain_source::unknown_word;
 
@@ -69,7 +69,17 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 }
 
 impl Check for NoInternals {
-    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
+    fn next(&self, scene: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
+        Next::Done(self.judge(scene))
+    }
+
+    fn wants_errors(&self) -> bool {
+        true
+    }
+}
+
+impl NoInternals {
+    fn judge(&self, scene: &Scene<'_>) -> Verdict {
         let (index, exchange) = match views::last(scene) {
             Ok(last) => last,
             Err(verdict) => return *verdict,
@@ -92,10 +102,6 @@ impl Check for NoInternals {
             None => Verdict::of(!self.negated, "the answer tells nothing of the inside"),
         };
         verdict.proof(index, "")
-    }
-
-    fn wants_errors(&self) -> bool {
-        true
     }
 }
 

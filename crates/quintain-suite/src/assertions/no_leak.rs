@@ -7,7 +7,7 @@ use quintain_content::detect::{self, Confidence, Detector, Family};
 use quintain_content::json_text;
 use quintain_content::registry::Meta;
 use quintain_evidence::evidence::Outcome;
-use quintain_evidence::question::Answer;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::verdict::Verdict;
 use quintain_source::{Diagnostic, unknown_word, wrong_type};
 use regex::Regex;
@@ -117,7 +117,18 @@ struct Finding {
 }
 
 impl Check for NoLeak {
-    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
+    fn next(&self, scene: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
+        Next::Done(self.judge(scene))
+    }
+
+    /// Messages of errors may leak as well.
+    fn wants_errors(&self) -> bool {
+        true
+    }
+}
+
+impl NoLeak {
+    fn judge(&self, scene: &Scene<'_>) -> Verdict {
         let findings = self.findings(scene);
         if findings.is_empty() {
             return self.clean(scene);
@@ -137,11 +148,6 @@ impl Check for NoLeak {
         let places: BTreeSet<&str> =
             findings.iter().map(|finding| finding.pointer.as_deref().unwrap_or_default()).collect();
         places.into_iter().take(SHOWN).fold(verdict, |verdict, at| verdict.proof(last, at))
-    }
-
-    /// Messages of errors may leak as well.
-    fn wants_errors(&self) -> bool {
-        true
     }
 }
 

@@ -102,7 +102,7 @@ mod tests {
     use quintain_evidence::verdict::Status;
 
     use crate::suite::NoFiles;
-    use crate::testing::{TestScene, compile_with, flaw, only_check, passes};
+    use crate::testing::{TestScene, compile_with, flaw, judged_with, only_check, passes};
 
     #[test]
     fn the_dialect_is_javascripts() {
@@ -139,8 +139,8 @@ mod tests {
                 let yaml = format!("[{{type: {not}regex, value: '{pattern}'}}]");
                 let (asserts, complaints) = compile_with(&yaml, &NoFiles);
                 assert!(complaints.contains("config::bad-pattern"), "{complaints}");
-                let verdict =
-                    TestScene::output("abc").with(|scene| only_check(&asserts).judge(scene, &[]));
+                let verdict = TestScene::output("abc")
+                    .with(|scene| judged_with(only_check(&asserts), scene, &[]));
                 assert_eq!(verdict.status, Status::Fail);
                 assert_eq!(
                     verdict.reason,

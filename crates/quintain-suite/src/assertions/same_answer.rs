@@ -4,6 +4,7 @@ use quintain_content::registry::Meta;
 use quintain_content::text_diff;
 use quintain_evidence::echo;
 use quintain_evidence::evidence::Exchange;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::probe::{self, PlannedStep, Step};
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::verdict::Verdict;
@@ -72,9 +73,23 @@ impl SameAnswer {
 }
 
 impl Check for SameAnswer {
+    fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict> {
+        rounds.once(|| self.questions(scene), |answers| self.judge(scene, answers))
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+
+    fn wants_errors(&self) -> bool {
+        true
+    }
+}
+
+impl SameAnswer {
     fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
         let Ok((_, first)) = views::last(scene) else { return Vec::new() };
-        self.step(scene, first).map(Question::Call).into_iter().collect()
+        self.step(scene, first).map(Question::call).into_iter().collect()
     }
 
     fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict {
@@ -89,7 +104,7 @@ impl Check for SameAnswer {
         let second = match answers.first() {
             Some(Answer::Exchange(exchange)) => exchange,
             Some(Answer::Failed(why) | Answer::Unavailable(why)) => return Verdict::error(why),
-            Some(Answer::Value(_)) | None => {
+            Some(Answer::Value(_) | Answer::Reply(_)) | None => {
                 return Verdict::error("the other call was not made");
             }
         };
@@ -109,10 +124,6 @@ impl Check for SameAnswer {
         let diff = text_diff::lines(&words(first), &words(second));
         prove(Verdict::of(self.negated, format!("the other call is answered otherwise:\n{diff}")))
     }
-
-    fn wants_errors(&self) -> bool {
-        true
-    }
 }
 
 #[cfg(test)]
@@ -123,7 +134,9 @@ mod tests {
 
     use super::*;
     use crate::suite::NoFiles;
-    use crate::testing::{TestScene, compile as compiled, compile_with, exchange, only_check};
+    use crate::testing::{
+        TestScene, compile as compiled, compile_with, exchange, first_questions, only_check,
+    };
 
     const YAML: &str = "[{type: same-answer, as: {tool: find, args: {q: '{{b}}'}}}]";
 
@@ -143,8 +156,10 @@ mod tests {
         let mut stage = TestScene::called("find", json!({"q": "one"}), reply("x"));
         stage.vars.insert("b".into(), "two".into());
         let asserts = compiled(YAML);
-        let asked = stage.with(|scene| only_check(&asserts).questions(scene));
-        let [Question::Call(Step::Call(call))] = &asked[..] else { panic!("{asked:?}") };
+        let asked = stage.with(|scene| first_questions(only_check(&asserts), scene));
+        let [Question::Call { step: Step::Call(call), nth: 0 }] = &asked[..] else {
+            panic!("{asked:?}")
+        };
         assert_eq!((call.server.as_deref(), &call.args["q"]), (Some("s"), &Value::from("two")));
     }
 

@@ -1,7 +1,7 @@
 //! The server says something, wherever in its answer, be that a result or an error.
 
 use quintain_content::registry::Meta;
-use quintain_evidence::question::Answer;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::verdict::Verdict;
 
 use super::words::Words;
@@ -48,8 +48,8 @@ struct Says {
 }
 
 impl Check for Says {
-    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
-        self.look(scene).unwrap_or_else(|verdict| *verdict)
+    fn next(&self, scene: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
+        Next::Done(self.look(scene).unwrap_or_else(|verdict| *verdict))
     }
 
     fn wants_errors(&self) -> bool {

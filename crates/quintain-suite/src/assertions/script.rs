@@ -3,13 +3,14 @@
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
 use quintain_evidence::code::{Code, Language};
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::verdict::Verdict;
 use quintain_script::{Host, Script, ScriptError};
 use quintain_source::{Diagnostic, is_template, wrong_type};
 use serde_json::Value;
 
-use crate::check::{Builtin, Check, Expected, Scene, Spec};
+use crate::check::{Builtin, Check, Scene, Spec, judging};
 use crate::code::RunCode as _;
 use crate::code::{Grade, Voice, context};
 use crate::files::FileValue;
@@ -110,7 +111,7 @@ enum Source {
 
 fn compile(spec: &mut Spec<'_, '_>, language: Language) -> Option<Box<dyn Check>> {
     if spec.node.get("value").and_then(quintain_source::Node::raw).is_none() {
-        return Some(without_code(spec, language));
+        return without_code(spec, language);
     }
     let source = source(spec, language);
     let config = spec.fields.get("config").map(quintain_source::Node::to_json);
@@ -120,7 +121,7 @@ fn compile(spec: &mut Spec<'_, '_>, language: Language) -> Option<Box<dyn Check>
 }
 
 /// A check for which there is nothing to run, which is the verdict of every case.
-fn without_code(spec: &mut Spec<'_, '_>, language: Language) -> Box<dyn Check> {
+fn without_code(spec: &mut Spec<'_, '_>, language: Language) -> Option<Box<dyn Check>> {
     let name = match language {
         Language::JavaScript => "javascript",
         Language::Python => "python",
@@ -130,18 +131,8 @@ fn without_code(spec: &mut Spec<'_, '_>, language: Language) -> Box<dyn Check> {
     for option in ["config", "threshold"] {
         spec.fields.get(option);
     }
-    Box::new(WithoutCode(spec.expect(move |_| Err(why.clone()))))
-}
-
-struct WithoutCode(Expected<()>);
-
-impl Check for WithoutCode {
-    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
-        match self.0.get(scene) {
-            Err(verdict) => *verdict,
-            Ok(_) => Verdict::error("there is no code"),
-        }
-    }
+    let code = spec.expect::<()>(move |_| Err(why.clone()));
+    judging(move |scene| code.get(scene).map(|_| Verdict::error("there is no code")))
 }
 
 fn source(spec: &mut Spec<'_, '_>, language: Language) -> Option<Source> {
@@ -284,30 +275,39 @@ impl Check for ScriptCheck {
         })
     }
 
-    fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
-        if self.source.is_js(self.language) {
-            return Vec::new();
+    fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict> {
+        if !self.asks() {
+            return Next::Done(self.judge_js(scene));
         }
-        match self.source.code(self.language, scene) {
-            Ok(code) => {
-                let context = context(scene, self.config.as_ref(), code.text());
-                vec![Question::Run { code, arguments: vec![scene.output.clone(), context] }]
+        let code = match self.source.code(self.language, scene) {
+            Ok(code) => code,
+            Err(verdict) => return Next::Done(*verdict),
+        };
+        let question = || {
+            let context = context(scene, self.config.as_ref(), code.text());
+            let arguments = vec![scene.output.clone(), context];
+            vec![Question::Run { code, function: "get_assert".to_owned(), arguments }]
+        };
+        rounds.once(question, |answers| self.judge(answers))
+    }
+
+    fn asks(&self) -> bool {
+        !self.source.is_js(self.language)
+    }
+}
+
+impl ScriptCheck {
+    fn judge_js(&self, scene: &Scene<'_>) -> Verdict {
+        match self.run_js(scene) {
+            Ok((value, shown)) if self.language == Language::JavaScript => {
+                self.grade(&value, &shown)
             }
-            // Told when it is judged.
-            Err(_) => Vec::new(),
+            Ok((value, _)) => self.grade(&value, self.written()),
+            Err(verdict) => *verdict,
         }
     }
 
-    fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict {
-        if self.source.is_js(self.language) {
-            return match self.run_js(scene) {
-                Ok((value, shown)) if self.language == Language::JavaScript => {
-                    self.grade(&value, &shown)
-                }
-                Ok((value, _)) => self.grade(&value, self.written()),
-                Err(verdict) => *verdict,
-            };
-        }
+    fn judge(&self, answers: &[Answer]) -> Verdict {
         match (answers.first(), &self.source) {
             (Some(Answer::Value(value)), _) => self.grade(value, self.written()),
             (Some(Answer::Failed(why)), Source::File { .. }) => Verdict::fail(why),
@@ -315,11 +315,9 @@ impl Check for ScriptCheck {
                 Verdict::fail(format!("{} execution failed: {why}", self.voice().code))
             }
             (Some(Answer::Unavailable(why)), _) => Verdict::error(why),
-            (Some(Answer::Exchange(_)), _) => Verdict::error("that is no answer of an interpreter"),
-            (None, source) => match source.code(self.language, scene) {
-                Err(verdict) => *verdict,
-                Ok(_) => Verdict::error("there was no interpreter to ask"),
-            },
+            (Some(Answer::Exchange(_) | Answer::Reply(_)) | None, _) => {
+                Verdict::error("no interpreter answered")
+            }
         }
     }
 }
@@ -376,7 +374,9 @@ mod tests {
 
     use super::*;
     use crate::suite::Files;
-    use crate::testing::{TestScene, compile, compile_with, only_check, passes};
+    use crate::testing::{
+        TestScene, compile, compile_with, first_questions, judged_with, only_check, passes,
+    };
 
     struct OneFile(&'static str);
 
@@ -456,7 +456,7 @@ mod tests {
             compile_with("[{type: javascript, value: 'file://x.js'}]", &file);
         assert_eq!(complaints, "");
         let check = only_check(&asserts);
-        let verdict = TestScene::output("b").with(|scene| check.judge(scene, &[]));
+        let verdict = TestScene::output("b").with(|scene| judged_with(check, scene, &[]));
         assert_eq!(verdict.reason, "Custom function returned false\nfile://x.js");
     }
 
@@ -467,15 +467,17 @@ mod tests {
         let mut stage = TestScene::output("abc");
         stage.vars.insert("n".to_owned(), json!(2));
         stage.with(|scene| {
-            let [Question::Run { code, arguments }] = &check.questions(scene)[..] else { panic!() };
+            let asked = first_questions(check, scene);
+            let [Question::Run { code, arguments, .. }] = &asked[..] else { panic!() };
             assert!(code.text().ends_with("return len(output) > 2\n"));
             assert_eq!((&arguments[0], &arguments[1]["vars"]["n"]), (&json!("abc"), &json!(2)));
-            let verdict = check.judge(scene, &[Answer::Value(json!(false))]);
+            let verdict = judged_with(check, scene, &[Answer::Value(json!(false))]);
             assert_eq!(verdict.reason, "Python code returned false\nlen(output) > {{n}}");
-            let verdict = check.judge(scene, &[Answer::Failed("boom".to_owned())]);
+            let verdict = judged_with(check, scene, &[Answer::Failed("boom".to_owned())]);
             assert_eq!(verdict.reason, "Python code execution failed: boom");
             assert_eq!(verdict.status, Status::Fail);
-            let verdict = check.judge(scene, &[Answer::Unavailable("no python3".to_owned())]);
+            let verdict =
+                judged_with(check, scene, &[Answer::Unavailable("no python3".to_owned())]);
             assert_eq!(verdict.status, Status::Error);
         });
     }
@@ -487,12 +489,12 @@ mod tests {
         TestScene::output("a").with(|scene| {
             let check = only_check(&asserts);
             let [Question::Run { code: Code::File { function, .. }, .. }] =
-                &check.questions(scene)[..]
+                &first_questions(check, scene)[..]
             else {
                 panic!()
             };
             assert_eq!(function.as_deref(), Some("get_assert"));
-            let verdict = check.judge(scene, &[Answer::Failed("boom".to_owned())]);
+            let verdict = judged_with(check, scene, &[Answer::Failed("boom".to_owned())]);
             assert_eq!(verdict.reason, "boom");
         });
     }

@@ -1,13 +1,14 @@
 //! The answer that a model likes best of all prompts and targets of a test.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{Answer, JudgeQuestion, Question};
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::verdict::Verdict;
 use serde_json::{Value, json};
 
 use crate::check::{Builtin, Check, Expected, Scene};
-use crate::compare::Comparison;
+use crate::compare::{Compared, Comparison};
 
 pub(super) static SELECT_BEST: Builtin = Builtin {
     meta: &Meta {
@@ -46,8 +47,10 @@ struct Choosing {
 }
 
 impl Check for Choosing {
-    fn judge(&self, _: &Scene<'_>, _: &[Answer]) -> Verdict {
-        Verdict::error("`select-best` compares the answers of a test; it cannot stand in a set")
+    fn next(&self, _: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
+        Next::Done(Verdict::error(
+            "`select-best` compares the answers of a test; it cannot stand in a set",
+        ))
     }
 
     fn comparison(&self) -> Option<&dyn Comparison> {
@@ -56,10 +59,15 @@ impl Check for Choosing {
 }
 
 impl Comparison for Choosing {
-    fn questions(&self, results: &[CaseResult]) -> Vec<Question> {
+    fn next(&self, graded: &[&CaseResult], rounds: &Rounds) -> Next<Compared> {
+        rounds.once(|| self.questions(graded), |answers| self.compare(graded, answers))
+    }
+}
+
+impl Choosing {
+    fn questions(&self, graded: &[&CaseResult]) -> Vec<Question> {
         let Some(criterion) = self.criterion.constant() else { return Vec::new() };
-        let graded = results.iter().filter(|result| result.grade.is_some());
-        let outputs = graded.map(|result| result.response.output.clone()).collect();
+        let outputs = graded.iter().map(|result| result.response.output.clone()).collect();
         let mut criteria = json!({"value": criterion});
         if let Some(provider) = &self.provider {
             criteria["provider"] = provider.clone();
@@ -68,7 +76,7 @@ impl Comparison for Choosing {
         vec![Question::Judge(JudgeQuestion { kind, criteria, output: outputs })]
     }
 
-    fn compare(&self, graded: &[&CaseResult], answers: &[Answer]) -> Result<Vec<Verdict>, String> {
+    fn compare(&self, graded: &[&CaseResult], answers: &[Answer]) -> Compared {
         let Some(criterion) = self.criterion.constant() else {
             return Err("`value` of `select-best` cannot be used".to_owned());
         };
@@ -87,7 +95,7 @@ impl Comparison for Choosing {
                      or of `defaultTest.options`"
                 ));
             }
-            Some(Answer::Exchange(_)) | None => {
+            Some(Answer::Exchange(_) | Answer::Reply(_)) | None => {
                 return Err("the judge for `select-best` was not asked".to_owned());
             }
         };
@@ -109,16 +117,18 @@ impl Comparison for Choosing {
 
 #[cfg(test)]
 mod tests {
-    use quintain_evidence::question::Answer;
-
+    use super::*;
     use crate::testing::{compile, flaw};
 
     #[test]
     fn without_answers_to_compare_or_a_judge_nobody_is_selected() {
         let asserts = compile("[{type: select-best, value: short}]");
         let comparison = asserts[0].comparison().unwrap();
-        let nobody = [Answer::Unavailable("no judge is configured".to_owned())];
-        assert!(comparison.compare(&[], &nobody).is_err());
+        let Next::Ask(questions) = comparison.next(&[], &Rounds::default()) else { panic!() };
+        let mut rounds = Rounds::default();
+        let nobody = Answer::Unavailable("no judge is configured".to_owned());
+        rounds.push(questions, vec![nobody]);
+        assert!(matches!(comparison.next(&[], &rounds), Next::Done(Err(_))));
         flaw("[{type: select-best}]", "x");
         flaw("[{type: not-select-best, value: short}]", "x");
     }

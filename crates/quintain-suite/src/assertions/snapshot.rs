@@ -2,6 +2,7 @@
 
 use quintain_content::registry::Meta;
 use quintain_content::text_diff;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::verdict::Verdict;
 
@@ -81,6 +82,16 @@ fn fnv(text: &str) -> u32 {
 }
 
 impl Check for Snapshot {
+    fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict> {
+        rounds.once(|| self.questions(scene), |answers| self.judge(scene, answers))
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+}
+
+impl Snapshot {
     fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
         self.file.path(scene, || default_name(scene)).map(Question::Read).into_iter().collect()
     }
@@ -134,7 +145,9 @@ mod tests {
 
     use super::*;
     use crate::suite::NoFiles;
-    use crate::testing::{TestScene, compile as compiled, compile_with, only_check};
+    use crate::testing::{
+        TestScene, compile as compiled, compile_with, first_questions, only_check,
+    };
 
     fn kept(text: &str) -> [Answer; 1] {
         [Answer::Value(text.into())]
@@ -144,7 +157,7 @@ mod tests {
 
     fn asked(stage: &TestScene, options: &str) -> Vec<Question> {
         let asserts = compiled(&format!("[{{type: snapshot{options}}}]"));
-        stage.with(|scene| only_check(&asserts).questions(scene))
+        stage.with(|scene| first_questions(only_check(&asserts), scene))
     }
 
     fn path(stage: &TestScene, options: &str) -> String {

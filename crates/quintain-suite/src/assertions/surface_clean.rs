@@ -2,7 +2,7 @@
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, fingerprint};
-use quintain_evidence::question::Answer;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::static_finding::{FindingText, SurfaceInspection};
 use quintain_evidence::verdict::Verdict;
 use quintain_source::unknown_word;
@@ -93,7 +93,21 @@ fn server(name: &str) -> Place {
 }
 
 impl Check for SurfaceClean {
-    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
+    fn next(&self, scene: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
+        Next::Done(self.judge(scene))
+    }
+
+    fn wants_errors(&self) -> bool {
+        true
+    }
+
+    fn wants_survey(&self) -> bool {
+        true
+    }
+}
+
+impl SurfaceClean {
+    fn judge(&self, scene: &Scene<'_>) -> Verdict {
         if scene.surfaces.is_empty() {
             return Verdict::error("nothing is known of what the target offers");
         }
@@ -122,14 +136,6 @@ impl Check for SurfaceClean {
         };
         found.truncate(SHOWN);
         Verdict::of(self.negated, format!("{}{more}", found.join("\n")))
-    }
-
-    fn wants_errors(&self) -> bool {
-        true
-    }
-
-    fn wants_survey(&self) -> bool {
-        true
     }
 }
 

@@ -1,6 +1,7 @@
 //! The surface of a target is the one that was kept.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::surface::drift::{Change, drift};
 use quintain_evidence::surface::lock::{Ignored, Scope, Section, lock, narrowed};
@@ -89,6 +90,20 @@ fn words<T: Copy>(
 }
 
 impl Check for SurfaceSnapshot {
+    fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict> {
+        rounds.once(|| self.questions(scene), |answers| self.judge(scene, answers))
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+
+    fn wants_survey(&self) -> bool {
+        true
+    }
+}
+
+impl SurfaceSnapshot {
     fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
         let path = self.file.path(scene, || DEFAULT.to_owned());
         path.map(Question::Read).into_iter().collect()
@@ -96,10 +111,6 @@ impl Check for SurfaceSnapshot {
 
     fn judge(&self, scene: &Scene<'_>, answers: &[Answer]) -> Verdict {
         self.compare(scene, answers).unwrap_or_else(|verdict| *verdict)
-    }
-
-    fn wants_survey(&self) -> bool {
-        true
     }
 }
 

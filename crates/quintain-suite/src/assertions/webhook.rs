@@ -1,6 +1,7 @@
 //! A web service judges the output.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::verdict::Verdict;
 use serde_json::{Value, json};
@@ -39,6 +40,16 @@ struct Webhook {
 }
 
 impl Check for Webhook {
+    fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict> {
+        rounds.once(|| self.questions(scene), |answers| self.judge(scene, answers))
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+}
+
+impl Webhook {
     fn questions(&self, scene: &Scene<'_>) -> Vec<Question> {
         let Ok(url) = self.url.get(scene) else { return Vec::new() };
         let context = json!({"prompt": scene.prompt, "vars": scene.vars});
@@ -61,7 +72,9 @@ impl Check for Webhook {
             },
             Some(Answer::Failed(why)) => failed(why),
             Some(Answer::Unavailable(why)) => Verdict::error(why),
-            Some(Answer::Exchange(_)) | None => Verdict::error("the web service was not asked"),
+            Some(Answer::Exchange(_) | Answer::Reply(_)) | None => {
+                Verdict::error("the web service was not asked")
+            }
         }
     }
 }
@@ -87,7 +100,7 @@ impl Webhook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{TestScene, compile, flaw, only_check};
+    use crate::testing::{TestScene, compile, first_questions, flaw, only_check};
 
     fn judged(kind: &str, answer: Answer) -> Verdict {
         TestScene::output("x")
@@ -100,7 +113,7 @@ mod tests {
         let mut stage = TestScene::output("x");
         stage.vars.insert("path".to_owned(), json!("p"));
         stage.prompt = "say x".to_owned();
-        let asked = stage.with(|scene| only_check(&asserts).questions(scene));
+        let asked = stage.with(|scene| first_questions(only_check(&asserts), scene));
         let body = json!({"output": "x", "context": {"prompt": "say x", "vars": {"path": "p"}}});
         assert_eq!(asked, [Question::Post { url: "http://h/p".to_owned(), body }]);
     }

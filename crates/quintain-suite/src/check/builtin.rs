@@ -1,7 +1,7 @@
 //! The short way to write an assertion: a description and a function that makes the check.
 
 use quintain_content::registry::Meta;
-use quintain_evidence::question::Answer;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::verdict::Verdict;
 
 use super::{Assertion, Check, Scene, Spec};
@@ -37,7 +37,7 @@ impl<F> Check for Judging<F>
 where
     F: Fn(&Scene<'_>) -> Result<Verdict, Box<Verdict>> + Send + Sync,
 {
-    fn judge(&self, scene: &Scene<'_>, _: &[Answer]) -> Verdict {
-        (self.0)(scene).unwrap_or_else(|verdict| *verdict)
+    fn next(&self, scene: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
+        Next::Done((self.0)(scene).unwrap_or_else(|verdict| *verdict))
     }
 }

@@ -1,5 +1,5 @@
-//! Walks through everything that a plan would use of a suite. Assertions are asked for their questions, as a run
-//! asks them, so that a new kind of assertion is seen without being known here.
+//! Walks through everything that a plan would use of a suite. Assertions are asked for their first questions, as a
+//! run asks them, so that a new kind of assertion is seen without being known here.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -8,6 +8,7 @@ use quintain_evidence::effects::{
     Contact, Effects, Environment, Run, Start, Tests, Use, Variables, Write,
 };
 use quintain_evidence::evidence::Evidence;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::kept_file::KeptFile;
 use quintain_evidence::question::Question;
 use quintain_evidence::response::Response;
@@ -254,7 +255,10 @@ impl<'a> Collector<'a> {
                     }
                     Question::Read(file) => self.write("snapshot", &file),
                     // Seen before; calls go to the target; nobody judges yet.
-                    Question::Run { .. } | Question::Call(_) | Question::Judge(_) => {}
+                    Question::Run { .. }
+                    | Question::Call { .. }
+                    | Question::Say(_)
+                    | Question::Judge(_) => {}
                 }
             }
         }
@@ -291,7 +295,10 @@ impl<'a> Collector<'a> {
             templates: &self.templates,
             script_value: None,
         };
-        check.questions(&scene)
+        match check.asks().then(|| check.next(&scene, &Rounds::default())) {
+            Some(Next::Ask(questions)) => questions,
+            Some(Next::Done(_)) | None => Vec::new(),
+        }
     }
 
     pub(super) fn finish(mut self) -> Effects {

@@ -1,7 +1,7 @@
 //! `assert:` of a test: types, sets, weights, metrics; each entry compiled by its type.
 
 use quintain_evidence::code::Code;
-use quintain_evidence::question::Answer;
+use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::verdict::Verdict;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, closest};
 
@@ -152,8 +152,8 @@ impl AssertReader<'_> {
 struct Broken(String);
 
 impl Check for Broken {
-    fn judge(&self, _: &Scene<'_>, _: &[Answer]) -> Verdict {
-        Verdict::error(&self.0)
+    fn next(&self, _: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
+        Next::Done(Verdict::error(&self.0))
     }
 }
 

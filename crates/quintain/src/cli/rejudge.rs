@@ -1,7 +1,8 @@
-//! `quintain rejudge`: judge the answers of an earlier run again, without asking anybody.
+//! `quintain rejudge`: judge the answers of an earlier run again, without a call to its target.
 
 use std::path::PathBuf;
 
+use quintain_engine::inquiry::AskMode;
 use quintain_engine::jobs::{RejudgeWork, RunRequest, Work};
 use quintain_evidence::event::Event;
 
@@ -15,11 +16,12 @@ use crate::exit::Exit;
 /// Judge the answers of an earlier run again
 ///
 /// Takes the assertions of the suite as it was, or of other files named with -c: an edited suite is
-/// tried on answers that are there already. Nothing is sent to a target. The result is a run of its
-/// own.
+/// tried on answers that are there already. Nothing is sent to a target. Interpreters, web services
+/// and models are asked only what they did not answer in that run. The result is a run of its own.
 ///
 /// Examples:
 ///   quintain rejudge latest
+///   quintain rejudge latest --offline
 ///   quintain rejudge eval-abc -c stricter.yaml -o report.html
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -32,6 +34,12 @@ pub(super) struct Args {
     config: Vec<PathBuf>,
     #[command(flatten)]
     show: Show,
+    /// Ask nothing: what the run has no answer to is an error
+    #[arg(long, conflicts_with_all = ["ask_again", "update_snapshots"])]
+    offline: bool,
+    /// Ask interpreters, web services and models everything again
+    #[arg(long)]
+    ask_again: bool,
     /// Write snapshots that differ anew
     #[arg(short, long)]
     update_snapshots: bool,
@@ -71,6 +79,11 @@ async fn again(args: &Args, begun: Begun, desk: &Desk) -> Result<Exit, Wrong> {
         suite: suite::texts(&files),
         kept: begun.given.text().into_iter().collect(),
         update_snapshots: args.update_snapshots,
+        ask: match (args.offline, args.ask_again) {
+            (true, _) => AskMode::Nothing,
+            (false, true) => AskMode::Again,
+            (false, false) => AskMode::Missing,
+        },
     };
     let request =
         RunRequest { stored: !args.no_write, ..job::request("rejudge", Work::Rejudge(work), desk) };

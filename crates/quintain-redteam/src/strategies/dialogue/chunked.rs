@@ -1,9 +1,11 @@
 //! The answer in slices.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::inquiry::Next;
+use quintain_evidence::question::Reaction;
 
 use crate::strategies::strategy::{Dialogue, Suits};
-use crate::strategies::talk::{Done, History, Next, Reaction, Script, Talk};
+use crate::strategies::talk::{Done, History, Script, Talk};
 
 pub(in crate::strategies) static CHUNKED: Dialogue = Dialogue {
     meta: &Meta {
@@ -33,7 +35,7 @@ struct Chunked {
 }
 
 impl Script for Chunked {
-    fn next(&self, history: &History) -> Next {
+    fn next(&self, history: &History) -> Next<Done> {
         let start = history.turns.len() * self.size;
         if start >= self.total {
             return Next::Done(Done::Finished);
@@ -44,7 +46,7 @@ impl Script for Chunked {
              {to}, nothing else: {}",
             history.objective
         );
-        Next::Say { text, after: history.last().map(|(at, _)| at) }
+        history.say(text, history.last().map(|(at, _)| at))
     }
 }
 

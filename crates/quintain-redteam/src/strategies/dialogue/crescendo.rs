@@ -1,10 +1,12 @@
 //! From the general to the objective, one step at a time.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::inquiry::Next;
+use quintain_evidence::question::Reaction;
 
 use crate::strategies::framing::filled;
 use crate::strategies::strategy::{Dialogue, Suits};
-use crate::strategies::talk::{Adversary, Done, History, Next, Reaction, Script, Talk};
+use crate::strategies::talk::{Adversary, Done, History, Script, Talk};
 
 pub(in crate::strategies) static CRESCENDO: Dialogue = Dialogue {
     meta: &Meta {
@@ -72,7 +74,7 @@ const STEPS: [[&str; 3]; 5] = [
 ];
 
 impl Script for Crescendo {
-    fn next(&self, history: &History) -> Next {
+    fn next(&self, history: &History) -> Next<Done> {
         let refusals =
             history.turns.iter().filter(|turn| turn.reaction == Reaction::Refused).count();
         if refusals > self.backtracks && !self.stateful {
@@ -89,7 +91,7 @@ impl Script for Crescendo {
             history.turns.iter().rev().take_while(|turn| turn.reaction == Reaction::Refused);
         let wording = tries.count();
         match STEPS.get(step).and_then(|wordings| wordings.get(wording)) {
-            Some(template) => Next::Say { text: filled(template, &history.objective), after },
+            Some(template) => history.say(filled(template, &history.objective), after),
             None if wording > 0 => Next::Done(Done::Refused),
             None => Next::Done(Done::Finished),
         }
@@ -151,6 +153,6 @@ mod tests {
         let sent: Vec<_> = turns.iter().map(|turn| turn.sent.as_str()).collect();
         assert_eq!((sent, done), (vec!["turn 0", "turn 1", "turn 2"], Done::Finished));
         let (turns, done) = play(&led, "x", answered, nobody);
-        assert_eq!((turns.len(), done), (0, Done::NobodyToAsk("no model".to_owned())));
+        assert_eq!((turns.len(), done), (0, Done::Unanswered("no model".to_owned())));
     }
 }

@@ -1,9 +1,10 @@
 //! Conversations that a model leads from the first word to the last.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::inquiry::Next;
 
 use crate::strategies::strategy::{Dialogue, Suits};
-use crate::strategies::talk::{History, Next, Script, Talk};
+use crate::strategies::talk::{Done, History, Script, Talk};
 
 pub(in crate::strategies) static CUSTOM: Dialogue = Dialogue {
     meta: &Meta {
@@ -58,7 +59,7 @@ struct Led {
 }
 
 impl Script for Led {
-    fn next(&self, history: &History) -> Next {
+    fn next(&self, history: &History) -> Next<Done> {
         history.advised(self.strategy, &self.task, history.last().map(|(at, _)| at))
     }
 }
@@ -89,10 +90,10 @@ mod tests {
     #[test]
     fn without_a_model_it_says_so() {
         let (turns, done) = play(&json!("mischievous-user"), "go", answered, nobody);
-        assert_eq!((turns.len(), done), (0, Done::NobodyToAsk("no model".to_owned())));
+        assert_eq!((turns.len(), done), (0, Done::Unanswered("no model".to_owned())));
         let empty = |_: &Question| Answer::Value(json!({"message": " "}));
         let (_, done) = play(&json!("mischievous-user"), "go", answered, empty);
-        assert_eq!(done, Done::NobodyToAsk("the model wrote no message".to_owned()));
+        assert_eq!(done, Done::Unanswered("the model wrote no message".to_owned()));
         assert_eq!(mistakes("custom"), ["`custom` lacks the option `strategyText`"]);
     }
 }

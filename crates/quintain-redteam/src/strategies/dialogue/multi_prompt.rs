@@ -1,11 +1,12 @@
 //! Turns that the user wrote.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::inquiry::Next;
 
 use crate::strategies::flaw::Flaw;
 use crate::strategies::framing::filled;
 use crate::strategies::strategy::{Dialogue, Suits};
-use crate::strategies::talk::{Done, History, MAX_TURNS, Next, Script, Talk};
+use crate::strategies::talk::{Done, History, MAX_TURNS, Script, Talk};
 
 pub(in crate::strategies) static MULTI_PROMPT: Dialogue = Dialogue {
     meta: &Meta {
@@ -36,12 +37,12 @@ struct MultiPrompt {
 }
 
 impl Script for MultiPrompt {
-    fn next(&self, history: &History) -> Next {
+    fn next(&self, history: &History) -> Next<Done> {
         match self.turns.get(history.turns.len()) {
-            Some(turn) => Next::Say {
-                text: filled(turn, &history.objective),
-                after: history.last().map(|(at, _)| at),
-            },
+            Some(turn) => {
+                let after = history.last().map(|(at, _)| at);
+                history.say(filled(turn, &history.objective), after)
+            }
             None => Next::Done(Done::Finished),
         }
     }

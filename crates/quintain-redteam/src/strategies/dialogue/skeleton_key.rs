@@ -1,9 +1,11 @@
 //! First the permission, then the request.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::inquiry::Next;
+use quintain_evidence::question::Reaction;
 
 use crate::strategies::strategy::{Dialogue, Suits};
-use crate::strategies::talk::{Done, History, Next, Reaction, Script, Talk};
+use crate::strategies::talk::{Done, History, Script, Talk};
 
 pub(in crate::strategies) static SKELETON_KEY: Dialogue = Dialogue {
     meta: &Meta {
@@ -45,14 +47,14 @@ const KEYS: [&str; 3] = [
 ];
 
 impl Script for SkeletonKey {
-    fn next(&self, history: &History) -> Next {
+    fn next(&self, history: &History) -> Next<Done> {
         let opened = history.turns.iter().filter(|turn| turn.after.is_none()).count();
         match history.last() {
             Some((at, turn)) if turn.after.is_none() && turn.reaction != Reaction::Refused => {
-                Next::Say { text: history.objective.clone(), after: Some(at) }
+                history.say(history.objective.clone(), Some(at))
             }
             _ => match self.keys.get(opened) {
-                Some(key) => Next::Say { text: key.clone(), after: None },
+                Some(key) => history.say(key.clone(), None),
                 None => Next::Done(Done::Finished),
             },
         }

@@ -1,15 +1,15 @@
 //! PAIR and TAP: single messages, each in a conversation of its own, improved from level to level.
 
 use quintain_content::registry::Meta;
+use quintain_evidence::inquiry::Next;
+use quintain_evidence::question::Reaction;
 use rand::seq::SliceRandom as _;
 
 use crate::strategies::framing::filled;
 use crate::strategies::options::Options;
 use crate::strategies::random::seeded;
 use crate::strategies::strategy::{Dialogue, Suits};
-use crate::strategies::talk::{
-    Adversary, Done, History, MAX_TURNS, Next, Reaction, Script, Talk, Turn,
-};
+use crate::strategies::talk::{Adversary, Done, History, MAX_TURNS, Script, Talk, Turn};
 
 pub(in crate::strategies) static PAIR: Dialogue = Dialogue {
     meta: &Meta {
@@ -123,7 +123,7 @@ impl Tree {
 }
 
 impl Script for Tree {
-    fn next(&self, history: &History) -> Next {
+    fn next(&self, history: &History) -> Next<Done> {
         let Some(node) = self.node(&history.turns) else { return Next::Done(Done::Finished) };
         if self.adversary == Adversary::Model {
             // The model sees the line of requests that it is to improve, and nothing beside it.
@@ -131,7 +131,7 @@ impl Script for Tree {
                 node.parent.map(|at| history.turns[at].clone()).into_iter().collect();
             return history.advised_on(self.strategy, TASK, &line);
         }
-        Next::Say { text: reworded(history), after: None }
+        history.say(reworded(history), None)
     }
 }
 

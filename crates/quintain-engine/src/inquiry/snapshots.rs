@@ -11,7 +11,6 @@ use quintain_evidence::verdict::{Proposal, Verdict};
 use quintain_wire::redact::{MASK, Redactor};
 use serde_json::Value;
 
-use super::Settings;
 use crate::confined::{self, Folder};
 
 /// Larger files are a mistake.
@@ -19,8 +18,15 @@ const MAX_BYTES: u64 = 256 << 20;
 
 /// What this run knows of such files.
 #[derive(Default)]
-pub(super) struct Snapshots {
+pub(crate) struct Snapshots {
     files: Mutex<HashMap<KeptFile, Snapshot>>,
+}
+
+/// Which snapshots a run may write.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SnapshotWrites {
+    pub(crate) differing: bool,
+    pub(crate) new: bool,
 }
 
 #[derive(Default)]
@@ -33,21 +39,27 @@ struct Snapshot {
 
 impl Snapshots {
     /// The text of a file; null if there is none.
-    pub(super) fn read(&self, kept: &KeptFile) -> Answer {
+    pub(crate) fn read(&self, kept: &KeptFile) -> Answer {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let file = files.entry(kept.clone()).or_default();
         file.before.get_or_insert_with(|| read(kept)).clone()
     }
 
+    /// The text that this run wrote to a file.
+    pub(crate) fn written(&self, kept: &KeptFile) -> Option<String> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.get(kept)?.written.clone()
+    }
+
     /// Writes what a check would like to have on disk, if this run may.
-    pub(super) fn propose(
+    pub(crate) fn propose(
         &self,
         proposal: Proposal,
         verdict: Verdict,
-        settings: &Settings,
+        writes: SnapshotWrites,
         redactor: &Redactor,
     ) -> Verdict {
-        let allowed = settings.update_snapshots || (proposal.fresh && settings.write_new_snapshots);
+        let allowed = writes.differing || (proposal.fresh && writes.new);
         if !allowed {
             return verdict;
         }
@@ -116,16 +128,16 @@ mod tests {
     struct Place {
         dir: tempfile::TempDir,
         snapshots: Snapshots,
-        settings: Settings,
+        writes: SnapshotWrites,
         redactor: Redactor,
     }
 
     impl Place {
-        fn new(settings: Settings) -> Self {
+        fn new(writes: SnapshotWrites) -> Self {
             Self {
                 dir: tempfile::tempdir().unwrap(),
                 snapshots: Snapshots::default(),
-                settings,
+                writes,
                 redactor: Redactor::default(),
             }
         }
@@ -137,7 +149,7 @@ mod tests {
         fn propose(&self, text: &str, fresh: bool) -> Verdict {
             let proposal = Proposal { file: self.file(), text: text.to_owned(), fresh };
             let verdict = Verdict::fail("it differs");
-            self.snapshots.propose(proposal, verdict, &self.settings, &self.redactor)
+            self.snapshots.propose(proposal, verdict, self.writes, &self.redactor)
         }
 
         fn on_disk(&self) -> Option<String> {
@@ -145,13 +157,13 @@ mod tests {
         }
     }
 
-    fn ci() -> Settings {
-        Settings { write_new_snapshots: false, ..Settings::default() }
-    }
+    const CI: SnapshotWrites = SnapshotWrites { differing: false, new: false };
+    const USUAL: SnapshotWrites = SnapshotWrites { differing: false, new: true };
+    const UPDATE: SnapshotWrites = SnapshotWrites { differing: true, new: true };
 
     #[test]
     fn new_files_are_written_unless_in_ci() {
-        let place = Place::new(Settings::default());
+        let place = Place::new(USUAL);
         assert_eq!(place.snapshots.read(&place.file()), Answer::Value(Value::Null));
         let verdict = place.propose("x", true);
         assert!(verdict.passed() && verdict.reason.starts_with("written: "), "{}", verdict.reason);
@@ -159,24 +171,24 @@ mod tests {
         let left: Vec<_> =
             std::fs::read_dir(place.file().full().parent().unwrap()).unwrap().collect();
         assert_eq!(left.len(), 1, "nothing else is left");
-        let place = Place::new(ci());
+        let place = Place::new(CI);
         assert_eq!(place.propose("x", true).reason, "it differs");
         assert_eq!(place.on_disk(), None);
     }
 
     #[test]
     fn files_that_differ_are_written_on_demand_only() {
-        let place = Place::new(Settings::default());
+        let place = Place::new(USUAL);
         assert!(!place.propose("x", false).passed());
         assert_eq!(place.on_disk(), None);
-        let place = Place::new(Settings { update_snapshots: true, ..ci() });
+        let place = Place::new(SnapshotWrites { new: false, ..UPDATE });
         assert!(place.propose("x", false).passed());
         assert_eq!(place.on_disk().as_deref(), Some("x"));
     }
 
     #[test]
     fn two_cases_cannot_share_a_file_for_different_texts() {
-        let place = Place::new(Settings::default());
+        let place = Place::new(USUAL);
         assert!(place.propose("x", true).passed());
         assert!(place.propose("x", true).passed(), "the same again is no conflict");
         let verdict = place.propose("y", true);
@@ -187,17 +199,18 @@ mod tests {
 
     #[test]
     fn all_cases_see_the_file_as_it_was() {
-        let place = Place::new(Settings::default());
+        let place = Place::new(USUAL);
         place.snapshots.read(&place.file());
         place.propose("x", true);
         assert_eq!(place.snapshots.read(&place.file()), Answer::Value(Value::Null));
+        assert_eq!(place.snapshots.written(&place.file()).as_deref(), Some("x"));
         let failed = place.snapshots.read(&KeptFile::new(place.dir.path(), "deep"));
         assert!(matches!(failed, Answer::Failed(why) if why.starts_with("cannot read")));
     }
 
     #[test]
     fn secrets_are_never_written() {
-        let place = Place::new(Settings::default());
+        let place = Place::new(USUAL);
         place.redactor.learn(&SecretString::from("s3cr3t-canary"));
         let verdict = place.propose("token s3cr3t-canary", true);
         assert_eq!(verdict.status, Status::Error);
@@ -211,7 +224,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let theirs = outside.path().join("theirs");
         std::fs::write(&theirs, "untouched").unwrap();
-        let place = Place::new(Settings { update_snapshots: true, ..Settings::default() });
+        let place = Place::new(UPDATE);
         std::os::unix::fs::symlink(outside.path(), place.dir.path().join("deep")).unwrap();
         let verdict = place.propose("x", true);
         assert_eq!(verdict.status, Status::Error);
@@ -220,8 +233,8 @@ mod tests {
         let linked = KeptFile::new(place.dir.path(), "file");
         assert!(matches!(place.snapshots.read(&linked), Answer::Failed(_)));
         let proposal = Proposal { file: linked, text: "x".to_owned(), fresh: false };
-        let (settings, redactor) = (&place.settings, &place.redactor);
-        let verdict = place.snapshots.propose(proposal, Verdict::fail(""), settings, redactor);
+        let (writes, redactor) = (place.writes, &place.redactor);
+        let verdict = place.snapshots.propose(proposal, Verdict::fail(""), writes, redactor);
         assert_eq!(verdict.status, Status::Error);
         assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "untouched");
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);

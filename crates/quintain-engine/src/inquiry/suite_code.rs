@@ -1,27 +1,29 @@
-//! Answers what checks and transforms ask of the outside: interpreters, web services, judges.
+//! Code of the suite that is no assertion: transforms, variables, prompts, scoring functions. JavaScript
+//! runs here; Python and Ruby are questions like those of checks.
 
-use bytes::Bytes;
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method};
 use quintain_evidence::code::{Code, Language};
+use quintain_evidence::evidence::Evidence;
 use quintain_evidence::question::{Answer, Question};
 use quintain_evidence::result::Grade;
 use quintain_suite::suite::{Prompt, Target};
 use serde_json::{Map, Value, json};
 
-use super::Job;
-use crate::interpreters::Call;
-use crate::outside::Outside;
-use crate::web::Request;
+use super::Asker;
 
-/// Whoever can be asked during a run.
-pub(super) struct Answers {
-    pub(super) outside: Outside,
+/// Why code returned nothing.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CodeError {
+    /// It ran and failed.
+    #[error("{0}")]
+    Failed(String),
+    /// It could not be run.
+    #[error("{0}")]
+    Unavailable(String),
 }
 
 /// What code is run for; it names the function that is called in a file of Python or Ruby.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     Transform,
     /// The value of an assertion, or its verdict.
     Assert,
@@ -38,77 +40,68 @@ impl Purpose {
     }
 }
 
-impl Answers {
-    pub(super) fn new(job: &Job<'_>) -> Self {
-        Self { outside: Outside::new(job.consent, job.suite, job.world) }
-    }
-
-    pub(super) async fn answer(&self, question: &Question) -> Answer {
-        match question {
-            Question::Judge(_) => Answer::Unavailable("no judge is configured".to_owned()),
-            Question::Run { code, arguments } => {
-                let function = Purpose::Assert.function();
-                let call = Call { code, function, arguments, executable: None };
-                self.outside.interpreters.call(&call).await
-            }
-            Question::Post { url, body } => match self.post(url, body).await {
-                Ok(said) => Answer::Value(said),
-                Err(why) => Answer::Failed(why),
-            },
-            // Whoever holds the target and the snapshots is asked first.
-            Question::Call(_) | Question::Read(_) => {
-                Answer::Unavailable("nobody can be asked here".to_owned())
+impl Asker<'_> {
+    /// Runs code with these arguments. `function` is the one to call in a file of Python or Ruby that
+    /// names none.
+    ///
+    /// # Errors
+    /// Says what went wrong in the code, or why it cannot be run.
+    pub(crate) async fn run(
+        &self,
+        code: &Code,
+        function: &str,
+        given: &[(&str, &Value)],
+        evidence: &mut Evidence,
+    ) -> Result<Value, CodeError> {
+        if code.language() == Language::JavaScript {
+            let run = self.respondents.outside.run(code, function, given).await;
+            return run.map_err(CodeError::Failed);
+        }
+        let arguments = given.iter().map(|(_, value)| (*value).clone()).collect();
+        let (code, function) = (code.clone(), function.to_owned());
+        let question = Question::Run { code, function, arguments };
+        match self.ask_one(question, evidence).await {
+            Answer::Value(value) => Ok(value),
+            Answer::Failed(why) => Err(CodeError::Failed(why)),
+            Answer::Unavailable(why) => Err(CodeError::Unavailable(why)),
+            Answer::Exchange(_) | Answer::Reply(_) => {
+                Err(CodeError::Failed("that is not an answer of an interpreter".to_owned()))
             }
         }
-    }
-
-    async fn post(&self, url: &str, body: &Value) -> Result<Value, String> {
-        let url = url.parse().map_err(|_| format!("Failed to parse URL from {url}"))?;
-        let json = HeaderValue::from_static("application/json");
-        let request = Request {
-            method: Method::POST,
-            url,
-            headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]),
-            body: Some(Bytes::from(body.to_string())),
-        };
-        let sent = self.outside.web.send(request, self.outside.webhook_time).await;
-        let reply = sent.map_err(|error| error.to_string())?;
-        if !reply.status.is_success() {
-            return Err(format!("Webhook response status: {}", reply.status.as_u16()));
-        }
-        self.outside.json(&reply.body)
     }
 
     /// Runs code over an output.
     ///
     /// # Errors
     /// Says what went wrong in the code.
-    pub(super) async fn code(
+    pub(crate) async fn code(
         &self,
         code: &Code,
         purpose: Purpose,
         output: &Value,
         context: &Value,
-    ) -> Result<Value, String> {
+        evidence: &mut Evidence,
+    ) -> Result<Value, CodeError> {
         let given = [("output", output), ("context", context)];
-        self.outside.run(code, purpose.function(), &given).await
+        self.run(code, purpose.function(), &given, evidence).await
     }
 
     /// Runs a transform, which has to return something.
     ///
     /// # Errors
     /// Says what went wrong, in promptfoo's words.
-    pub(super) async fn transform(
+    pub(crate) async fn transform(
         &self,
         code: &Code,
         output: &Value,
         context: &Value,
+        evidence: &mut Evidence,
     ) -> Result<Value, String> {
         let shown = match code {
             Code::Inline { text, .. } => format!("[inline transform]: {text}"),
             Code::File { path, .. } => path.display().to_string(),
         };
-        match self.code(code, Purpose::Transform, output, context).await {
+        match self.code(code, Purpose::Transform, output, context, evidence).await {
             Ok(Value::Null) => {
                 Err(format!("Error: Transform function did not return a value\n\n{shown}"))
             }
@@ -116,7 +109,7 @@ impl Answers {
             Err(why) if code.language() == Language::JavaScript => {
                 Err(format!("Error: Transform failed ({shown}): {why}"))
             }
-            Err(why) => Err(why),
+            Err(why) => Err(why.to_string()),
         }
     }
 
@@ -124,16 +117,17 @@ impl Answers {
     ///
     /// # Errors
     /// Says what went wrong in the code.
-    pub(super) async fn variable(
+    pub(crate) async fn variable(
         &self,
         code: &Code,
         name: &str,
         prompt: &str,
         vars: Map<String, Value>,
+        evidence: &mut Evidence,
     ) -> Result<Value, String> {
         let (name, prompt) = (Value::from(name), Value::from(prompt));
         let given = [("varName", &name), ("prompt", &prompt), ("vars", &Value::Object(vars))];
-        let made = self.outside.run(code, "get_var", &given).await?;
+        let made = self.run(code, "get_var", &given, evidence).await.map_err(words)?;
         let shown = match code {
             Code::Inline { text, .. } => text.clone(),
             Code::File { path, .. } => path.display().to_string(),
@@ -156,17 +150,18 @@ impl Answers {
     ///
     /// # Errors
     /// Says what went wrong in the code.
-    pub(super) async fn prompt(
+    pub(crate) async fn prompt(
         &self,
         code: &Code,
         prompt: &Prompt,
         target: &Target,
         vars: &Map<String, Value>,
+        evidence: &mut Evidence,
     ) -> Result<String, String> {
         let config = prompt.config.clone().unwrap_or_else(|| json!({}));
         let provider = json!({"id": target.id, "label": target.label});
         let context = json!({"vars": vars, "provider": provider, "config": config});
-        let made = self.outside.run(code, "", &[("context", &context)]).await?;
+        let made = self.run(code, "", &[("context", &context)], evidence).await.map_err(words)?;
         Ok(match made {
             Value::String(text) => text,
             Value::Object(mut made) => match made.remove("prompt") {
@@ -181,8 +176,14 @@ impl Answers {
     /// `assertScoringFunction`: the code makes the grade.
     ///
     /// # Errors
-    /// Never; a function that fails makes a failing grade, as in promptfoo.
-    pub(super) async fn scoring(&self, code: &Code, grade: Grade, threshold: Option<f64>) -> Grade {
+    /// When the function cannot be run. One that fails makes a failing grade, as in promptfoo.
+    pub(crate) async fn scoring(
+        &self,
+        code: &Code,
+        grade: Grade,
+        threshold: Option<f64>,
+        evidence: &mut Evidence,
+    ) -> Result<Grade, String> {
         let components: Vec<Value> = grade
             .components
             .iter()
@@ -197,7 +198,10 @@ impl Answers {
             .collect();
         let names = json!(grade.named_scores);
         let context = json!({"threshold": threshold, "componentResults": components});
-        let returned = self.code(code, Purpose::Scoring, &names, &context).await;
+        let returned = match self.code(code, Purpose::Scoring, &names, &context, evidence).await {
+            Err(CodeError::Unavailable(why)) => return Err(why),
+            returned => returned.map_err(words),
+        };
         let read = returned.and_then(|value| {
             let pass = value.get("pass").and_then(Value::as_bool);
             let score = value.get("score").and_then(Value::as_f64);
@@ -211,7 +215,7 @@ impl Answers {
                 _ => Err("assertion scoring function must return a GradingResult".to_owned()),
             }
         });
-        match read {
+        Ok(match read {
             Ok((pass, score, reason, named)) => {
                 let named_scores = named.unwrap_or(grade.named_scores);
                 Grade { pass, score, reason, named_scores, ..grade }
@@ -220,10 +224,11 @@ impl Answers {
                 let reason = format!("Scoring function error: {why}");
                 Grade { pass: false, score: 0.0, reason, ..grade }
             }
-        }
+        })
     }
+}
 
-    pub(super) async fn close(&self) {
-        self.outside.close().await;
-    }
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn words(error: CodeError) -> String {
+    error.to_string()
 }

@@ -1,0 +1,211 @@
+//! One round of questions: what is known is looked up, what is not is asked once, and the answers become
+//! evidence.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::future::{join, join_all};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Method};
+use quintain_evidence::answer_record::{AnswerRecord, Cost, KeptAnswer};
+use quintain_evidence::evidence::{Evidence, Extra};
+use quintain_evidence::question::{Answer, Question};
+use serde_json::Value;
+
+use super::{Asker, Respondents};
+use crate::interpreters::Call;
+use crate::web::Request;
+
+/// Why nothing is asked without the world outside.
+fn offline(question: &Question) -> Answer {
+    let whose = match question {
+        Question::Judge(_) => "the judge",
+        Question::Run { .. } => "the interpreter",
+        Question::Post { .. } => "the web service",
+        Question::Call { .. } | Question::Say(_) => "the target",
+        Question::Read(_) => "the file",
+    };
+    let why = format!("the run has no answer of {whose} to this, and `--offline` asks nothing");
+    Answer::Unavailable(why)
+}
+
+/// A question as it is kept.
+struct Shown {
+    key: String,
+    question: Question,
+}
+
+struct Asked {
+    answer: Answer,
+    took: Duration,
+}
+
+impl Asker<'_> {
+    /// The answers, in the order of the questions. Interpreters, web services and models are asked
+    /// concurrently. The target is asked one question after the other, in their order: calls have
+    /// effects, and the number of calls in flight is the user's choice.
+    pub(crate) async fn ask(&self, questions: &[Question], evidence: &mut Evidence) -> Vec<Answer> {
+        let shown: Vec<Option<Shown>> =
+            questions.iter().map(|question| self.shown(question)).collect();
+        let mut answers: Vec<Option<Answer>> = vec![None; questions.len()];
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        let mut open = Vec::new();
+        for (at, shown) in shown.iter().enumerate() {
+            let Some(Shown { key, question }) = shown else {
+                open.push(at);
+                continue;
+            };
+            answers[at] = evidence.answer(key, question);
+            if answers[at].is_none() && *first.entry(key).or_insert(at) == at {
+                open.push(at);
+            }
+        }
+        let asked = self.ask_all(questions, &open).await;
+        for (at, Asked { answer, took }) in open.into_iter().zip(asked) {
+            keep(evidence, &questions[at], shown[at].as_ref(), &answer, took);
+            answers[at] = Some(answer);
+        }
+        let same = |shown: &Option<Shown>| {
+            let at = first.get(shown.as_ref()?.key.as_str())?;
+            answers[*at].clone()
+        };
+        let missing = || Answer::Unavailable("the question was not asked".to_owned());
+        let all = answers.iter().zip(&shown);
+        all.map(|(answer, shown)| answer.clone().or_else(|| same(shown)).unwrap_or_else(missing))
+            .collect()
+    }
+
+    /// One question.
+    pub(crate) async fn ask_one(&self, question: Question, evidence: &mut Evidence) -> Answer {
+        let answers = self.ask(std::slice::from_ref(&question), evidence).await;
+        let missing = || Answer::Unavailable("the question was not asked".to_owned());
+        answers.into_iter().next().unwrap_or_else(missing)
+    }
+
+    /// A question without secrets, with its key; none if it cannot be kept without them.
+    fn shown(&self, question: &Question) -> Option<Shown> {
+        let masked = self.respondents.outside.redactor.masked(question).ok()?.into_owned();
+        Some(Shown { key: masked.key(), question: masked })
+    }
+
+    async fn ask_all(&self, questions: &[Question], open: &[usize]) -> Vec<Asked> {
+        let of_target =
+            |at: &usize| matches!(questions[*at], Question::Call { .. } | Question::Say(_));
+        let target = async {
+            let mut asked = Vec::new();
+            for at in open.iter().copied().filter(of_target) {
+                asked.push((at, timed(self.of_target(&questions[at])).await));
+            }
+            asked
+        };
+        let others = open.iter().copied().filter(|at| !of_target(at)).map(|at| async move {
+            let respondents = self.respondents;
+            // Closed only when the run is over.
+            let _place = respondents.places.acquire().await;
+            (at, timed(respondents.answer(&questions[at])).await)
+        });
+        let (mut asked, others) = join(target, join_all(others)).await;
+        asked.extend(others);
+        asked.sort_by_key(|(at, _)| *at);
+        asked.into_iter().map(|(_, asked)| asked).collect()
+    }
+
+    async fn of_target(&self, question: &Question) -> Answer {
+        if self.respondents.offline {
+            return offline(question);
+        }
+        let Some(target) = self.target else {
+            return Answer::Unavailable("there is no target to call".to_owned());
+        };
+        match question {
+            Question::Call { step, .. } => match target.call(step).await {
+                Ok(exchange) => Answer::Exchange(Box::new(exchange)),
+                Err(why) => Answer::Unavailable(why),
+            },
+            Question::Say(message) => target.say(message).await,
+            other => self.respondents.answer(other).await,
+        }
+    }
+}
+
+impl Respondents {
+    async fn answer(&self, question: &Question) -> Answer {
+        if self.offline {
+            return offline(question);
+        }
+        match question {
+            Question::Judge(_) => Answer::Unavailable("no judge is configured".to_owned()),
+            Question::Run { code, function, arguments } => {
+                let call = Call { code, function, arguments, executable: None };
+                self.outside.interpreters.call(&call).await
+            }
+            Question::Post { url, body } => match self.post(url, body).await {
+                Ok(said) => Answer::Value(said),
+                Err(why) => Answer::Failed(why),
+            },
+            Question::Read(file) => self.snapshots.read(file),
+            Question::Call { .. } | Question::Say(_) => {
+                Answer::Unavailable("there is no target to call".to_owned())
+            }
+        }
+    }
+
+    async fn post(&self, url: &str, body: &Value) -> Result<Value, String> {
+        let url = url.parse().map_err(|_| format!("Failed to parse URL from {url}"))?;
+        let json = HeaderValue::from_static("application/json");
+        let request = Request {
+            method: Method::POST,
+            url,
+            headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]),
+            body: Some(Bytes::from(body.to_string())),
+        };
+        let sent = self.outside.web.send(request, self.outside.webhook_time).await;
+        let reply = sent.map_err(|error| error.to_string())?;
+        if !reply.status.is_success() {
+            return Err(format!("Webhook response status: {}", reply.status.as_u16()));
+        }
+        self.outside.json(&reply.body)
+    }
+}
+
+async fn timed(answer: impl Future<Output = Answer>) -> Asked {
+    let start = Instant::now();
+    let answer = answer.await;
+    Asked { answer, took: start.elapsed() }
+}
+
+/// Makes an answer part of the evidence. A call is evidence in any case; what could not be asked has no
+/// answer to keep.
+fn keep(
+    evidence: &mut Evidence,
+    question: &Question,
+    shown: Option<&Shown>,
+    answer: &Answer,
+    took: Duration,
+) {
+    let mut cost = Cost::default();
+    let answer = match answer {
+        Answer::Value(value) => {
+            cost = Cost::reported_in(value);
+            KeptAnswer::Value(value.clone())
+        }
+        Answer::Reply(reply) => KeptAnswer::Reply(reply.clone()),
+        Answer::Failed(why) => KeptAnswer::Failed(why.clone()),
+        Answer::Exchange(exchange) => {
+            let extra = evidence.extra.len();
+            let step = match question {
+                Question::Call { step, .. } => step.clone(),
+                _ => exchange.step(),
+            };
+            evidence.extra.push(Extra { step, exchange: (**exchange).clone() });
+            cost = Cost::CALL;
+            KeptAnswer::Call { extra }
+        }
+        Answer::Unavailable(_) => return,
+    };
+    if let Some(Shown { key, question }) = shown {
+        let (key, question) = (key.clone(), question.clone());
+        evidence.answers.push(AnswerRecord { key, question, answer, took, cost });
+    }
+}

@@ -1,0 +1,94 @@
+//! Asks what checks, comparisons, conversations and the code of a suite want to know: interpreters, web
+//! services, models, the target, the disk. Every answer becomes evidence, and what the evidence answers
+//! already is not asked again.
+
+mod ask;
+mod pursue;
+mod snapshots;
+mod suite_code;
+#[cfg(test)]
+mod tests;
+
+use futures_util::future::{BoxFuture, FutureExt as _};
+use quintain_evidence::answer_record::KeptAnswer;
+use quintain_evidence::evidence::{Evidence, Exchange};
+use quintain_evidence::probe::Step;
+use quintain_evidence::question::{Answer, Message, Question};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+use crate::outside::Outside;
+pub(crate) use snapshots::{SnapshotWrites, Snapshots};
+pub(crate) use suite_code::{CodeError, Purpose};
+
+/// What is asked when stored evidence is judged again. Calls are never made again: nothing is sent to a
+/// target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AskMode {
+    /// What has no answer yet, and what failed. Files are read as they are now.
+    #[default]
+    Missing,
+    /// Nothing. What has no answer cannot be judged.
+    Nothing,
+    /// Everything.
+    Again,
+}
+
+impl AskMode {
+    /// Leaves the answers in stored evidence that are to be used again. A store that keeps answers in a
+    /// table of its own would add them here.
+    pub(crate) fn keep_answers(self, evidence: &mut Evidence) {
+        evidence.answers.retain(|record| match (self, &record.answer) {
+            (Self::Nothing, _) | (_, KeptAnswer::Call { .. }) => true,
+            (Self::Again, _) | (Self::Missing, KeptAnswer::Failed(_)) => false,
+            (Self::Missing, KeptAnswer::Value(_) | KeptAnswer::Reply(_)) => {
+                !matches!(record.question, Question::Read(_))
+            }
+        });
+    }
+}
+
+/// Everybody that can be asked during a run, whichever case asks.
+pub(crate) struct Respondents {
+    pub(crate) outside: Outside,
+    pub(crate) snapshots: Snapshots,
+    /// Nothing is asked.
+    offline: bool,
+    /// How many questions may be open at the same time.
+    places: Semaphore,
+}
+
+impl Respondents {
+    pub(crate) fn new(outside: Outside, mode: AskMode, concurrency: usize) -> Self {
+        Self {
+            outside,
+            snapshots: Snapshots::default(),
+            offline: mode == AskMode::Nothing,
+            places: Semaphore::new(concurrency.max(1)),
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        self.outside.close().await;
+    }
+}
+
+/// A target that takes further calls or messages.
+pub(crate) trait AskTarget: Sync {
+    /// # Errors
+    /// Why the call cannot be made. What came of a call is in the exchange.
+    fn call<'f>(&'f self, step: &'f Step) -> BoxFuture<'f, Result<Exchange, String>>;
+
+    fn say<'f>(&'f self, _: &'f Message) -> BoxFuture<'f, Answer> {
+        async { Answer::Unavailable("the target has no conversations".to_owned()) }.boxed()
+    }
+}
+
+/// Asks for one case.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker<'a> {
+    pub(crate) respondents: &'a Respondents,
+    /// None if several targets are compared.
+    pub(crate) target: Option<&'a dyn AskTarget>,
+}

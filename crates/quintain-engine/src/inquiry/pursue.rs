@@ -1,0 +1,52 @@
+//! Pursues inquiries round by round until each of them is done.
+
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::inquiry::{Inquiry, Next, Rounds};
+use quintain_evidence::question::Question;
+
+use super::Asker;
+
+impl Asker<'_> {
+    /// The outcomes, in the order of the inquiries. The questions that all of them have in a round are
+    /// asked together, each of them once.
+    pub(crate) async fn pursue<I: Inquiry>(
+        &self,
+        inquiries: &[I],
+        evidence: &mut Evidence,
+    ) -> Vec<I::Outcome> {
+        let mut pursued: Vec<(Rounds, Option<I::Outcome>)> =
+            inquiries.iter().map(|_| (Rounds::default(), None)).collect();
+        loop {
+            let mut asking = Vec::new();
+            let mut questions: Vec<Question> = Vec::new();
+            for (inquiry, (rounds, outcome)) in inquiries.iter().zip(&mut pursued) {
+                if outcome.is_some() {
+                    continue;
+                }
+                match inquiry.next(evidence, rounds) {
+                    Next::Done(done) => *outcome = Some(done),
+                    Next::Ask(_) if rounds.len() >= inquiry.max_rounds() => {
+                        *outcome = Some(inquiry.unfinished());
+                    }
+                    Next::Ask(asked) => {
+                        asking.push((rounds, asked.len()));
+                        questions.extend(asked);
+                    }
+                }
+            }
+            if asking.is_empty() {
+                break;
+            }
+            let answers = self.ask(&questions, evidence).await;
+            let (mut questions, mut answers) = (questions.into_iter(), answers.into_iter());
+            for (rounds, count) in asking {
+                let asked = questions.by_ref().take(count).collect();
+                rounds.push(asked, answers.by_ref().take(count).collect());
+            }
+        }
+        let outcomes = inquiries.iter().zip(pursued);
+        outcomes
+            .map(|(inquiry, (_, outcome))| outcome.unwrap_or_else(|| inquiry.unfinished()))
+            .collect()
+    }
+}
