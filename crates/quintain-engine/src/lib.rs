@@ -18,7 +18,8 @@ mod targets;
 mod web;
 pub mod world;
 
-pub use files::Disk;
+pub use files::{AllowedFiles, Disk};
+pub use jobs::{Access, Denied, Policy};
 pub use sessions::{OpenError, RouteError, Sessions};
 pub use store::{Store, StoreError};
 pub use world::World;

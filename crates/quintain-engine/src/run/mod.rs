@@ -157,7 +157,7 @@ pub async fn execute(
             pace: Pace::new(job.settings.rate),
             answers: Answers::new(job),
             hasty: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
-            snapshots: Snapshots::default(),
+            snapshots: Snapshots::new(job.world.policy.clone()),
         };
         listen(Event::Phase(Phase::Probe));
         let outcome = floor.run(&mut stop, store, listen, started).await;

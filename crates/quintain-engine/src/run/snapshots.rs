@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use quintain_evidence::kept_file::KeptFile;
 use quintain_evidence::question::Answer;
@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::Settings;
 use crate::confined::{self, Folder};
+use crate::jobs::Policy;
 
 /// Larger files are a mistake.
 const MAX_BYTES: u64 = 256 << 20;
@@ -21,6 +22,7 @@ const MAX_BYTES: u64 = 256 << 20;
 #[derive(Default)]
 pub(super) struct Snapshots {
     files: Mutex<HashMap<KeptFile, Snapshot>>,
+    policy: Arc<Policy>,
 }
 
 #[derive(Default)]
@@ -32,8 +34,15 @@ struct Snapshot {
 }
 
 impl Snapshots {
+    pub(super) fn new(policy: Arc<Policy>) -> Self {
+        Self { files: Mutex::default(), policy }
+    }
+
     /// The text of a file; null if there is none.
     pub(super) fn read(&self, kept: &KeptFile) -> Answer {
+        if let Err(denied) = self.policy.file(&kept.full()) {
+            return Answer::Failed(denied.to_string());
+        }
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let file = files.entry(kept.clone()).or_default();
         file.before.get_or_insert_with(|| read(kept)).clone()
@@ -52,6 +61,9 @@ impl Snapshots {
             return verdict;
         }
         let Proposal { file: kept, text, .. } = proposal;
+        if let Err(denied) = self.policy.file(&kept.full()) {
+            return Verdict::error(denied.to_string());
+        }
         let shown = kept.full().display().to_string();
         // The answers of a stored run are masked already.
         if redactor.text(&text) != text || text.contains(MASK) {

@@ -58,7 +58,8 @@ impl Http {
     }
 
     pub(crate) async fn get(&self, url: &Url, timeout: Duration) -> Result<Answer, AuthError> {
-        let request = self.client.request(Method::GET, url.clone()).header(ACCEPT, "application/json");
+        let request =
+            self.client.request(Method::GET, url.clone()).header(ACCEPT, "application/json");
         self.within(request, url, timeout.min(self.timeout)).await
     }
 
