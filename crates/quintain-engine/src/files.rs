@@ -15,8 +15,9 @@ use serde_json::Value;
 use walkdir::WalkDir;
 
 use crate::interpreters::{Call, Interpreters};
-use crate::jobs::{Commands, Policy};
 use crate::outside::value;
+use crate::policy::{Commands, Policy};
+use crate::world::World;
 
 /// Larger files are a mistake.
 const MAX_BYTES: u64 = 256 << 20;
@@ -86,10 +87,12 @@ pub struct AllowedFiles {
     commands: Commands,
 }
 
-impl AllowedFiles {
-    pub(crate) fn new(files: Arc<dyn Files>, policy: Arc<Policy>, commands: Commands) -> Self {
-        Self { files, policy, commands }
+/// The files of a suite, as far as the policy of the run names them.
+pub fn allowed(world: &World, files: Arc<dyn Files>) -> Arc<dyn Files> {
+    if *world.policy == Policy::everything() {
+        return files;
     }
+    Arc::new(AllowedFiles { files, policy: world.policy.clone(), commands: world.commands() })
 }
 
 impl Files for AllowedFiles {

@@ -15,7 +15,7 @@ use quintain_suite::suite::Consent;
 use serde_json::{Value, json};
 use worker::{Failure, Worker};
 
-use crate::jobs::Commands;
+use crate::policy::Commands;
 use crate::process::{Argument, Program};
 
 const PYTHON: &str = include_str!("interpreters/bootstrap.py");

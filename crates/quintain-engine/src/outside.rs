@@ -13,7 +13,7 @@ use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
 use crate::interpreters::{Call, Interpreters};
-use crate::jobs::{Commands, Policy};
+use crate::policy::{Commands, Policy};
 use crate::web::Web;
 use crate::world::World;
 

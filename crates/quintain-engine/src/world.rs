@@ -5,13 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quintain_suite::suite::Files;
 use quintain_wire::frame::{Recorder, Recording};
 use quintain_wire::limits::Limits;
 use quintain_wire::redact::Redactor;
 
-use crate::files::AllowedFiles;
-use crate::jobs::{Commands, Policy};
+use crate::policy::{Commands, Policy};
 
 /// The surroundings of a run.
 #[derive(Clone, Default)]
@@ -67,13 +65,5 @@ impl World {
         let search = self.search.clone().or_else(|| self.env.get("PATH").cloned());
         let env = Arc::new(policy.environment(&self.env));
         Self { policy, env, search, ..self.clone() }
-    }
-
-    /// The files of a suite, as far as the policy names them.
-    pub fn files(&self, disk: Arc<dyn Files>) -> Arc<dyn Files> {
-        if *self.policy == Policy::everything() {
-            return disk;
-        }
-        Arc::new(AllowedFiles::new(disk, self.policy.clone(), self.commands()))
     }
 }

@@ -1,23 +1,19 @@
 //! The one door of the engine: an owned [`RunRequest`] is prepared, started and answered with a [`RunHandle`]. The
 //! command line, and whoever else wants a run, is a client of it. Nothing is shared between two jobs but the store.
 
-mod commands;
 mod eval;
 mod events;
 mod handle;
 mod listener;
-mod policy;
 mod prepare;
 mod redteam;
 mod request;
 mod target;
 
-pub(crate) use commands::Commands;
 pub use eval::Choices;
 pub use events::{Cancel, Level};
 pub use handle::{Outcome, RunError, RunHandle};
 pub use listener::Listener;
-pub use policy::{Access, Denied, Policy};
 pub use prepare::{Jobs, Notice, Opened, Prepared, Refusal, SubmitError, load_suite};
 pub use redteam::{
     chosen_target, config, orders_of, quoted, reproduce, reproduced_by, target_label,

@@ -13,7 +13,9 @@ use quintain_wire::redact::Redactor;
 use super::handle::{RunError, RunHandle};
 use super::listener::Live;
 use super::request::{RunRequest, Work};
-use super::{Policy, eval, redteam};
+use super::{eval, redteam};
+use crate::files::allowed;
+use crate::policy::Policy;
 use crate::secrets::{learn, learn_launch};
 use crate::store::{NewRun, Run, RunKind, RunState, Store, StoreError, SuiteText, Writer};
 use crate::world::World;
@@ -122,7 +124,7 @@ impl Jobs {
     #[must_use]
     pub fn under(&self, policy: Arc<Policy>) -> Self {
         let world = self.world.under(policy);
-        let files = world.files(self.files.clone());
+        let files = allowed(&world, self.files.clone());
         Self { world, files, ..self.clone() }
     }
 

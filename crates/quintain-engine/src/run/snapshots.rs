@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::Settings;
 use crate::confined::{self, Folder};
-use crate::jobs::Policy;
+use crate::policy::Policy;
 
 /// Larger files are a mistake.
 const MAX_BYTES: u64 = 256 << 20;

@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use url::{ParseError, Url};
 
 use super::{OpenError, credentials};
-use crate::jobs::Denied;
+use crate::policy::Denied;
 use crate::secrets::learn_launch;
 use crate::world::World;
 

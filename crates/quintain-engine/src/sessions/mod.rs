@@ -26,7 +26,7 @@ pub use link::Link;
 pub use route::RouteError;
 
 use crate::exchange::{exchange, notice};
-use crate::jobs::Denied;
+use crate::policy::Denied;
 use crate::world::World;
 
 /// What the protocol's own SDKs wait for an answer.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quintain_engine::run::{Job, Settings, execute};
-use quintain_engine::{Disk, Policy, World};
+use quintain_engine::{Disk, Policy, World, allowed};
 use quintain_evidence::event::RunInfo;
 use quintain_suite::plan::{Selection, plan};
-use quintain_suite::suite::{Consent, Loaded, Purpose, SuiteFile, TargetKind};
+use quintain_suite::suite::{Consent, Loaded, Purpose, SuiteFile, TargetKind, load};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -111,12 +111,8 @@ impl Bench {
         // Servers inherit it without being asked.
         env.insert("TZ".to_owned(), VARIABLE.to_owned());
         let state_dir = Some(self.root.join("state"));
-        World {
-            env: Arc::new(env),
-            state_dir,
-            policy: Arc::new(policy.clone()),
-            ..World::default()
-        }
+        let world = World { env: Arc::new(env), state_dir, ..World::default() };
+        world.under(Arc::new(policy.clone()))
     }
 
     fn load(&self, suite: &Value, world: &World) -> Loaded {
@@ -125,7 +121,8 @@ impl Bench {
             text: suite.to_string().into(),
             base_dir: self.root.clone(),
         };
-        world.load(vec![file], Arc::new(Disk), Purpose::Run(Consent::of_the_user()))
+        let purpose = Purpose::Run(Consent::of_the_user());
+        load(vec![file], &world.env, allowed(world, Arc::new(Disk)), purpose)
     }
 
     /// The kinds of the targets of a suite.

@@ -2,6 +2,8 @@
 //! decides; whoever opens something asks first. A program that is named can do whatever the user of this process
 //! can, so a policy for strangers names none.
 
+mod commands;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -9,6 +11,8 @@ use std::path::{Component, Path, PathBuf};
 use quintain_evidence::code::Language;
 use quintain_wire::destination::{Destination, Destinations, NotAllowed};
 use serde::{Deserialize, Serialize};
+
+pub(crate) use commands::Commands;
 
 /// How much of one kind may be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
