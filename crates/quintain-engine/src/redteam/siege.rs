@@ -78,7 +78,8 @@ impl Siege {
         };
         let search = campaign.world.variable("PATH").cloned().unwrap_or_default();
         // They stand before other programs, and a restricted run does not change which program is found.
-        let shims = planted.as_ref().filter(|_| policy.commands.is_everything());
+        let finds_all = policy.commands.is_everything() && policy.variable("PATH").is_ok();
+        let shims = planted.as_ref().filter(|_| finds_all);
         let shims = shims.and_then(|planted| Shims::write(&planted.ground.root, &search).ok());
         let mut env_canary = None;
         if let Some(shims) = &shims {
