@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use globset::GlobBuilder;
-use quintain_evidence::code::Code;
+use quintain_evidence::code::{Code, Language};
 use quintain_evidence::static_finding::SurfaceInspection;
 use quintain_redteam::attacks::inspections;
 use quintain_suite::suite::{Consent, Files};
@@ -15,6 +16,8 @@ use walkdir::WalkDir;
 
 use crate::interpreters::{Call, Interpreters};
 use crate::outside::value;
+use crate::policy::{Commands, Policy};
+use crate::world::World;
 
 /// Larger files are a mistake.
 const MAX_BYTES: u64 = 256 << 20;
@@ -69,25 +72,88 @@ impl Files for Disk {
         env: &BTreeMap<String, String>,
     ) -> Result<Value, String> {
         let call = Call { code, function, arguments, executable: None };
-        let work = async {
-            let interpreters = Interpreters::new(consent, env.clone(), SCRIPT_TIME, SCRIPT_BYTES);
-            let answer = interpreters.call(&call).await;
-            interpreters.close().await;
-            value(answer)
-        };
-        // Whoever loads a suite may run in a runtime already, hence a thread of its own.
-        std::thread::scope(|scope| {
-            let thread = scope.spawn(|| {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                runtime.map_err(|error| error.to_string())?.block_on(work)
-            });
-            thread.join().unwrap_or_else(|_| Err("the interpreter could not be asked".to_owned()))
-        })
+        run(consent, &call, env, Commands::default())
     }
 
     fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
         inspections()
     }
+}
+
+/// The files that a policy names. Others are refused whether they exist or not, and patterns find none of them.
+pub struct AllowedFiles {
+    files: Arc<dyn Files>,
+    policy: Arc<Policy>,
+    commands: Commands,
+}
+
+/// The files of a suite, as far as the policy of the run names them.
+pub fn allowed(world: &World, files: Arc<dyn Files>) -> Arc<dyn Files> {
+    if *world.policy == Policy::everything() {
+        return files;
+    }
+    Arc::new(AllowedFiles { files, policy: world.policy.clone(), commands: world.commands() })
+}
+
+impl Files for AllowedFiles {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.files.read(&self.policy.file(path)?)
+    }
+
+    fn matching(&self, pattern: &Path) -> io::Result<Vec<PathBuf>> {
+        // The walk starts there, and its names are nobody's business either.
+        self.policy.file(&split(pattern).0)?;
+        let mut found = self.files.matching(pattern)?;
+        found.retain(|path| self.policy.file(path).is_ok());
+        Ok(found)
+    }
+
+    fn may_run(&self, language: Language) -> Result<(), String> {
+        self.policy.interpreter(language).map_err(|denied| denied.to_string())
+    }
+
+    fn may_see(&self, variable: &str) -> Result<(), String> {
+        self.policy.variable(variable).map_err(|denied| denied.to_string())
+    }
+
+    fn run(
+        &self,
+        consent: Consent,
+        code: &Code,
+        function: &str,
+        arguments: &[Value],
+        env: &BTreeMap<String, String>,
+    ) -> Result<Value, String> {
+        let call = Call { code, function, arguments, executable: None };
+        run(consent, &call, env, self.commands.clone())
+    }
+
+    fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
+        self.files.inspections()
+    }
+}
+
+fn run(
+    consent: Consent,
+    call: &Call<'_>,
+    env: &BTreeMap<String, String>,
+    commands: Commands,
+) -> Result<Value, String> {
+    let work = async {
+        let interpreters =
+            Interpreters::new(consent, env.clone(), SCRIPT_TIME, SCRIPT_BYTES, commands);
+        let answer = interpreters.call(call).await;
+        interpreters.close().await;
+        value(answer)
+    };
+    // Whoever loads a suite may run in a runtime already, hence a thread of its own.
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.map_err(|error| error.to_string())?.block_on(work)
+        });
+        thread.join().unwrap_or_else(|_| Err("the interpreter could not be asked".to_owned()))
+    })
 }
 
 /// The folder that a pattern starts from, and how deep below it may lead.

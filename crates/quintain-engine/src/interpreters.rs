@@ -15,6 +15,7 @@ use quintain_suite::suite::Consent;
 use serde_json::{Value, json};
 use worker::{Failure, Worker};
 
+use crate::policy::Commands;
 use crate::process::{Argument, Program};
 
 const PYTHON: &str = include_str!("interpreters/bootstrap.py");
@@ -27,6 +28,8 @@ pub(crate) struct Interpreters {
     time: Duration,
     /// How long an answer may be.
     limit: usize,
+    /// Decides which of them may be started.
+    commands: Commands,
     idle: Mutex<HashMap<Kind, Vec<Worker>>>,
 }
 
@@ -50,8 +53,9 @@ impl Interpreters {
         env: BTreeMap<String, String>,
         time: Duration,
         limit: usize,
+        commands: Commands,
     ) -> Self {
-        Self { env, time, limit, idle: Mutex::default() }
+        Self { env, time, limit, commands, idle: Mutex::default() }
     }
 
     /// Calls a function. What it raises is an answer too.
@@ -121,7 +125,10 @@ impl Interpreters {
         let mut why = io::Error::from(io::ErrorKind::NotFound);
         for command in commands {
             let args = args.map(Argument::written).to_vec();
-            let program = Program { command: command.into(), args, env: env.clone(), cwd: None };
+            let (is_chosen, variables) = (chosen.is_some(), self.env.keys());
+            let found = self.commands.interpreter(*language, command, is_chosen, variables);
+            let command = found.map_err(|denied| denied.to_string())?;
+            let program = Program { command, args, env: env.clone(), cwd: None };
             match Worker::start(&program) {
                 Ok(worker) => return Ok(worker),
                 Err(error) => why = error,

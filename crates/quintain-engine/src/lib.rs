@@ -9,6 +9,7 @@ pub mod jobs;
 pub mod masked;
 mod outside;
 pub mod planted;
+pub mod policy;
 mod process;
 pub mod redteam;
 pub mod run;
@@ -19,7 +20,8 @@ mod targets;
 mod web;
 pub mod world;
 
-pub use files::Disk;
+pub use files::{AllowedFiles, Disk, allowed};
+pub use policy::{Access, Denied, Policy};
 pub use sessions::{OpenError, RouteError, Sessions};
 pub use store::{Store, StoreError};
 pub use world::World;

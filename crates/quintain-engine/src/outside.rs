@@ -1,6 +1,7 @@
 //! What code and targets of the user are run with: interpreters, the web, the environment.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use quintain_evidence::code::{Code, Language};
@@ -12,6 +13,7 @@ use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
 use crate::interpreters::{Call, Interpreters};
+use crate::policy::{Commands, Policy};
 use crate::web::Web;
 use crate::world::World;
 
@@ -25,6 +27,8 @@ pub(crate) struct Outside {
     pub(crate) host: Host,
     pub(crate) interpreters: Interpreters,
     pub(crate) web: Web,
+    pub(crate) commands: Commands,
+    policy: Arc<Policy>,
     /// Knows every secret of the run.
     pub(crate) redactor: Redactor,
     /// How long a request, a command or a call may take.
@@ -43,9 +47,11 @@ impl Outside {
         let webhook_time = millis(&env, "WEBHOOK_TIMEOUT").unwrap_or(WEBHOOK_TIME);
         let limit = world.limits.message_bytes;
         Self {
-            interpreters: Interpreters::new(consent, env.clone(), time, limit),
+            interpreters: Interpreters::new(consent, env.clone(), time, limit, world.commands()),
             host: Host { env, ..Host::default() },
-            web: Web::new(limit),
+            web: Web::new(limit, world.policy.destinations()),
+            commands: world.commands(),
+            policy: world.policy.clone(),
             redactor: world.redactor.clone(),
             time,
             webhook_time,
@@ -83,6 +89,7 @@ impl Outside {
         arguments: &[(&str, &Value)],
     ) -> Result<Value, String> {
         if code.language() == Language::JavaScript {
+            self.policy.interpreter(Language::JavaScript).map_err(|denied| denied.to_string())?;
             let made = code.script().run(arguments, &self.host);
             return made.map_err(|error| match error {
                 ScriptError::Thrown { message, .. } => message,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
-use quintain_wire::net;
-use reqwest::Client;
+use quintain_wire::destination::{Destinations, NotAllowed};
+use quintain_wire::net::{self, Client, SendError};
 use url::Url;
 
 /// Redirects that are followed, as far as they stay at the same origin.
@@ -18,6 +18,8 @@ pub(crate) struct Web {
     world: Mutex<Option<Client>>,
     /// How long a body may be.
     limit: usize,
+    /// Where requests may go.
+    destinations: Destinations,
 }
 
 #[derive(Debug, Clone)]
@@ -39,6 +41,8 @@ pub(crate) struct Reply {
 pub(crate) enum WebError {
     #[error("Request timed out after {} ms", after.as_millis())]
     TimedOut { after: Duration },
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
     #[error("cannot reach {place}: {why}")]
     Lost { place: String, why: String },
     #[error("{0}")]
@@ -46,8 +50,8 @@ pub(crate) enum WebError {
 }
 
 impl Web {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { local: Mutex::default(), world: Mutex::default(), limit }
+    pub(crate) fn new(limit: usize, destinations: Destinations) -> Self {
+        Self { local: Mutex::default(), world: Mutex::default(), limit, destinations }
     }
 
     /// Sends a request and reads its answer, whatever the status. Redirects to other origins are
@@ -70,12 +74,10 @@ impl Web {
         time: Duration,
     ) -> Result<Result<reqwest::Response, Reply>, WebError> {
         let place = request.url.origin().ascii_serialization();
-        let lost = |error: reqwest::Error| WebError::Lost {
-            place: place.clone(),
-            why: net::chain(&error.without_url()),
-        };
+        let lost = |error| unsent(&place, error);
         let client = self.client(&request.url, time).map_err(lost)?;
-        let sending = client.request(request.method, request.url).headers(request.headers).send();
+        let sending = client.request(request.method, request.url).headers(request.headers);
+        let sending = client.send(sending);
         let response = match tokio::time::timeout(time, sending).await {
             Ok(response) => response.map_err(lost)?,
             Err(_) => return Err(WebError::TimedOut { after: time }),
@@ -91,10 +93,7 @@ impl Web {
 
     async fn follow(&self, mut request: Request, time: Duration) -> Result<Reply, WebError> {
         let place = request.url.origin().ascii_serialization();
-        let lost = |error: reqwest::Error| WebError::Lost {
-            place: place.clone(),
-            why: net::chain(&error.without_url()),
-        };
+        let lost = |error| unsent(&place, error);
         for _ in 0..MAX_REDIRECTS {
             let client = self.client(&request.url, time).map_err(lost)?;
             let Request { method, url, headers, body } = request.clone();
@@ -102,7 +101,7 @@ impl Web {
             if let Some(body) = body {
                 sending = sending.body(body);
             }
-            let response = sending.send().await.map_err(lost)?;
+            let response = client.send(sending).await.map_err(lost)?;
             let (status, headers) = (response.status(), response.headers().clone());
             let Some(next) = elsewhere(&request.url, status, &headers) else {
                 let body = net::bounded_body(response, self.limit).await?;
@@ -119,15 +118,22 @@ impl Web {
         Err(WebError::Lost { place, why: "there are too many redirects".to_owned() })
     }
 
-    fn client(&self, to: &Url, time: Duration) -> reqwest::Result<Client> {
+    fn client(&self, to: &Url, time: Duration) -> Result<Client, SendError> {
         let slot = if net::is_loopback(to) { &self.local } else { &self.world };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = &*slot {
             return Ok(client.clone());
         }
-        let client = net::client(time, to)?;
+        let client = Client::new(time, to, &self.destinations)?;
         *slot = Some(client.clone());
         Ok(client)
+    }
+}
+
+fn unsent(place: &str, error: SendError) -> WebError {
+    match error {
+        SendError::NotAllowed(error) => error.into(),
+        SendError::Failed(_) => WebError::Lost { place: place.to_owned(), why: error.to_string() },
     }
 }
 

@@ -39,6 +39,22 @@ pub trait Files: Send + Sync {
         Err("no interpreter is at hand".to_owned())
     }
 
+    /// Whether code in a language may run at all, wherever a suite contains it.
+    ///
+    /// # Errors
+    /// Says why not.
+    fn may_run(&self, _language: Language) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Whether a variable of the environment may be seen.
+    ///
+    /// # Errors
+    /// Says why not.
+    fn may_see(&self, _variable: &str) -> Result<(), String> {
+        Ok(())
+    }
+
     /// What can look at the lists of a server. Handed in, since nothing here knows attacks.
     fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
         &[]
@@ -84,6 +100,7 @@ impl FileValue {
         let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
         let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
         if let Some(language) = language_of(suffix) {
+            files.may_run(language)?;
             let function = function.map(str::to_owned);
             return Ok(Self::Code(Code::File { language, path, text, function }));
         }
@@ -127,6 +144,19 @@ fn yaml(name: &str, text: String) -> Result<Value, String> {
     }
 }
 
+/// Whether code that stands in the suite itself may run. If not, that is reported.
+pub(crate) fn may_run(
+    language: Language,
+    node: &Node,
+    files: &dyn Files,
+    dx: &mut Diagnostics,
+) -> bool {
+    let Err(why) = files.may_run(language) else { return true };
+    let title = "this code cannot be used";
+    dx.push(Diagnostic::error("config::not-allowed", title).at(node.span, why));
+    false
+}
+
 /// Code as a suite writes it: inline JavaScript or `file://path[:function]`.
 pub(crate) fn code(
     name: &str,
@@ -140,7 +170,9 @@ pub(crate) fn code(
         return None;
     };
     let Some(reference) = text.strip_prefix("file://") else {
-        return Some(Code::Inline { language: Language::JavaScript, text: text.to_owned() });
+        let language = Language::JavaScript;
+        let code = Code::Inline { language, text: text.to_owned() };
+        return may_run(language, node, files, dx).then_some(code);
     };
     let why = match FileValue::read(reference, base_dir, files) {
         Ok(FileValue::Code(code)) => return Some(code),

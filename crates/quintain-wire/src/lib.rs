@@ -5,6 +5,7 @@
 
 pub mod auth;
 pub mod connect;
+pub mod destination;
 pub mod era;
 pub mod frame;
 pub mod limits;

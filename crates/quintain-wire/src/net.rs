@@ -1,10 +1,13 @@
-//! The one HTTP client of the crate: no redirects followed, no idle surprises, bounded bodies.
+//! The one HTTP client of all rooms: no redirects followed, no idle surprises, bounded bodies, and no request to
+//! where it may not go.
 
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::{Client, ClientBuilder, Response, redirect};
+use reqwest::{ClientBuilder, Request, RequestBuilder, Response, redirect};
 use url::{Host, Url};
+
+use crate::destination::{Destinations, NotAllowed};
 
 /// Why a body could not be read to its end.
 #[derive(Debug, thiserror::Error)]
@@ -20,18 +23,79 @@ pub enum BodyError {
     Broken(#[from] reqwest::Error),
 }
 
-/// A client that never follows a redirect: whether credentials may go along is the caller's decision.
-///
-/// # Errors
-/// When the TLS back end cannot be set up.
-pub fn client(connect_timeout: Duration, to: &Url) -> reqwest::Result<Client> {
-    builder(connect_timeout, to).build()
+/// Why a request has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// It may not go there, and nothing was sent.
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
+    /// The connection failed.
+    #[error("{}", chain(.0))]
+    Failed(reqwest::Error),
 }
 
-/// [`client`], before it is built.
+impl From<reqwest::Error> for SendError {
+    fn from(error: reqwest::Error) -> Self {
+        // Queries and user names can hold credentials.
+        Self::Failed(error.without_url())
+    }
+}
+
+/// A client that never follows a redirect: whether credentials may go along is the caller's decision. Every
+/// request is checked, so whoever follows a redirect is checked for each hop.
+#[derive(Debug, Clone)]
+pub struct Client {
+    inner: reqwest::Client,
+    destinations: Destinations,
+}
+
+impl Client {
+    /// A client for `to` that reaches only the given destinations.
+    ///
+    /// # Errors
+    /// When the TLS back end cannot be set up.
+    pub fn new(
+        connect_timeout: Duration,
+        to: &Url,
+        destinations: &Destinations,
+    ) -> reqwest::Result<Self> {
+        Self::build(builder(connect_timeout, to), destinations)
+    }
+
+    pub(crate) fn build(
+        builder: ClientBuilder,
+        destinations: &Destinations,
+    ) -> reqwest::Result<Self> {
+        Ok(Self { inner: builder.build()?, destinations: destinations.clone() })
+    }
+
+    /// A request to be completed and handed to [`Self::send`].
+    pub fn request(&self, method: http::Method, url: Url) -> RequestBuilder {
+        self.inner.request(method, url)
+    }
+
+    /// Sends what [`Self::request`] began.
+    ///
+    /// # Errors
+    /// When it may not go there, or gets no answer.
+    pub async fn send(&self, request: RequestBuilder) -> Result<Response, SendError> {
+        self.execute(request.build()?).await
+    }
+
+    /// Sends a request.
+    ///
+    /// # Errors
+    /// When it may not go there, or gets no answer.
+    pub async fn execute(&self, request: Request) -> Result<Response, SendError> {
+        self.destinations.check(request.url())?;
+        Ok(self.inner.execute(request).await?)
+    }
+}
+
+/// What every client is built of.
 pub(crate) fn builder(connect_timeout: Duration, to: &Url) -> ClientBuilder {
     install_tls_provider();
-    let mut builder = Client::builder();
+    let mut builder = reqwest::Client::builder();
     if is_loopback(to) {
         // A proxy of the environment is for the world outside, and may not reach this machine.
         builder = builder.no_proxy();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use quintain_evidence::kept_file::KeptFile;
 use quintain_evidence::question::Answer;
@@ -12,6 +12,7 @@ use quintain_wire::redact::{MASK, Redactor};
 use serde_json::Value;
 
 use crate::confined::{self, Folder};
+use crate::policy::Policy;
 
 /// Larger files are a mistake.
 const MAX_BYTES: u64 = 256 << 20;
@@ -20,6 +21,7 @@ const MAX_BYTES: u64 = 256 << 20;
 #[derive(Default)]
 pub(crate) struct Snapshots {
     files: Mutex<HashMap<KeptFile, Snapshot>>,
+    policy: Arc<Policy>,
 }
 
 /// Which snapshots a run may write.
@@ -38,8 +40,15 @@ struct Snapshot {
 }
 
 impl Snapshots {
+    pub(super) fn new(policy: Arc<Policy>) -> Self {
+        Self { files: Mutex::default(), policy }
+    }
+
     /// The text of a file; null if there is none.
     pub(crate) fn read(&self, kept: &KeptFile) -> Answer {
+        if let Err(denied) = self.policy.file(&kept.full()) {
+            return Answer::Failed(denied.to_string());
+        }
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let file = files.entry(kept.clone()).or_default();
         file.before.get_or_insert_with(|| read(kept)).clone()
@@ -64,6 +73,9 @@ impl Snapshots {
             return verdict;
         }
         let Proposal { file: kept, text, .. } = proposal;
+        if let Err(denied) = self.policy.file(&kept.full()) {
+            return Verdict::error(denied.to_string());
+        }
         let shown = kept.full().display().to_string();
         // The answers of a stored run are masked already.
         if redactor.text(&text) != text || text.contains(MASK) {

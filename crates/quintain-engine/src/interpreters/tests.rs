@@ -4,7 +4,13 @@ use std::path::Path;
 use super::*;
 
 fn interpreters(time: Duration) -> Interpreters {
-    Interpreters::new(Consent::of_the_user(), std::env::vars().collect(), time, 1 << 20)
+    Interpreters::new(
+        Consent::of_the_user(),
+        std::env::vars().collect(),
+        time,
+        1 << 20,
+        Commands::default(),
+    )
 }
 
 fn file(folder: &Path, name: &str, text: &str, function: Option<&str>) -> Code {

@@ -14,6 +14,8 @@ use super::handle::{RunError, RunHandle};
 use super::listener::Live;
 use super::request::{RunRequest, Work};
 use super::{eval, redteam};
+use crate::files::allowed;
+use crate::policy::Policy;
 use crate::secrets::{learn, learn_launch};
 use crate::store::{NewRun, Run, RunKind, RunState, Store, StoreError, SuiteText, Writer};
 use crate::world::World;
@@ -118,6 +120,14 @@ impl Jobs {
         Self { world, files, store, live: Live::default() }
     }
 
+    /// The same under a policy: suites are read with the files and variables that it names.
+    #[must_use]
+    pub fn under(&self, policy: Arc<Policy>) -> Self {
+        let world = self.world.under(policy);
+        let files = allowed(&world, self.files.clone());
+        Self { world, files, ..self.clone() }
+    }
+
     /// Reads and plans what a request asks for.
     ///
     /// # Errors
@@ -128,11 +138,12 @@ impl Jobs {
         notify: &mut dyn FnMut(Notice<'_>),
     ) -> Result<Prepared, Refusal> {
         let RunRequest { work, .. } = &request;
+        let jobs = self.under(self.world.policy.clone());
         match work {
-            Work::Eval(work) => eval::prepare(self, &request, work, notify).await,
-            Work::Rejudge(work) => eval::prepare_again(self, &request, work, notify).await,
-            Work::Redteam(work) => redteam::prepare(self, &request, work, notify).await,
-            Work::Replay(work) => redteam::prepare_replay(self, &request, work, notify),
+            Work::Eval(work) => eval::prepare(&jobs, &request, work, notify).await,
+            Work::Rejudge(work) => eval::prepare_again(&jobs, &request, work, notify).await,
+            Work::Redteam(work) => redteam::prepare(&jobs, &request, work, notify).await,
+            Work::Replay(work) => redteam::prepare_replay(&jobs, &request, work, notify),
         }
     }
 

@@ -38,9 +38,10 @@ struct State {
 }
 
 impl Gate {
-    pub(super) fn new(policy: Destructive, time: Option<Duration>) -> Self {
+    /// `starts` is whether a process of ours may be started.
+    pub(super) fn new(policy: Destructive, time: Option<Duration>, starts: bool) -> Self {
         let life = time.map_or(LIFE, |time| time + Duration::from_mins(1));
-        let own = Own::new(life);
+        let own = Own::new(Some(life).filter(|_| starts));
         Self { policy, state: Mutex::new(State { own, ..State::default() }) }
     }
 
@@ -260,7 +261,7 @@ mod tests {
     use super::*;
 
     fn gate(policy: Destructive) -> Gate {
-        let gate = Gate::new(policy, Some(Duration::from_secs(1)));
+        let gate = Gate::new(policy, Some(Duration::from_secs(1)), true);
         let kill = json!({"name": "kill_process", "annotations": {"readOnlyHint": true},
             "inputSchema": {"properties": {"pid": {"type": "integer", "default": 1}}}});
         let tools =

@@ -61,11 +61,12 @@ pub(super) struct Planted {
 }
 
 impl Planted {
-    /// Prepares the ground for a target that is confined to these folders.
+    /// Prepares the ground for a target that is confined to these folders; `git` is whether that may be used.
     pub(super) fn new(
         roots: &[PathBuf],
         key: &MarkKey,
         state_dir: Option<&Path>,
+        git: bool,
     ) -> io::Result<Self> {
         let mut marks = key.marks("ground");
         let (name, text, mark) = (marks.mark(), marks.mark(), marks.mark());
@@ -79,7 +80,7 @@ impl Planted {
         journal.sync()?;
         create_private_folder(&root)?;
         let mut planted = Self {
-            ground: filled(root, &text)?,
+            ground: filled(root, &text, git)?,
             journal,
             mark,
             state_dir: state_dir.and_then(|folder| folder.canonicalize().ok()),
@@ -257,7 +258,7 @@ impl Drop for Planted {
 }
 
 /// The folder of a run with its canaries. Nobody else knows of it yet.
-fn filled(root: PathBuf, mark: &Nonce) -> io::Result<CanaryFiles> {
+fn filled(root: PathBuf, mark: &Nonce, git: bool) -> io::Result<CanaryFiles> {
     let drop = root.join("drop");
     create_private_folder(&drop)?;
     let canary = root.join("canary.txt");
@@ -269,7 +270,7 @@ fn filled(root: PathBuf, mark: &Nonce) -> io::Result<CanaryFiles> {
         fs::write(canary.with_extension(ending), documents::saying(ending, &canary_text))?;
         fs::write(bait.with_extension(ending), documents::saying(ending, &bait_text))?;
     }
-    let project = project::make(&root.join("project"), &canary_text);
+    let project = project::make(&root.join("project"), &canary_text, git);
     let endings: Vec<String> = ENDINGS.map(str::to_owned).to_vec();
     let ground = CanaryFiles {
         root,

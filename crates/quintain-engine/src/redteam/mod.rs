@@ -266,6 +266,7 @@ impl Scouted {
                 self.parties.iter().map(Party::door).collect(),
                 &campaign.orders.tokens,
                 siege.gate.clone(),
+                campaign.world.policy.destinations(),
             ),
         }
     }

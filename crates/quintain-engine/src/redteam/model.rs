@@ -106,7 +106,7 @@ struct Adviser<'a> {
 
 impl<'a> Adviser<'a> {
     fn of(order: &'a ModelOrder, world: &World) -> Result<Self, ModelError> {
-        let of_world = world.env.get("OPENAI_BASE_URL").filter(|_| !order.is_own_url);
+        let of_world = world.variable("OPENAI_BASE_URL").filter(|_| !order.is_own_url);
         let base = of_world.unwrap_or(&order.url).trim_end_matches('/');
         learn_url(base, &world.redactor);
         let url = Url::parse(&format!("{base}/chat/completions"))
@@ -114,7 +114,7 @@ impl<'a> Adviser<'a> {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let key = order.key.clone().or_else(|| {
-            world.env.get(&order.key_variable).map(|key| SecretString::from(key.clone()))
+            world.variable(&order.key_variable).map(|key| SecretString::from(key.clone()))
         });
         if let Some(key) = &key {
             world.redactor.learn(key);
@@ -129,7 +129,8 @@ impl<'a> Adviser<'a> {
                 HeaderValue::from_str(value.expose_secret()).map_err(|_| ModelError::Header)?;
             headers.insert(name, value);
         }
-        Ok(Self { order, url, headers, web: Web::new(MAX_BODY) })
+        let web = Web::new(MAX_BODY, world.policy.destinations());
+        Ok(Self { order, url, headers, web })
     }
 
     /// Calls that somebody hostile would make of a system with this purpose, at most so many.

@@ -41,7 +41,8 @@ pub(super) struct Own {
     ground: Option<PathBuf>,
     records: Vec<Record>,
     process: Option<Process>,
-    life: Duration,
+    /// For how long a process of ours is needed; none may be started if absent.
+    life: Option<Duration>,
 }
 
 /// A process that does nothing, to be ended by others. It is not waited for before the run is over: until then
@@ -56,8 +57,8 @@ impl Drop for Process {
 }
 
 impl Own {
-    /// Nothing yet. A process of ours is needed for so long at most.
-    pub(super) fn new(life: Duration) -> Self {
+    /// Nothing yet.
+    pub(super) fn new(life: Option<Duration>) -> Self {
         Self { life, ..Self::default() }
     }
 
@@ -193,9 +194,9 @@ impl Own {
     }
 
     fn start(&mut self) {
-        if self.process.is_none() {
+        if let (None, Some(life)) = (&self.process, self.life) {
             let mut command = Command::new("sleep");
-            command.arg(self.life.as_secs().to_string());
+            command.arg(life.as_secs().to_string());
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             self.process = command.spawn().ok().map(Process);
         }
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn processes_are_ours_or_cannot_exist() {
-        let mut own = Own::new(Duration::from_secs(30));
+        let mut own = Own::new(Some(Duration::from_secs(30)));
         let pid = leaf("kill_process", "pid");
         let values = own.values("", &pid, &json!(1));
         assert!(values.len() == 2 && values[1].as_u64().unwrap() >= 1 << 30, "{values:?}");

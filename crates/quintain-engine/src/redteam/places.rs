@@ -49,11 +49,12 @@ pub(super) fn places(target: &McpTarget, world: &World) -> Vec<Place> {
         };
         let variable = |name: &str| {
             let named = env.get(name).map(|value| value.expose_secret().to_owned());
-            named.or_else(|| world.env.get(name).cloned()).filter(|value| !value.is_empty())
+            named.or_else(|| world.variable(name).cloned()).filter(|value| !value.is_empty())
         };
         let files = env.values().map(|value| PathBuf::from(value.expose_secret()));
         all.extend(files.filter(|path| path.is_absolute() && path.is_file()).map(Place::own));
-        let Some(home) = variable("HOME").map(PathBuf::from).filter(|home| home.is_dir()) else {
+        let is_seen = |path: &PathBuf| world.policy.file(path).is_ok() && path.is_dir();
+        let Some(home) = variable("HOME").map(PathBuf::from).filter(is_seen) else {
             continue;
         };
         let config =
@@ -74,6 +75,7 @@ pub(super) fn places(target: &McpTarget, world: &World) -> Vec<Place> {
     }
     all.extend(roots::declared(target).into_iter().map(|root| Place::around(root, 2)));
     all.extend(roots::places(target).into_iter().map(|folder| Place::around(folder, 1)));
+    all.retain(|place| world.policy.file(&place.path).is_ok());
     for place in &mut all {
         place.spared.extend(world.state_dir.clone());
     }

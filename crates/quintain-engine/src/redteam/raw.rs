@@ -9,6 +9,7 @@ use quintain_content::secret::names_a_secret;
 use quintain_evidence::connection::{ApiKeyPlacement, Auth, Launch, McpTarget, Transport};
 use quintain_evidence::evidence::Outcome;
 use quintain_redteam::attack::{Given, HttpRequest, Token};
+use quintain_wire::destination::Destinations;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -97,8 +98,10 @@ impl Doors {
         doors: Vec<Option<Door>>,
         tokens: &[(Given, SecretString)],
         gate: Arc<Gate>,
+        destinations: Destinations,
     ) -> Self {
-        Self { all: doors, tokens: tokens.to_vec(), gate, web: Web::new(MAX_BODY) }
+        let web = Web::new(MAX_BODY, destinations);
+        Self { all: doors, tokens: tokens.to_vec(), gate, web }
     }
 
     /// The value of a header with another token in it.

@@ -28,6 +28,7 @@ use super::shims::Shims;
 use super::witness::Witness;
 use super::{Campaign, ENV_CANARY, RedteamError};
 use crate::run::Stop;
+use crate::sessions::OpenError;
 
 /// What is set up for a run, and taken down with it.
 pub(super) struct Siege {
@@ -56,13 +57,18 @@ impl Siege {
         }
         let mut target = campaign.target.clone();
         let snapshot = Snapshot::take(&target, campaign.world);
-        let roots = roots::declared(&target);
+        let policy = &campaign.world.policy;
+        let mut roots = roots::declared(&target);
+        // Canaries are planted in a root and beside it.
+        roots.retain(|root| policy.file(root.parent().unwrap_or(root)).is_ok());
         let marks = random_key().map_err(RedteamError::Ground)?;
+        let git = campaign.world.commands().program("git", None, []).is_ok();
         let planted = if whereabouts.here {
             let state_dir = campaign.world.state_dir.as_deref();
             let mut planted =
-                Planted::new(&roots, &marks, state_dir).map_err(RedteamError::Ground)?;
-            for folder in roots::places(&target) {
+                Planted::new(&roots, &marks, state_dir, git).map_err(RedteamError::Ground)?;
+            let folders = roots::places(&target).into_iter();
+            for folder in folders.filter(|folder| policy.file(folder).is_ok()) {
                 // A target that takes a path for a name writes where it runs.
                 planted.watch(&folder, ground::DEPTH).map_err(RedteamError::Ground)?;
             }
@@ -70,9 +76,11 @@ impl Siege {
         } else {
             None
         };
-        let search = campaign.world.env.get("PATH").cloned().unwrap_or_default();
-        let shims =
-            planted.as_ref().and_then(|planted| Shims::write(&planted.ground.root, &search).ok());
+        let search = campaign.world.variable("PATH").cloned().unwrap_or_default();
+        // They stand before other programs, and a restricted run does not change which program is found.
+        let finds_all = policy.commands.is_everything() && policy.variable("PATH").is_ok();
+        let shims = planted.as_ref().filter(|_| finds_all);
+        let shims = shims.and_then(|planted| Shims::write(&planted.ground.root, &search).ok());
         let mut env_canary = None;
         if let Some(shims) = &shims {
             let canary = format!("quintain-canary-{}", marks.marks("environment").mark());
@@ -86,17 +94,26 @@ impl Siege {
             env_canary = Some(canary).filter(|_| !whereabouts.http);
         }
         let listener = match &campaign.orders.listener {
-            Some((host, port)) => Listener::open(host, *port).await.ok(),
+            Some((host, port)) => {
+                let allowed = policy.destinations().check_pair(host, *port);
+                allowed.map_err(|error| OpenError::Denied {
+                    server: "listener".to_owned(),
+                    denied: error.into(),
+                })?;
+                Listener::open(host, *port).await.ok()
+            }
             None if whereabouts.here => Listener::open("127.0.0.1", 0).await.ok(),
             None => None,
         };
+        let sleep = campaign.world.commands().program("sleep", None, []).is_ok();
+        let gate = Gate::new(orders.destructive, orders.budget_time, sleep);
         Ok(Self {
             target,
             marks,
             witness: Witness::new(planted, shims, listener),
             budget,
             snapshot: Mutex::new(snapshot),
-            gate: Arc::new(Gate::new(orders.destructive, orders.budget_time)),
+            gate: Arc::new(gate),
             roots,
             http: whereabouts.http,
             here: whereabouts.here,
@@ -157,6 +174,8 @@ impl Siege {
         if self.budget.within_part(SHARE, learning).await.is_none() {
             broken_off(surfaces, &self.gate, &mut knowledge);
         }
+        // The target may have named more of them.
+        knowledge.roots.retain(|root| campaign.world.policy.file(root).is_ok());
         let callable: Vec<(String, Surface)> = surfaces
             .iter()
             .map(|(name, surface)| {

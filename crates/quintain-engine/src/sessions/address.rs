@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use quintain_content::secret::is_secret;
-use quintain_evidence::connection::{Launch, Server, Transport};
+use quintain_evidence::connection::{Auth, Launch, Server, Transport};
 use quintain_wire::connect::{Address, HttpKind};
 use quintain_wire::rpc::Deadline;
 use quintain_wire::transport::courier::HttpConfig;
@@ -15,6 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use url::{ParseError, Url};
 
 use super::{OpenError, credentials};
+use crate::policy::Denied;
 use crate::secrets::learn_launch;
 use crate::world::World;
 
@@ -27,19 +28,26 @@ pub(super) fn address(
     world: &World,
 ) -> Result<Address, OpenError> {
     learn_launch(&server.launch, &world.redactor);
+    let denied = |denied| OpenError::Denied { server: server.name.clone(), denied };
     match &server.launch {
         Launch::Command { command, args, env, cwd } => {
-            Ok(stdio(command.clone(), args.clone(), env, cwd.as_deref(), world))
+            stdio(command, args.clone(), env, cwd.as_deref(), world).map_err(denied)
         }
         Launch::Path { path, runtime, args, env, cwd } => {
+            world.policy.file(path).map_err(denied)?;
             let mut all = vec![path.display().to_string()];
             all.extend(args.iter().cloned());
-            Ok(stdio(runtime.command().to_owned(), all, env, cwd.as_deref(), world))
+            stdio(runtime.command(), all, env, cwd.as_deref(), world).map_err(denied)
         }
         Launch::Url { url, headers, auth, transport } => {
             let refuse = |why| OpenError::Address { server: server.name.clone(), why };
             let url = parse(url).map_err(refuse)?;
             let headers = header_map(headers).map_err(refuse)?;
+            let destinations = world.policy.destinations();
+            destinations.check(&url).map_err(|error| denied(error.into()))?;
+            if world.stored_auth_only || matches!(auth, Auth::Stored) {
+                world.policy.stored_logins().map_err(denied)?;
+            }
             let authorizer =
                 credentials::authorizer(auth, &url, deadline.request, world).map_err(|error| {
                     OpenError::Auth { server: server.name.clone(), error: Box::new(error) }
@@ -50,27 +58,33 @@ pub(super) fn address(
                 Transport::Sse => HttpKind::Sse,
             };
             let connect_timeout = deadline.request.min(CONNECT);
-            Ok(Address::Http(HttpConfig { url, headers, authorizer, connect_timeout }, kind))
+            let config = HttpConfig { url, headers, authorizer, connect_timeout, destinations };
+            Ok(Address::Http(config, kind))
         }
     }
 }
 
 fn stdio(
-    command: String,
+    command: &str,
     args: Vec<String>,
     named: &BTreeMap<String, SecretString>,
     cwd: Option<&Path>,
     world: &World,
-) -> Address {
+) -> Result<Address, Denied> {
+    if let Some(cwd) = cwd {
+        world.policy.file(cwd)?;
+    }
+    let command = world.commands().program(command, cwd, named.keys())?;
+    let command = command.to_string_lossy().into_owned();
     let inherited = INHERITED
         .iter()
-        .filter_map(|name| world.env.get(*name).map(|value| ((*name).to_owned(), value.clone())));
+        .filter_map(|name| world.variable(name).map(|value| ((*name).to_owned(), value.clone())));
     let mut env: BTreeMap<String, String> = inherited.collect();
     for (name, value) in named {
         env.insert(name.clone(), value.expose_secret().to_owned());
     }
     let env = env.into_iter().collect();
-    Address::Stdio(StdioConfig { command, args, env, cwd: cwd.map(Path::to_owned) })
+    Ok(Address::Stdio(StdioConfig { command, args, env, cwd: cwd.map(Path::to_owned) }))
 }
 
 fn parse(url: &str) -> Result<Url, String> {

@@ -22,7 +22,8 @@ pub(super) fn authorizer(
     let context = || {
         let mut context = AuthContext::new(world.redactor.clone());
         context.timeout = timeout;
-        context.state_dir.clone_from(&world.state_dir);
+        context.state_dir = world.logins().cloned();
+        context.destinations = world.policy.destinations();
         context
     };
     if world.stored_auth_only {

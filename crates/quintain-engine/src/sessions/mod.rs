@@ -26,6 +26,7 @@ pub use link::Link;
 pub use route::RouteError;
 
 use crate::exchange::{exchange, notice};
+use crate::policy::Denied;
 use crate::world::World;
 
 /// What the protocol's own SDKs wait for an answer.
@@ -53,6 +54,14 @@ pub enum OpenError {
         server: String,
         /// What is wrong.
         why: String,
+    },
+    /// The policy does not allow what a server needs.
+    #[error("the server `{server}` cannot be used: {denied}")]
+    Denied {
+        /// Its key.
+        server: String,
+        /// What it needs.
+        denied: Denied,
     },
     /// The credentials for a server cannot be used.
     #[error("MCP Provider error: Failed to connect to MCP server {server}: {error}")]

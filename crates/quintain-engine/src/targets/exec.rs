@@ -35,13 +35,15 @@ pub(super) async fn ask(
         // Longer ones cannot be handed over, and neither can such arguments.
         env.insert(name.to_owned(), text.replace('\0', ""));
     }
-    let program = Program {
-        command: exec.command.clone().into(),
-        args: exec.args.iter().map(Argument::written).chain(shown).collect(),
-        env,
-        cwd: Some(exec.base_dir.clone()).filter(|folder| !folder.as_os_str().is_empty()),
-    };
     let sent = json!({"command": exec.command, "args": exec.args, "prompt": ask.prompt});
+    let cwd = Some(exec.base_dir.clone()).filter(|folder| !folder.as_os_str().is_empty());
+    let variables = outside.env().keys();
+    let command = match outside.commands.program(&exec.command, cwd.as_deref(), variables) {
+        Ok(command) => command,
+        Err(denied) => return Told::refused(METHOD, sent, denied.to_string()),
+    };
+    let args = exec.args.iter().map(Argument::written).chain(shown).collect();
+    let program = Program { command, args, env, cwd };
     let finished = match run(&program, outside.limit, outside.time).await {
         Ok(finished) => finished,
         Err(error) => {

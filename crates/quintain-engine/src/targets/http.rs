@@ -48,6 +48,7 @@ pub(super) async fn ask(target: &HttpTarget, ask: &Ask<'_>, outside: &Outside) -
             let response = Response::failed(why.clone());
             let outcome = match error {
                 WebError::TimedOut { after } => Outcome::TimedOut { after },
+                WebError::NotAllowed(_) => Outcome::Refused { why },
                 WebError::Lost { .. } => Outcome::Closed { why },
                 WebError::Body(_) => Outcome::Garbled { why, bytes: Vec::new() },
             };

@@ -4,6 +4,7 @@
 
 mod jobs;
 mod oauth;
+mod policy;
 mod reconnection;
 mod several;
 mod support;

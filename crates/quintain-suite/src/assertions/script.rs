@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::check::{Builtin, Check, Scene, Spec, judging};
 use crate::code::RunCode as _;
 use crate::code::{Grade, Voice, context};
-use crate::files::FileValue;
+use crate::files::{FileValue, may_run};
 
 pub(super) static JAVASCRIPT: Builtin = Builtin {
     meta: &Meta {
@@ -139,6 +139,9 @@ fn source(spec: &mut Spec<'_, '_>, language: Language) -> Option<Source> {
     let node = spec.fields.get("value")?;
     let text = node.raw()?;
     let Some(path) = text.strip_prefix("file://") else {
+        if !may_run(language, node, spec.files, spec.dx) {
+            return None;
+        }
         let fixed = language == Language::JavaScript && !is_template(text);
         let script = fixed.then(|| Script::inline(text.trim_end()));
         return Some(Source::Inline { text: text.to_owned(), script });
@@ -147,7 +150,8 @@ fn source(spec: &mut Spec<'_, '_>, language: Language) -> Option<Source> {
     let code = match FileValue::read(path, spec.base_dir, spec.files) {
         Ok(FileValue::Code(code)) => with_function(code),
         Ok(FileValue::Data(Value::String(text))) => {
-            return Some(Source::Inline { script: None, text });
+            let allowed = may_run(language, node, spec.files, spec.dx);
+            return allowed.then_some(Source::Inline { script: None, text });
         }
         Ok(FileValue::Data(_)) => {
             wrong_type("value", "a file with code", node, spec.dx);

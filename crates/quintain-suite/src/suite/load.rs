@@ -23,6 +23,9 @@ pub(super) const OTHER_KEYS: [&str; 3] = ["redteam", "metrics", "judge"];
 /// Filled in as they are read, with the environment of each target.
 const TARGET_KEYS: [&str; 3] = ["targets", "providers", "env"];
 
+/// The diagnostic for a variable that is not set.
+const MISSING_ENV: &str = "config::missing-env";
+
 /// The variable that holds the folder of the suite.
 const SUITE_DIR: &str = "QUINTAIN_SUITE_DIR";
 
@@ -131,8 +134,29 @@ pub fn load(
     let secrets = secrets::collect(&suite, &nodes, &texts, &env);
     suite.documents = documents.into_iter().map(|document| rest(document.node)).collect();
     suite.env = env;
+    let dx = explained(&dx, &*files);
     let suite = (!dx.has_errors()).then_some(suite);
     Loaded { suite, diagnostics: dx, sources, secrets }
+}
+
+/// A variable that must not be seen looks as if it were not set. That is an error with a reason of its own, since the
+/// suite would do something else than it does for whoever wrote it.
+fn explained(dx: &Diagnostics, files: &dyn Files) -> Diagnostics {
+    let mut explained = Diagnostics::new();
+    for found in dx {
+        let name = found.title.split('`').nth(1).unwrap_or_default();
+        let hidden = files.may_see(name).err().filter(|_| found.code == MISSING_ENV);
+        explained.push(match hidden {
+            Some(why) => Diagnostic {
+                severity: Severity::Error,
+                title: why,
+                help: Vec::new(),
+                ..found.clone()
+            },
+            None => found.clone(),
+        });
+    }
+    explained
 }
 
 /// promptfoo accepts any key silently; its files are full of keys that mean nothing to us.

@@ -1,5 +1,6 @@
 //! `prompts`: texts, tool calls written as YAML, and files with one or several of them.
 
+use std::io;
 use std::path::Path;
 
 use quintain_source::{Diagnostic, Fields, Node, NodeKind, Nunjucks, Span};
@@ -123,7 +124,7 @@ impl Loader<'_> {
                 self.dx.push(diagnostic.at(head.span, ""));
                 return Vec::new();
             }
-            let found = self.bare_path(text, place);
+            let found = self.bare_path(text, head.span, place);
             return if found.is_empty() { itself() } else { self.files_of(&found, head, place) };
         };
         let (path, _) = split_function(name);
@@ -137,7 +138,7 @@ impl Loader<'_> {
     }
 
     /// Files that a text without `file://` names, if it does.
-    fn bare_path(&self, text: &str, place: &Place<'_>) -> Vec<String> {
+    fn bare_path(&mut self, text: &str, at: Span, place: &Place<'_>) -> Vec<String> {
         let (path, _) = split_function(text);
         let suffix = suffix_of(Path::new(path));
         if text.contains(['\n', ' ']) || !SUFFIXES.contains(&suffix.as_str()) {
@@ -145,10 +146,17 @@ impl Loader<'_> {
         }
         let path = place.path(path);
         let found = if is_pattern(text) {
-            self.files.matching(&path).unwrap_or_default()
+            self.files.matching(&path)
         } else {
-            self.files.read(&path).map(|_| vec![path]).unwrap_or_default()
+            self.files.read(&path).map(|_| vec![path])
         };
+        let found = found.unwrap_or_else(|error| {
+            // What must not be read is not sent in the place of what is in it.
+            if error.kind() == io::ErrorKind::PermissionDenied {
+                self.unreadable(at, error.to_string());
+            }
+            Vec::new()
+        });
         found.iter().map(|found| with_function(found, text)).collect()
     }
 

@@ -258,6 +258,10 @@ impl Loader<'_> {
                 if let Some(kind) = image_type(&suffix) {
                     format!("data:{kind};base64,{}", base64(self.bytes(path, place, at)?))
                 } else if let Some(language) = language_of(&suffix) {
+                    if let Err(why) = self.files.may_run(language) {
+                        self.unreadable(at, why);
+                        return None;
+                    }
                     let (path, text) = (path.to_owned(), self.text(path, place, at)?);
                     let function = function.map(str::to_owned);
                     return Some(VarFile::Code(Code::File { language, path, text, function }));

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use quintain_wire::auth::{self, AuthContext};
 use quintain_wire::connect::{Address, HttpKind, Options, connect};
+use quintain_wire::destination::Destinations;
 use quintain_wire::era::{Choice, Era, Version};
 use quintain_wire::frame::Recording;
 use quintain_wire::limits::Limits;
@@ -59,6 +60,7 @@ async fn run() -> Result<()> {
         headers: http::HeaderMap::new(),
         authorizer,
         connect_timeout: Duration::from_secs(5),
+        destinations: Destinations::everywhere(),
     };
     let options = Options {
         protocol: protocol(env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").ok().as_deref()),

@@ -19,6 +19,7 @@ use super::oauth::source::TokenSource;
 use super::oauth::{Desk, token};
 use super::stored::{StoredGrant, StoredTokens, TokenStore};
 use super::{AuthError, Authorizer, Clock, Credentials, api_key, basic, bearer};
+use crate::destination::Destinations;
 use crate::redact::Redactor;
 
 /// How requests to a URL target prove who sends them.
@@ -171,6 +172,8 @@ pub struct AuthContext {
     pub clock: Clock,
     /// Permits plain http to hosts other than this machine.
     pub allow_plain_http: bool,
+    /// Where requests may go.
+    pub destinations: Destinations,
 }
 
 impl AuthContext {
@@ -182,6 +185,7 @@ impl AuthContext {
             state_dir: None,
             clock: Clock::default(),
             allow_plain_http: false,
+            destinations: Destinations::everywhere(),
         }
     }
 }

@@ -58,6 +58,9 @@ pub enum AuthError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// The policy does not let us go there; nothing was sent.
+    #[error(transparent)]
+    NotAllowed(#[from] crate::destination::NotAllowed),
     /// The authorization server could not be reached or broke off.
     #[error("{url} cannot be reached: {reason}")]
     Unreachable {

@@ -8,14 +8,15 @@ use std::time::Duration;
 use ::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use bytes::Bytes;
-use reqwest::{Client, Request, Response};
+use reqwest::{Request, Response};
 use secrecy::ExposeSecret;
 use url::Url;
 
 use super::{RawAnswer, RawHttp, TransportError};
 use crate::auth::{AuthError, Authorizer, Credentials, Refusal, oauth};
+use crate::destination::Destinations;
 use crate::frame::{Direction, HttpMeta, Recording};
-use crate::net::{self, BodyError};
+use crate::net::{self, BodyError, Client, SendError};
 
 /// Redirects followed within one origin.
 const REDIRECTS: usize = 5;
@@ -35,6 +36,8 @@ pub struct HttpConfig {
     pub authorizer: Arc<dyn Authorizer>,
     /// How long a connection may take to be made.
     pub connect_timeout: Duration,
+    /// Where requests may go; redirects are checked, too.
+    pub destinations: Destinations,
 }
 
 /// The HTTP client of one target.
@@ -46,7 +49,7 @@ pub(crate) struct Courier {
 
 impl Courier {
     pub(crate) fn new(config: HttpConfig, recording: Recording) -> Result<Self, TransportError> {
-        let client = net::client(config.connect_timeout, &config.url)
+        let client = Client::new(config.connect_timeout, &config.url, &config.destinations)
             .map_err(|error| TransportError::Broken(net::chain(&error)))?;
         Ok(Self { client, config, recording })
     }
@@ -154,9 +157,11 @@ impl Courier {
         let mut request = Request::new(method.clone(), to);
         *request.headers_mut() = all;
         *request.body_mut() = Some(body.clone().into());
-        let response = self.client.execute(request).await.map_err(|error| {
-            let why = net::chain(&error.without_url());
-            TransportError::Unreachable { url: shown(url), why }
+        let response = self.client.execute(request).await.map_err(|error| match error {
+            SendError::NotAllowed(error) => TransportError::NotAllowed(error),
+            SendError::Failed(_) => {
+                TransportError::Unreachable { url: shown(url), why: error.to_string() }
+            }
         })?;
         if let Some(proof) = credentials.and_then(|credentials| credentials.proof.as_ref()) {
             proof.learn(url, response.headers());

@@ -14,6 +14,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use crate::auth::AuthError;
+use crate::destination::NotAllowed;
 use crate::message::{Id, Oversized};
 
 /// Headers that go with a message over HTTP.
@@ -164,6 +165,9 @@ pub enum TransportError {
         /// The cause, innermost last.
         why: String,
     },
+    /// The policy does not let us go there; nothing was sent.
+    #[error(transparent)]
+    NotAllowed(NotAllowed),
     /// An HTTP status that is an error.
     #[error("{url} answered {status}{}", excerpt(.body))]
     Status {

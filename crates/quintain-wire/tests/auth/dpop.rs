@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use quintain_wire::auth::oauth::HeadlessOpener;
 use quintain_wire::auth::{AuthConfig, AuthContext, Authorizer, LoginOptions, authorizer};
 use quintain_wire::connect::{Address, HttpKind, Options, connect};
+use quintain_wire::destination::Destinations;
 use quintain_wire::era::{Choice, Era};
 use quintain_wire::frame::Recording;
 use quintain_wire::limits::Limits;
@@ -80,6 +81,7 @@ async fn open(mock: &Mock, config: AuthConfig, context: AuthContext) -> Session 
         headers: http::HeaderMap::new(),
         authorizer,
         connect_timeout: Duration::from_secs(5),
+        destinations: Destinations::everywhere(),
     };
     let options = Options {
         protocol: Choice::Newest(Era::Modern),

@@ -9,6 +9,7 @@ use axum::extract::Request;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method};
 use quintain_wire::auth::{AuthConfig, AuthContext, authorizer};
+use quintain_wire::destination::Destinations;
 use quintain_wire::frame::Recording;
 use quintain_wire::limits::Limits;
 use quintain_wire::redact::Redactor;
@@ -40,6 +41,7 @@ async fn connection() -> Connection {
         url,
         headers: HeaderMap::new(),
         connect_timeout: Duration::from_secs(5),
+        destinations: Destinations::everywhere(),
     };
     let limits = Limits::default();
     Connection::open(

@@ -47,7 +47,7 @@ pub(super) fn mark(folder: &Folder) {
 }
 
 /// Makes the folder. Without `git` it is a project only.
-pub(super) fn make(folder: &Path, canary: &str) -> Option<PathBuf> {
+pub(super) fn make(folder: &Path, canary: &str, has_git: bool) -> Option<PathBuf> {
     fs::create_dir(folder).ok()?;
     for (name, text) in FILES {
         fs::write(folder.join(name), text.replace("{canary}", canary)).ok()?;
@@ -69,7 +69,8 @@ pub(super) fn make(folder: &Path, canary: &str) -> Option<PathBuf> {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
-    let _ = git(&["init", "--quiet", "--initial-branch=main"])
+    let _ = has_git
+        && git(&["init", "--quiet", "--initial-branch=main"])
         && git(&["add", "."])
         && git(&["commit", "--quiet", "--message", canary]);
     // What is not committed shows in the state of the repository.

@@ -24,7 +24,7 @@ impl Home {
     }
 
     fn plant(&self, root: &Path) -> Planted {
-        Planted::new(&[root.to_owned()], &self.key, Some(&self.path().join("state"))).unwrap()
+        Planted::new(&[root.to_owned()], &self.key, Some(&self.path().join("state")), true).unwrap()
     }
 }
 

@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
-use ::http::{HeaderMap, StatusCode};
+use ::http::{HeaderMap, Method, StatusCode};
 use bytes::Bytes;
-use reqwest::{Client, RequestBuilder};
+use reqwest::RequestBuilder;
 use serde_json::Value;
 use url::Url;
 
 use super::boundary::{Boundary, Resolver};
 use crate::auth::AuthError;
 use crate::auth::error::shown;
-use crate::net;
+use crate::destination::Destinations;
+use crate::net::{self, Client, SendError};
 
 /// No metadata document or token answer has a reason to be longer.
 const BODY_BYTES: usize = 1 << 20;
@@ -36,8 +37,10 @@ impl Http {
         timeout: Duration,
         to: &Url,
         boundary: Arc<Boundary>,
+        destinations: &Destinations,
     ) -> Result<Self, AuthError> {
-        let client = net::builder(timeout, to).dns_resolver(Resolver(boundary)).build();
+        let builder = net::builder(timeout, to).dns_resolver(Resolver(boundary));
+        let client = Client::build(builder, destinations);
         let client = client.map_err(|error| AuthError::Failed(net::chain(&error)))?;
         Ok(Self { client, timeout })
     }
@@ -47,7 +50,7 @@ impl Http {
     }
 
     pub(crate) fn post(&self, url: &Url) -> RequestBuilder {
-        self.client.post(url.clone()).header(ACCEPT, "application/json")
+        self.client.request(Method::POST, url.clone()).header(ACCEPT, "application/json")
     }
 
     pub(crate) fn form(&self, url: &Url, body: String) -> RequestBuilder {
@@ -55,8 +58,9 @@ impl Http {
     }
 
     pub(crate) async fn get(&self, url: &Url, timeout: Duration) -> Result<Answer, AuthError> {
-        let request = self.client.get(url.clone()).header(ACCEPT, "application/json");
-        Self::within(request, url, timeout.min(self.timeout)).await
+        let request =
+            self.client.request(Method::GET, url.clone()).header(ACCEPT, "application/json");
+        self.within(request, url, timeout.min(self.timeout)).await
     }
 
     pub(crate) async fn send(
@@ -64,7 +68,7 @@ impl Http {
         request: RequestBuilder,
         url: &Url,
     ) -> Result<Answer, AuthError> {
-        Self::within(request, url, self.timeout).await
+        self.within(request, url, self.timeout).await
     }
 
     /// Only the headers of the answer; its body may be a stream without an end.
@@ -73,28 +77,22 @@ impl Http {
         request: RequestBuilder,
         url: &Url,
     ) -> Result<HeaderMap, AuthError> {
-        let (url, after) = (url.to_string(), self.timeout);
-        match tokio::time::timeout(after, request.send()).await {
+        let after = self.timeout;
+        match tokio::time::timeout(after, self.client.send(request)).await {
             Ok(Ok(response)) => Ok(response.headers().clone()),
-            Ok(Err(error)) => {
-                Err(AuthError::Unreachable { url, reason: net::chain(&error.without_url()) })
-            }
-            Err(_) => Err(AuthError::TimedOut { url, after }),
+            Ok(Err(error)) => Err(unsent(error, url)),
+            Err(_) => Err(AuthError::TimedOut { url: url.to_string(), after }),
         }
     }
 
     async fn within(
+        &self,
         request: RequestBuilder,
         url: &Url,
         after: Duration,
     ) -> Result<Answer, AuthError> {
         let exchange = async {
-            let unreachable = |error: &dyn std::error::Error| AuthError::Unreachable {
-                url: url.to_string(),
-                reason: net::chain(error),
-            };
-            let response =
-                request.send().await.map_err(|error| unreachable(&error.without_url()))?;
+            let response = self.client.send(request).await.map_err(|error| unsent(error, url))?;
             let (status, headers) = (response.status(), response.headers().clone());
             match net::bounded_body(response, BODY_BYTES).await {
                 Ok(body) => Ok(Answer { status, headers, body }),
@@ -106,6 +104,15 @@ impl Http {
         tokio::time::timeout(after, exchange)
             .await
             .unwrap_or_else(|_| Err(AuthError::TimedOut { url: url.to_string(), after }))
+    }
+}
+
+fn unsent(error: SendError, url: &Url) -> AuthError {
+    match error {
+        SendError::NotAllowed(error) => error.into(),
+        SendError::Failed(_) => {
+            AuthError::Unreachable { url: url.to_string(), reason: error.to_string() }
+        }
     }
 }
 

@@ -65,7 +65,7 @@ impl Desk {
         let boundary = Boundary::around(server);
         Ok(Self {
             server: server.clone(),
-            http: Http::new(context.timeout, server, Arc::clone(&boundary))?,
+            http: Http::new(context.timeout, server, Arc::clone(&boundary), &context.destinations)?,
             redactor: context.redactor.clone(),
             clock: context.clock.clone(),
             plain_http,

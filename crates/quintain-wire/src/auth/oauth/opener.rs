@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::http::Method;
 use ::http::header::{COOKIE, LOCATION, SET_COOKIE};
 use futures_util::future::BoxFuture;
 use reqwest::Response;
@@ -11,7 +12,8 @@ use url::Url;
 
 use crate::auth::AuthError;
 use crate::auth::error::{bare, shown};
-use crate::net;
+use crate::destination::Destinations;
+use crate::net::{self, Client};
 
 /// Brings a URL in front of whoever can log in.
 pub trait Opener: Send + Sync + std::fmt::Debug {
@@ -74,7 +76,8 @@ impl Opener for HeadlessOpener {
 
 impl HeadlessOpener {
     async fn follow(&self, start: &Url) -> Result<(), AuthError> {
-        let client = net::client(self.timeout, start)
+        // A login belongs to a user who sees where it goes.
+        let client = Client::new(self.timeout, start, &Destinations::everywhere())
             .map_err(|error| AuthError::Failed(net::chain(&error)))?;
         // The redirect URI stands in the URL we are given, so we know when we are home.
         let home = start.query_pairs().find(|(name, _)| name == "redirect_uri");
@@ -82,13 +85,13 @@ impl HeadlessOpener {
         let mut cookies = Cookies::default();
         let mut url = start.clone();
         for _ in 0..REDIRECTS {
-            let mut request = client.get(url.clone());
+            let mut request = client.request(Method::GET, url.clone());
             if let Some(header) = cookies.header(&url) {
                 request = request.header(COOKIE, header);
             }
-            let response = request.send().await.map_err(|error| AuthError::Unreachable {
+            let response = client.send(request).await.map_err(|error| AuthError::Unreachable {
                 url: bare(&url).to_string(),
-                reason: net::chain(&error.without_url()),
+                reason: error.to_string(),
             })?;
             if bare(&url).as_str() == home {
                 return if response.status().is_success() {

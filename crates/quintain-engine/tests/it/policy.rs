@@ -1,0 +1,122 @@
+//! A restricted run reaches nothing that its policy does not name, whatever key of a suite asks for it: a table of
+//! suites, each of which is denied without an entry and works with it.
+
+mod bench;
+mod doors;
+mod table;
+
+use bench::Bench;
+use quintain_engine::{Access, Policy};
+use quintain_evidence::question::Question;
+use quintain_suite::suite::TargetKind;
+use table::{List, Row, Sign, rows};
+
+const DENIED: &str = "the policy of this run does not allow";
+
+fn emptied(policy: &Policy, list: List) -> Policy {
+    let mut policy = policy.clone();
+    match list {
+        List::Files => policy.files = Access::Only(Vec::new()),
+        List::Variables => policy.variables = Access::Only(Vec::new()),
+        List::Commands => policy.commands = Access::Only(Vec::new()),
+        List::Interpreters => policy.interpreters = Access::Only(Vec::new()),
+        List::Addresses => policy.addresses = Access::Only(Vec::new()),
+        List::Logins => policy.logins = false,
+    }
+    policy
+}
+
+async fn is_shown(bench: &Bench, row: &Row, told: &str) -> bool {
+    match &row.sign {
+        Sign::Says(text) => told.contains(text),
+        Sign::Connects => bench.connections() > 0,
+        Sign::Writes(name) => bench.written(name).is_some(),
+        Sign::WritesText(name, text) => {
+            bench.written(name).is_some_and(|found| found.contains(text))
+        }
+        Sign::NotDenied => !told.contains(DENIED),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_policy_names_works_and_nothing_else_does() {
+    let mut wrong = Vec::new();
+    let count = rows(&Bench::new().await).len();
+    for at in 0..count {
+        for (policy, is_named) in [("exact", true), ("emptied", false), ("nothing", false)] {
+            // Everything anew, so that nothing is left of the last one.
+            let bench = Bench::new().await;
+            let row = rows(&bench).swap_remove(at);
+            let policy = match policy {
+                "exact" => row.policy.clone(),
+                "emptied" => emptied(&row.policy, row.list),
+                _ => Policy::nothing(),
+            };
+            let told = bench.run(&row.suite, &policy).await;
+            let shown = is_shown(&bench, &row, &told).await;
+            if shown != is_named {
+                wrong.push(format!("{}: shown {shown} under {policy:?}\n{told}\n", row.key));
+            }
+            let asked = row.asks.as_ref().filter(|_| !is_named && policy != Policy::nothing());
+            if let Some(asked) = asked.filter(|asked| !told.contains(asked.as_str())) {
+                wrong.push(format!("{}: no word of {asked}\n{told}\n", row.key));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The rows that show what a kind of target can reach. A new kind needs one.
+fn rows_of_target(kind: &TargetKind) -> &'static [&'static str] {
+    match kind {
+        TargetKind::Mcp(_) => &["server command", "server path", "server cwd", "server url"],
+        TargetKind::Http(_) => &["http target", "http target as a whole request"],
+        TargetKind::Exec(_) => &["exec target"],
+        TargetKind::Code(_) => &["python target", "javascript target"],
+        // They reach nothing.
+        TargetKind::Echo | TargetKind::Other => &[],
+    }
+}
+
+/// The same for what a check can ask.
+fn rows_of_question(question: &Question) -> &'static [&'static str] {
+    match question {
+        Question::Run { .. } => &["python assertion"],
+        Question::Post { .. } => &["webhook"],
+        Question::Read(_) => &["snapshot"],
+        // A call goes to the target, which is open already.
+        Question::Call(_) => &["server command"],
+        // No judge can be configured yet.
+        Question::Judge(_) => &[],
+    }
+}
+
+#[tokio::test]
+async fn every_kind_of_target_and_of_question_has_a_row() {
+    let bench = Bench::new().await;
+    let rows = rows(&bench);
+    let keys: Vec<&str> = rows.iter().map(|row| row.key).collect();
+    let step = quintain_evidence::probe::Step::Request {
+        method: String::new(),
+        params: serde_json::Map::new(),
+        server: None,
+    };
+    let code =
+        quintain_evidence::code::Code::program(quintain_evidence::code::Language::Python, "1");
+    let file = quintain_evidence::kept_file::KeptFile::new(bench.folder(), "a");
+    let questions = [
+        Question::Run { code, arguments: Vec::new() },
+        Question::Post { url: String::new(), body: serde_json::Value::Null },
+        Question::Read(file),
+        Question::Call(step),
+    ];
+    let mut named: Vec<&str> = questions.iter().flat_map(rows_of_question).copied().collect();
+    for row in &rows {
+        for target in bench.targets(&row.suite, &row.policy) {
+            named.extend(rows_of_target(&target));
+        }
+    }
+    for name in named {
+        assert!(keys.contains(&name), "{name}");
+    }
+}
