@@ -116,7 +116,8 @@ async fn one_that_dies_or_hangs_is_replaced() {
 #[tokio::test]
 async fn a_missing_interpreter_is_unavailable() {
     let env = BTreeMap::from([("PROMPTFOO_PYTHON".to_owned(), "/nowhere/python".to_owned())]);
-    let interpreters = Interpreters::new(Consent::of_the_user(), env, Duration::from_secs(1), 100);
+    let (consent, time) = (Consent::of_the_user(), Duration::from_secs(1));
+    let interpreters = Interpreters::new(consent, env, time, 100, Commands::default());
     let code = Code::program(Language::Python, "1");
     let Answer::Unavailable(why) = ask(&interpreters, &code, &[]).await else { panic!() };
     assert!(why.contains("`/nowhere/python`"), "{why}");

@@ -50,15 +50,17 @@ pub enum Denied {
     Variable(String),
     #[error("the policy of this run does not allow the command `{0}`: add it to `commands`")]
     Command(String),
-    #[error(
-        "the policy of this run does not allow code in {0:?}: add `{}` to `interpreters`",
-        format!("{:?}", .0).to_lowercase()
-    )]
+    #[error("the policy of this run does not allow {0:?}: add `{name}` to `interpreters`", name = lower(*.0))]
     Interpreter(Language),
     #[error(transparent)]
     Address(#[from] NotAllowed),
     #[error("the policy of this run does not allow stored logins: set `logins`")]
     Logins,
+}
+
+/// A language as a policy writes it.
+fn lower(language: Language) -> String {
+    format!("{language:?}").to_lowercase()
 }
 
 /// Where an access to the file system fails, since the policy does not allow it.

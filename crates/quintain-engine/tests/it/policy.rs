@@ -26,7 +26,7 @@ fn emptied(policy: &Policy, list: List) -> Policy {
     policy
 }
 
-async fn is_shown(bench: &Bench, row: &Row, told: &str) -> bool {
+fn is_shown(bench: &Bench, row: &Row, told: &str) -> bool {
     match &row.sign {
         Sign::Says(text) => told.contains(text),
         Sign::Connects => bench.connections() > 0,
@@ -53,7 +53,7 @@ async fn what_the_policy_names_works_and_nothing_else_does() {
                 _ => Policy::nothing(),
             };
             let told = bench.run(&row.suite, &policy).await;
-            let shown = is_shown(&bench, &row, &told).await;
+            let shown = is_shown(&bench, &row, &told);
             if shown != is_named {
                 wrong.push(format!("{}: shown {shown} under {policy:?}\n{told}\n", row.key));
             }

@@ -141,7 +141,7 @@ impl Bench {
         for one in &diagnostics {
             let labels = one.labels.iter().map(|label| label.text.as_str());
             let words: Vec<&str> = std::iter::once(one.title.as_str()).chain(labels).collect();
-            told.push_str(&format!("{} {}\n", words.join(": "), one.help.join(" ")));
+            told.extend([words.join(": "), one.help.join(" "), "\n".to_owned()]);
         }
         let Some(suite) = suite else { return told };
         let plan = plan(&suite, &Selection::default(), 1);
