@@ -28,7 +28,7 @@ pub(crate) struct Outside {
     pub(crate) interpreters: Interpreters,
     pub(crate) web: Web,
     pub(crate) commands: Commands,
-    policy: Arc<Policy>,
+    pub(crate) policy: Arc<Policy>,
     /// Knows every secret of the run.
     pub(crate) redactor: Redactor,
     /// How long a request, a command or a call may take.

@@ -62,8 +62,8 @@ pub(crate) struct Respondents {
 impl Respondents {
     pub(crate) fn new(outside: Outside, mode: AskMode, concurrency: usize) -> Self {
         Self {
+            snapshots: Snapshots::new(outside.policy.clone()),
             outside,
-            snapshots: Snapshots::default(),
             offline: mode == AskMode::Nothing,
             places: Semaphore::new(concurrency.max(1)),
         }

@@ -85,7 +85,7 @@ fn rows_of_question(question: &Question) -> &'static [&'static str] {
         Question::Post { .. } => &["webhook"],
         Question::Read(_) => &["snapshot"],
         // A call goes to the target, which is open already.
-        Question::Call(_) => &["server command"],
+        Question::Call { .. } | Question::Say(_) => &["server command"],
         // No judge can be configured yet.
         Question::Judge(_) => &[],
     }
@@ -105,10 +105,10 @@ async fn every_kind_of_target_and_of_question_has_a_row() {
         quintain_evidence::code::Code::program(quintain_evidence::code::Language::Python, "1");
     let file = quintain_evidence::kept_file::KeptFile::new(bench.folder(), "a");
     let questions = [
-        Question::Run { code, arguments: Vec::new() },
+        Question::Run { code, function: String::new(), arguments: Vec::new() },
         Question::Post { url: String::new(), body: serde_json::Value::Null },
         Question::Read(file),
-        Question::Call(step),
+        Question::Call { step, nth: 0 },
     ];
     let mut named: Vec<&str> = questions.iter().flat_map(rows_of_question).copied().collect();
     for row in &rows {

@@ -36,7 +36,7 @@ async fn the_latest_run_with_a_finding_is_found_by_its_first_digits() {
     // Places that a finding lists are found as findings of their own.
     let mut summary = attacked(&["9999a", "9999b"]);
     let report = summary.redteam.as_mut().unwrap();
-    report.findings[0].places.push(super::records::finding("7777c", "a place"));
+    report.findings[0].places.push(records::finding("7777c", "a place"));
     let info = info("redteam-4", "2026-01-04T00:00:00Z");
     let writer = begin(&store, &info);
     writer.finish(&summary, RunEnd::Finished).await.unwrap();
