@@ -104,17 +104,21 @@ impl Question {
                 json!(["judge", kind, criteria, output])
             }
             Self::Run { code, function, arguments } => {
-                let function = match code {
-                    Code::Inline { .. } => "",
-                    Code::File { function: named, .. } => named.as_deref().unwrap_or(function),
+                // Code in a file may look at its own name.
+                let (name, function) = match code {
+                    Code::Inline { .. } => (None, ""),
+                    Code::File { path, function: named, .. } => {
+                        (path.file_name(), named.as_deref().unwrap_or(function))
+                    }
                 };
+                let name = name.map(|name| name.to_string_lossy());
                 let mut arguments = arguments.clone();
                 for argument in &mut arguments {
                     if let Some(Value::Object(test)) = argument.get_mut("test") {
                         test.shift_remove("assert");
                     }
                 }
-                json!(["run", code.language(), code.text(), function, arguments])
+                json!(["run", code.language(), name, code.text(), function, arguments])
             }
             Self::Post { url, body } => json!(["post", url, body]),
             Self::Call { step, nth } => json!(["call", step, nth]),

@@ -138,7 +138,13 @@ impl Jobs {
         notify: &mut dyn FnMut(Notice<'_>),
     ) -> Result<Prepared, Refusal> {
         let RunRequest { work, .. } = &request;
-        let jobs = self.under(self.world.policy.clone());
+        // A policy that these surroundings are under already cannot be widened by a request.
+        let policy = if *self.world.policy == Policy::everything() {
+            Arc::new(request.policy.clone())
+        } else {
+            self.world.policy.clone()
+        };
+        let jobs = self.under(policy);
         match work {
             Work::Eval(work) => eval::prepare(&jobs, &request, work, notify).await,
             Work::Rejudge(work) => eval::prepare_again(&jobs, &request, work, notify).await,

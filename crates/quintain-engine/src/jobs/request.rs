@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::inquiry::AskMode;
+use crate::policy::Policy;
 use crate::store::SuiteText;
 
 /// One run as it is requested.
@@ -23,6 +24,8 @@ pub struct RunRequest {
     pub version: String,
     /// Whose run it is.
     pub owner: String,
+    /// What it may use.
+    pub policy: Policy,
     /// Whether it is kept in the store.
     pub stored: bool,
     pub description: Option<String>,

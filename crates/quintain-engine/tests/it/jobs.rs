@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use quintain_engine::jobs::{
     EvalWork, Jobs, OrderRequest, Outcome, RedteamWork, RunHandle, RunRequest, TargetRequest, Work,
 };
+use quintain_engine::policy::Policy;
 use quintain_engine::store::{RunEnd, RunFilter, RunState, SuiteText};
 use quintain_engine::{Disk, Store, World};
 use quintain_evidence::event::{Event, Phase, RunEvent};
@@ -34,7 +35,7 @@ for line in sys.stdin:
         time.sleep(slow)
         text = message["params"].get("arguments", {}).get("expression", "")
         try:
-            text = str(eval(text))
+            text = str(eval(str(text)))
         except Exception as error:
             text = "Error: " + type(error).__name__
         result = {"content": [{"type": "text", "text": text}]}
@@ -111,6 +112,7 @@ fn request(id: &str, work: Work) -> RunRequest {
         created: "2026-01-01T00:00:00Z".to_owned(),
         version: "0".to_owned(),
         owner: "test".to_owned(),
+        policy: Policy::everything(),
         stored: true,
         description: None,
         tags: BTreeMap::new(),

@@ -4,6 +4,7 @@ use quintain_engine::World;
 use quintain_engine::jobs::{
     Jobs, Notice, Outcome, Prepared, Refusal, RunError, RunHandle, RunRequest, Work,
 };
+use quintain_engine::Policy;
 use quintain_engine::store::{LOCAL_OWNER, Store};
 use quintain_evidence::event::Event;
 
@@ -31,6 +32,7 @@ pub(super) fn request(kind: &str, work: Work, desk: &Desk) -> RunRequest {
         created,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         owner: LOCAL_OWNER.to_owned(),
+        policy: Policy::everything(),
         stored: true,
         description: None,
         tags: std::collections::BTreeMap::new(),

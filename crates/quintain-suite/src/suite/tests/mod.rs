@@ -23,6 +23,9 @@ fn env() -> BTreeMap<String, String> {
         "MCP_API_KEY",
         "MCP_CLIENT_ID",
         "MCP_CLIENT_SECRET",
+        "MCP_KEY",
+        "MCP_JWT",
+        "MCP_ID",
     ];
     names.map(|name| (name.to_owned(), format!("<{name}>"))).into()
 }
