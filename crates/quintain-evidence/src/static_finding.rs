@@ -131,7 +131,7 @@ mod tests {
             Weakness { severity: Severity::Medium, cwe: &[1], frameworks: &["X"] }
         }
 
-        fn rule(&self) -> &str {
+        fn rule(&self) -> &'static str {
             "suspicious"
         }
 

@@ -18,8 +18,7 @@ pub(super) fn markdown(text: &str) -> Vec<Vec<Word>> {
         } else if trimmed.is_empty() {
             splitter.end();
             after_blank = true;
-            continue;
-        } else if !in_code && !generated && !(line.starts_with("    ") && after_blank) {
+        } else if !(in_code || generated || line.starts_with("    ") && after_blank) {
             if trimmed.starts_with(['#', '-', '*', '|']) {
                 splitter.end();
             }

@@ -194,28 +194,25 @@ pub(super) async fn prepare(
         let help = "no test, prompt or target is left after the filters";
         return Err(Refusal::nothing("nothing is selected", help));
     }
-    let (info, earlier) = match resumed {
-        Some((store, run, info, retry_errors)) => {
-            let earlier = Earlier::of(store, run, &plan, retry_errors).await?;
-            (RunInfo { planned: plan.seats.len(), ..info }, Some(earlier))
+    let (info, earlier) = if let Some((store, run, info, retry_errors)) = resumed {
+        let earlier = Earlier::of(store, run, &plan, retry_errors).await?;
+        (RunInfo { planned: plan.seats.len(), ..info }, Some(earlier))
+    } else {
+        let mut stored = choices.to_options();
+        stored.insert("maxConcurrency".into(), settings.concurrency.into());
+        if let Some(delay) = settings.delay {
+            stored.insert("delay".into(), (delay.as_millis() as u64).into());
         }
-        None => {
-            let mut stored = choices.to_options();
-            stored.insert("maxConcurrency".into(), settings.concurrency.into());
-            if let Some(delay) = settings.delay {
-                stored.insert("delay".into(), (delay.as_millis() as u64).into());
-            }
-            let info = RunInfo {
-                description: request.description.clone().or(opened.suite.description.clone()),
-                config: opened.suite.config(),
-                columns: plan.columns.clone(),
-                planned: plan.seats.len(),
-                options: stored,
-                tags: tags(&opened, request),
-                ..blank(request)
-            };
-            (masked::run(&info, redactor).into_owned(), None)
-        }
+        let info = RunInfo {
+            description: request.description.clone().or(opened.suite.description.clone()),
+            config: opened.suite.config(),
+            columns: plan.columns.clone(),
+            planned: plan.seats.len(),
+            options: stored,
+            tags: tags(&opened, request),
+            ..blank(request)
+        };
+        (masked::run(&info, redactor).into_owned(), None)
     };
     let world = World { env: env.into(), ..jobs.world.clone() };
     let ready =

@@ -37,7 +37,7 @@ pub struct RunRequest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Work {
-    Eval(EvalWork),
+    Eval(Box<EvalWork>),
     Rejudge(RejudgeWork),
     Redteam(Box<RedteamWork>),
     Replay(Box<ReplayWork>),

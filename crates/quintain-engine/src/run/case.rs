@@ -58,7 +58,7 @@ impl Floor<'_> {
                 draft.evidence = state.evidence;
             }
             (None, Ok(prepared)) => {
-                self.filled(case, lane, &prepared, state, &mut draft).await;
+                Box::pin(self.filled(case, lane, &prepared, state, &mut draft)).await;
                 draft.prompt.raw = prepared.prompt;
             }
         }

@@ -95,7 +95,7 @@ impl Place {
             text: suite.to_string().into(),
         };
         let work = EvalWork { suite: vec![text], ..EvalWork::default() };
-        request(id, Work::Eval(work))
+        request(id, Work::Eval(Box::new(work)))
     }
 
     async fn start(&self, request: RunRequest) -> RunHandle {

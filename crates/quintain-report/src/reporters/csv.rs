@@ -96,7 +96,7 @@ impl Report for Table {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Started(run) => {
-                self.run = Some(RunInfo { config: Value::Null, ..(**run).clone() })
+                self.run = Some(RunInfo { config: Value::Null, ..(**run).clone() });
             }
             Event::Case(case) => self.hold(case)?,
             Event::Finished(_) => self.write()?,

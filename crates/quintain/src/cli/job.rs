@@ -1,10 +1,10 @@
 //! The commands as clients of the engine: they make a request, show what happens, and end the run on Ctrl-C.
 
+use quintain_engine::Policy;
 use quintain_engine::World;
 use quintain_engine::jobs::{
     Jobs, Notice, Outcome, Prepared, Refusal, RunError, RunHandle, RunRequest, Work,
 };
-use quintain_engine::Policy;
 use quintain_engine::store::{LOCAL_OWNER, Store};
 use quintain_evidence::event::Event;
 

@@ -53,7 +53,9 @@ fn reads_well(told: &str, noted: &str, folder: &Path) -> Result<(), Failed> {
     }
     let report = noted.lines().find_map(|line| line.strip_prefix("report: "));
     let report = report.and_then(|line| line.split(' ').next()).unwrap_or_default();
-    if !report.ends_with(".html") || !folder.join(report).is_file() {
+    if Path::new(report).extension().is_none_or(|suffix| suffix != "html")
+        || !folder.join(report).is_file()
+    {
         return Err(format!("no report at `{report}`:\n{noted}").into());
     }
     Ok(())

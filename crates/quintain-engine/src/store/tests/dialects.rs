@@ -58,11 +58,12 @@ const VALUES: &[(&str, &str)] = &[
 fn script(tables: &[&[&str]]) -> String {
     let mut script = String::from("BEGIN;\n");
     for statement in tables.iter().copied().flatten() {
-        script.push_str(&format!("{statement};\n"));
+        script += statement;
+        script += ";\n";
     }
     for (name, statement) in sql::ALL {
-        script.push_str(&format!("PREPARE s_{name} AS {statement};\n"));
-        let count = (1..).take_while(|n| statement.contains(&format!("${n}"))).count();
+        script += &["PREPARE s_", name, " AS ", statement, ";\n"].concat();
+        let count = (1..100).take_while(|n| statement.contains(&format!("${n}"))).count();
         let known =
             VALUES.iter().find(|(of, _)| of == name).map(|(_, values)| (*values).to_owned());
         assert!(known.is_some() || !statement.starts_with("INSERT"), "write values for {name}");
@@ -74,12 +75,9 @@ fn script(tables: &[&[&str]]) -> String {
         let values = if values.is_empty() { values } else { format!("({values})") };
         // Required columns do not take the nulls that a missing row makes harmless.
         for _ in 0..if name.starts_with("PUT") { 2 } else { 1 } {
-            let run = *name != "SET_VERSION";
-            script.push_str(&if run {
-                format!("EXECUTE s_{name} {values};\n")
-            } else {
-                String::new()
-            });
+            if *name != "SET_VERSION" {
+                script += &["EXECUTE s_", name, " ", &values, ";\n"].concat();
+            }
         }
     }
     script.push_str("EXECUTE s_SET_VERSION (3);\nEXECUTE s_DELETE_RUN (1);\nCOMMIT;\n");

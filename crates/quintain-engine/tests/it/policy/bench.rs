@@ -55,7 +55,10 @@ impl Bench {
                 "open/tests.py",
                 "def generate_tests():\n    return [{'vars': {'word': 'python ran'}}]\n".to_owned(),
             ),
-            ("open/evil", format!("#!/bin/sh\ntouch {}/made\nexec python3 \"$@\"\n", root.display())),
+            (
+                "open/evil",
+                format!("#!/bin/sh\ntouch {}/made\nexec python3 \"$@\"\n", root.display()),
+            ),
         ];
         for (name, text) in files {
             fs::write(root.join(name), text).unwrap();

@@ -72,7 +72,7 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Stopped> {
         stored: !args.no_write,
         description: args.description.clone(),
         tags: Args::pairs("--tag", &args.tags).map_err(usage)?.into_iter().collect(),
-        ..job::request("eval", Work::Eval(work), desk)
+        ..job::request("eval", Work::Eval(Box::new(work)), desk)
     };
     let prepared = job::prepare(&job::jobs(desk, store), request, desk).await;
     let prepared = prepared.map_err(|refusal| {
