@@ -83,7 +83,7 @@ const GUARDED_CALLS: &[(&str, &[&str])] = &[
         "temp_dir()",
         &[
             "crates/quintain-engine/src/planted/private.rs",
-            "crates/quintain-engine/src/redteam/ground.rs",
+            "crates/quintain-engine/src/redteam/canary_files.rs",
         ],
     ),
     (".tempdir()", &["crates/quintain-demo/src/store/mod.rs"]),
@@ -92,7 +92,7 @@ const GUARDED_CALLS: &[(&str, &[&str])] = &[
 ];
 /// The same, in the room that works in folders of targets and suites.
 const GUARDED_WRITES: &[(&str, &[&str])] = &[
-    ("fs::write(", &["redteam/ground.rs", "redteam/ground/project.rs"]),
+    ("fs::write(", &["redteam/canary_files.rs", "redteam/canary_files/project.rs"]),
     ("File::create(", &[]),
     ("create_dir_all(", &[]),
     ("remove_dir_all(", &[]),
@@ -385,7 +385,7 @@ mod tests {
         let write = "fs::write(path, text)?;\n#[cfg(test)]\nmod tests {\n fs::write(p, t);\n}\n";
         let complaints = |file: &str| guarded_calls(Path::new(file), write).len();
         assert_eq!(complaints("crates/quintain-engine/src/redteam/plan.rs"), 1);
-        assert_eq!(complaints("crates/quintain-engine/src/redteam/ground.rs"), 0);
+        assert_eq!(complaints("crates/quintain-engine/src/redteam/canary_files.rs"), 0);
         assert_eq!(complaints("crates/quintain-engine/src/store/tests/mod.rs"), 0);
         let temporary = "let folder = tempfile::tempdir()?;\n";
         assert_eq!(guarded_calls(Path::new("crates/quintain/src/cli/call.rs"), temporary).len(), 1);

@@ -1,6 +1,7 @@
 //! Orchestration: sessions with targets, and the translation of frames into evidence.
 
 pub mod confined;
+pub mod eval;
 pub mod exchange;
 mod files;
 pub mod inquiry;
@@ -12,7 +13,6 @@ pub mod planted;
 pub mod policy;
 mod process;
 pub mod redteam;
-pub mod run;
 pub mod secrets;
 pub mod sessions;
 pub mod store;

@@ -18,8 +18,8 @@ use super::prepare::{
     refuse_running,
 };
 use super::request::{EvalWork, Overrides, RejudgeWork, RunRequest};
+use crate::eval::{Job, PreviousRun, Recording, Settings, execute, stored_sameness};
 use crate::masked;
-use crate::run::{Earlier, Job, Recording, Settings, execute, stored_sameness};
 use crate::secrets::learn;
 use crate::store::SuiteText;
 use crate::world::World;
@@ -136,7 +136,7 @@ pub(super) struct Ready {
     consent: Consent,
     plan: Plan,
     settings: Settings,
-    earlier: Option<Earlier>,
+    earlier: Option<PreviousRun>,
     recording: Option<Recording>,
     /// What is kept with the run beside its suite.
     kept: Vec<SuiteText>,
@@ -195,7 +195,7 @@ pub(super) async fn prepare(
         return Err(Refusal::nothing("nothing is selected", help));
     }
     let (info, earlier) = if let Some((store, run, info, retry_errors)) = resumed {
-        let earlier = Earlier::of(store, run, &plan, retry_errors).await?;
+        let earlier = PreviousRun::of(store, run, &plan, retry_errors).await?;
         (RunInfo { planned: plan.seats.len(), ..info }, Some(earlier))
     } else {
         let mut stored = choices.to_options();

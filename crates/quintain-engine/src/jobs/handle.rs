@@ -11,8 +11,8 @@ use quintain_evidence::tally::Summary;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::events::{Cancel, Emitter, Level, QUEUE};
+use crate::eval::Stop;
 use crate::redteam::RedteamError;
-use crate::run::Stop;
 
 /// Futures of runs are large, and suites may nest deeply.
 const STACK: usize = 16 << 20;

@@ -27,7 +27,7 @@ use super::prepare::{
 use super::request::{OrderRequest, RedteamWork, ReplayWork, RunRequest, TargetRequest};
 use super::target::{adjust, choose};
 use crate::masked;
-use crate::redteam::{Campaign, Past, execute};
+use crate::redteam::{PreviousTrials, RedteamRun, execute};
 use crate::secrets::{learn, learn_launch};
 use crate::store::{Run, Store, SuiteText};
 use crate::world::World;
@@ -40,7 +40,7 @@ pub(super) struct Ready {
     pub(super) target: McpTarget,
     pub(super) orders: Orders,
     pub(super) name: String,
-    past: Option<Past>,
+    past: Option<PreviousTrials>,
     resumed: Option<(Store, Run)>,
     pub(super) again: Option<String>,
     /// What is kept with the run.
@@ -66,7 +66,7 @@ pub(super) async fn prepare(
         let stored = store.info(&run).await?;
         recall(&mut orders, &stored.options);
         info = Some(stored);
-        past = Some(Past::read(store.clone(), run.clone()).await?);
+        past = Some(PreviousTrials::read(store.clone(), run.clone()).await?);
         resumed = Some((store.clone(), run));
     }
     orders.written = opened.as_ref().map(|opened| written(&target, opened)).unwrap_or_default();
@@ -367,13 +367,13 @@ impl Ready {
     ) -> Result<Outcome, RunError> {
         let again = self.again.clone().unwrap_or_else(|| reproduced_by(&self.target));
         let reproduced = |step: &Step| Some(reproduce(step, &again));
-        let campaign = Campaign {
+        let campaign = RedteamRun {
             target: &self.target,
             name: &self.name,
             world,
             orders: &self.orders,
             reproduce: &reproduced,
-            past: self.past.as_ref(),
+            previous: self.past.as_ref(),
         };
         let redactor = &world.redactor;
         let started = |info: &RunInfo| match (&self.resumed, &store) {

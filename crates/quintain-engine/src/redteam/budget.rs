@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::run::Stop;
+use crate::eval::Stop;
 
 /// What is nearly done when the time is over may be finished in this time.
 const GRACE: Duration = Duration::from_millis(500);

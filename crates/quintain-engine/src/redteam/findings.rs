@@ -9,15 +9,15 @@ use quintain_evidence::trial_record::{TrialKey, TrialRecord};
 use quintain_redteam::attack::{Hit, Tried};
 use quintain_redteam::orders::PluginOrder;
 
-use super::Campaign;
-use super::arena::{Fought, Struck};
-use super::drill::strategy_of;
+use super::RedteamRun;
+use super::executor::{ConfirmedHit, TrialOutcome};
+use super::trial_plan::strategy_of;
 use crate::masked;
 
 /// How a step is done again by hand.
 pub type Reproduce<'a> = &'a dyn Fn(&Step) -> Option<String>;
 
-/// Findings in the making, by fingerprint.
+/// Findings so far, by fingerprint.
 #[derive(Default)]
 pub(super) struct Findings {
     all: BTreeMap<String, Finding>,
@@ -58,18 +58,18 @@ impl Findings {
 }
 
 /// Writes down what was struck.
-pub(super) struct Clerk<'a> {
-    campaign: &'a Campaign<'a>,
+pub(super) struct FindingWriter<'a> {
+    redteam_run: &'a RedteamRun<'a>,
 }
 
-impl<'a> Clerk<'a> {
-    pub(super) fn of(campaign: &'a Campaign<'a>) -> Self {
-        Self { campaign }
+impl<'a> FindingWriter<'a> {
+    pub(super) fn of(redteam_run: &'a RedteamRun<'a>) -> Self {
+        Self { redteam_run }
     }
 
     /// A bout as it is kept, without secrets.
-    pub(super) fn record(&self, key: TrialKey, fought: Fought) -> TrialRecord {
-        let plugins = &self.campaign.orders.plugins;
+    pub(super) fn record(&self, key: TrialKey, fought: TrialOutcome) -> TrialRecord {
+        let plugins = &self.redteam_run.orders.plugins;
         let plugin = &plugins[fought.plugin];
         let place = &fought.aim.place;
         let baseline = fought.aim.baseline.as_ref().map(|baseline| Evidence {
@@ -85,7 +85,7 @@ impl<'a> Clerk<'a> {
         if let Some(deadly) = fought.deadly {
             let malformed = plugins.iter().find(|one| one.attack.meta().id == "dos-malformed");
             let hit = death(&deadly, place);
-            let struck = Struck { hit, tried: vec![deadly], identity: None };
+            let struck = ConfirmedHit { hit, tried: vec![deadly], identity: None };
             findings.push(self.finding(malformed.unwrap_or(plugin), place, baseline, struck));
         }
         for finding in &mut findings {
@@ -96,8 +96,8 @@ impl<'a> Clerk<'a> {
     }
 
     /// A bout that was made again since its traces came late.
-    pub(super) fn late(&self, fought: Fought) -> TrialRecord {
-        let attack = self.campaign.orders.plugins[fought.plugin].attack.meta().id.to_owned();
+    pub(super) fn late(&self, fought: TrialOutcome) -> TrialRecord {
+        let attack = self.redteam_run.orders.plugins[fought.plugin].attack.meta().id.to_owned();
         let key = TrialKey { attack, place: fought.aim.place.key(), nth: 0 };
         self.record(key, fought)
     }
@@ -105,7 +105,7 @@ impl<'a> Clerk<'a> {
     /// What the surface alone shows.
     pub(super) fn listed(&self, plugin: &PluginOrder, hit: Hit) -> Finding {
         let place = Place::Server { server: String::new() };
-        self.finding(plugin, &place, None, Struck { hit, tried: Vec::new(), identity: None })
+        self.finding(plugin, &place, None, ConfirmedHit { hit, tried: Vec::new(), identity: None })
     }
 
     fn finding(
@@ -113,9 +113,9 @@ impl<'a> Clerk<'a> {
         plugin: &PluginOrder,
         place: &Place,
         baseline: Option<Evidence>,
-        struck: Struck,
+        struck: ConfirmedHit,
     ) -> Finding {
-        let Struck { hit, tried, identity } = struck;
+        let ConfirmedHit { hit, tried, identity } = struck;
         let place = hit.place.clone().unwrap_or_else(|| place.clone());
         let (rule, facts) = (plugin.attack.rule(), plugin.attack.weakness());
         let last = tried.last();
@@ -131,13 +131,13 @@ impl<'a> Clerk<'a> {
             sign: hit.sign.clone(),
             identity,
         };
-        let several = self.campaign.target.servers.len() > 1;
+        let several = self.redteam_run.target.servers.len() > 1;
         let whose = if several { place.server() } else { "" };
         let fingerprint = fingerprint(rule, whose, &place, hit.fault);
         let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
         // What is only information is said once of all places.
         let group = (severity == Severity::Info).then(|| Finding::group_of(rule, whose, hit.fault));
-        let orders = self.campaign.orders;
+        let orders = self.redteam_run.orders;
         let strategy = last.and_then(|one| strategy_of(orders, one.attempt.set));
         let about = || (ATTACK_SUMMARY.to_owned(), plugin.attack.meta().summary.into());
         let summary = plugin.attack.is_defined().then(about);
@@ -147,7 +147,7 @@ impl<'a> Clerk<'a> {
             title: hit.title,
             severity,
             confidence: hit.confidence,
-            target: self.campaign.name.to_owned(),
+            target: self.redteam_run.name.to_owned(),
             tool: place.tool().map(str::to_owned),
             argument: place.argument(),
             written: orders.written.get(place.server()).cloned(),
@@ -155,7 +155,7 @@ impl<'a> Clerk<'a> {
             cwe: facts.cwe.to_vec(),
             owasp: facts.frameworks.iter().map(|id| (*id).to_owned()).collect(),
             proofs: vec![proof],
-            reproduce: steps.last().and_then(self.campaign.reproduce),
+            reproduce: steps.last().and_then(self.redteam_run.reproduce),
             replay: None,
             group,
             places: Vec::new(),
@@ -168,7 +168,7 @@ impl<'a> Clerk<'a> {
             metadata: summary.into_iter().collect(),
         };
         orders.again.iter().for_each(|target| finding.seen_again_at(target));
-        masked::finding(&finding, &self.campaign.world.redactor).into_owned()
+        masked::finding(&finding, &self.redteam_run.world.redactor).into_owned()
     }
 }
 

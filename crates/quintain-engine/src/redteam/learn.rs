@@ -1,13 +1,13 @@
 //! Finds calls that work, and keeps what the answers give away.
 
-mod hunt;
+mod call_search;
 mod modes;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use hunt::{Failure, Hunt};
+use call_search::{CallSearch, Failure};
 use quintain_content::internals::paths_in;
 use quintain_evidence::probe::Step;
 use quintain_evidence::redteam_report::Silent;
@@ -17,9 +17,9 @@ use serde_json::Value;
 
 use super::budget::Budget;
 use super::gate::{Gate, LEFT_ALONE};
-use super::party::{CALL_TIME, LEAST_TIME, Party};
+use super::identity_sessions::{CALL_TIME, IdentitySessions, LEAST_TIME};
+use super::observer::Observer;
 use super::roots;
-use super::witness::Witness;
 
 /// After so many tools that do not answer, further ones get less and less time.
 const MAX_MUTE: usize = 2;
@@ -37,26 +37,26 @@ const NO_TIME: &str = "there was no time left to learn a call of it";
 
 /// What learning begins with.
 #[derive(Clone, Copy)]
-pub(super) struct Lore<'a> {
+pub(super) struct LearnContext<'a> {
     /// Calls that worked in an earlier sitting.
     pub(super) known: &'a [Baseline],
     pub(super) gate: &'a Gate,
     pub(super) budget: &'a Budget,
-    pub(super) witness: &'a Witness,
+    pub(super) observer: &'a Observer,
 }
 
 /// Learns about every tool of a target.
 pub(super) async fn learn(
-    party: &Party,
+    identity_sessions: &IdentitySessions,
     identity: usize,
     surfaces: &[(String, Surface)],
     hints: &mut Hints,
-    lore: Lore<'_>,
+    learn_context: LearnContext<'_>,
     knowledge: &mut Knowledge,
 ) {
-    let Lore { gate, budget, witness, .. } = lore;
+    let LearnContext { gate, budget, observer, .. } = learn_context;
     let mut silent: Vec<Silent> = Vec::new();
-    let mut mute: Vec<Silent> = Vec::new();
+    let mut silent_tools: Vec<Silent> = Vec::new();
     // What refusals told of arguments, by server and tool.
     let mut schemas: HashMap<(String, String), Value> = HashMap::new();
     let started = Instant::now();
@@ -77,20 +77,20 @@ pub(super) async fn learn(
                 silent.push(gone(LEFT_ALONE));
                 continue;
             }
-            if mute.iter().any(|one| one.server == *server && one.tool == name) {
+            if silent_tools.iter().any(|one| one.server == *server && one.tool == name) {
                 continue;
             }
             if budget.is_part_spent(SHARE) {
                 silent.push(gone(NO_TIME));
                 continue;
             }
-            let known = lore.known.iter().find(|known| {
+            let known = learn_context.known.iter().find(|known| {
                 known.server == *server
                     && matches!(&known.step, Step::Call(call) if call.tool == name)
             });
-            let patience = patience(mute.len());
-            let hunt = Hunt {
-                party,
+            let patience = patience(silent_tools.len());
+            let call_search = CallSearch {
+                identity_sessions,
                 identity,
                 server,
                 tool,
@@ -99,16 +99,16 @@ pub(super) async fn learn(
                 hints,
                 gate,
                 budget,
-                witness,
+                observer,
                 patience,
             };
             let advertised = || tool.input_schema().cloned().unwrap_or(Value::Null);
             let schema =
                 schemas.entry((server.to_owned(), name.to_owned())).or_insert_with(advertised);
-            match hunt.run(schema, knowledge).await {
+            match call_search.run(schema, knowledge).await {
                 Ok(Some(baseline)) if identity == 0 => knowledge.baselines.push(baseline),
                 Ok(_) => {}
-                Err(Failure::Mute) => mute.push(gone(MUTE)),
+                Err(Failure::SilentTools) => silent_tools.push(gone(MUTE)),
                 Err(Failure::Other(why)) => silent.push(gone(&why)),
             }
             if budget.is_spent() {
@@ -140,8 +140,8 @@ pub(super) async fn learn(
     }
     if identity == 0 {
         knowledge.silent = silent;
-        knowledge.silent.extend(mute);
-        let asker = modes::Asker { party, hints, lore, started };
+        knowledge.silent.extend(silent_tools);
+        let asker = modes::Asker { identity_sessions, hints, learn_context, started };
         asker.ask(surfaces, &schemas, knowledge).await;
     }
 }
@@ -160,8 +160,8 @@ pub(super) fn broken_off(surfaces: &[(String, Surface)], gate: &Gate, knowledge:
 }
 
 /// How long a tool is waited for, after so many that did not answer.
-fn patience(mute: usize) -> Duration {
-    match mute.checked_sub(MAX_MUTE) {
+fn patience(silent_tools: usize) -> Duration {
+    match silent_tools.checked_sub(MAX_MUTE) {
         None => CALL_TIME,
         Some(more) => (LITTLE_TIME / (1 << more.min(8))).max(LEAST_TIME),
     }

@@ -1,34 +1,34 @@
 //! A red-team run: survey, learn, attack, confirm, report.
 
-mod arena;
 mod budget;
+mod canary_files;
 mod clock;
-mod drill;
+mod executor;
 mod files;
 mod findings;
 mod gate;
-mod ground;
-mod lane;
+mod generate;
+mod identity_sessions;
 mod learn;
 mod listener;
-mod making;
 mod model;
-mod mute;
+mod observer;
 mod own;
-mod party;
-mod past;
 mod places;
 mod plan;
+mod previous;
 mod raw;
-mod rehearse;
 mod restore;
 mod roots;
-mod rows;
 mod score;
+mod send_attempt;
+mod setup;
 mod shims;
 mod shrink;
-mod siege;
-mod witness;
+mod silent_tools;
+mod sse_stream;
+mod trial_cases;
+mod trial_plan;
 
 use quintain_redteam::summary::insight;
 use quintain_redteam::summary::summed_up;
@@ -52,26 +52,26 @@ use quintain_redteam::knowledge::Knowledge;
 use quintain_redteam::orders::Orders;
 use quintain_redteam::summary::merge_places;
 
-use crate::run::{Stop, mask};
+use crate::eval::{Stop, mask};
 use crate::sessions::OpenError;
 use crate::store::{RunEnd, StoreError, Writer};
 use crate::world::World;
-use arena::{Arena, Fought};
+use canary_files::PlantedFiles;
 use clock::{Clock, Meter};
-use drill::{Drawn, Drill};
-use findings::Clerk;
-use ground::Planted;
-use mute::Mute;
-use party::Party;
+use executor::{Executor, TrialOutcome};
+use findings::FindingWriter;
+use identity_sessions::IdentitySessions;
 use plan::{Plan, Planned};
-use raw::Doors;
-use rows::Rows;
-use score::Score;
-use siege::Siege;
+use raw::RawConnections;
+use score::TrialCounts;
+use setup::Setup;
+use silent_tools::SilentTools;
+use trial_cases::TrialCases;
+use trial_plan::{Drawn, TrialPlan};
 
 pub use findings::Reproduce;
-pub use past::{Lesson, Past};
-pub use rehearse::{Rehearsal, rehearse};
+pub use generate::{Generated, generate};
+pub use previous::{PreviousTrials, StoredKnowledge};
 pub use roots::declared as declared_roots;
 
 /// A variable of the environment of every target that is started, with a value nobody knows.
@@ -86,7 +86,7 @@ pub fn is_remote(target: &McpTarget) -> bool {
 }
 
 /// Who is attacked, and how.
-pub struct Campaign<'a> {
+pub struct RedteamRun<'a> {
     pub target: &'a McpTarget,
     /// What reports call it.
     pub name: &'a str,
@@ -94,8 +94,8 @@ pub struct Campaign<'a> {
     pub orders: &'a Orders,
     /// How a step is done again by hand.
     pub reproduce: Reproduce<'a>,
-    /// An earlier sitting of the same campaign.
-    pub past: Option<&'a Past>,
+    /// What an interrupted run did before.
+    pub previous: Option<&'a PreviousTrials>,
 }
 
 /// Why there was no run.
@@ -123,33 +123,33 @@ pub struct Outcome {
     pub left: Vec<(PathBuf, String)>,
 }
 
-/// Runs a campaign to its end, or to the point where `stop` or its budget ends it.
+/// Attacks until everything is tried, or until `stop` or the budget ends it.
 ///
 /// # Errors
 /// When nothing could be attacked at all.
 pub async fn execute(
-    campaign: &Campaign<'_>,
+    redteam_run: &RedteamRun<'_>,
     info: impl FnOnce(usize) -> RunInfo,
     stop: Stop,
     store: impl FnOnce(&RunInfo) -> Option<Writer>,
     listen: &mut dyn FnMut(Event),
 ) -> Result<Outcome, RedteamError> {
     let started = Instant::now();
-    let siege = Siege::prepare(campaign, Some(stop.clone())).await?;
+    let setup = Setup::prepare(redteam_run, Some(stop.clone())).await?;
     let mut clock = Clock::new();
-    let scouted = Scouted::of(&siege, campaign, &mut clock, listen).await?;
-    let proposals = siege.proposals(campaign, &scouted.surfaces, &mut clock, listen).await;
-    let orders = proposals.over(campaign.orders);
-    let campaign = &Campaign { orders: &orders, ..*campaign };
-    let field = scouted.field(campaign);
-    let mut plan = Plan::of(campaign.orders, &field);
+    let surveyed = Surveyed::of(&setup, redteam_run, &mut clock, listen).await?;
+    let proposals = setup.proposals(redteam_run, &surveyed.surfaces, &mut clock, listen).await;
+    let orders = proposals.over(redteam_run.orders);
+    let redteam_run = &RedteamRun { orders: &orders, ..*redteam_run };
+    let field = surveyed.field(redteam_run);
+    let mut plan = Plan::of(redteam_run.orders, &field);
     let planned = plan.len();
     let info = info(planned);
-    let mut battle = Battle {
-        clerk: Clerk::of(campaign),
-        campaign,
-        score: Score::of(campaign.orders, &field),
-        rows: Rows::new(campaign.name),
+    let mut attack_phase = AttackPhase {
+        finding_writer: FindingWriter::of(redteam_run),
+        redteam_run,
+        score: TrialCounts::of(redteam_run.orders, &field),
+        rows: TrialCases::new(redteam_run.name),
         tally: Tally::new(&info),
         writer: store(&info),
         interrupted: false,
@@ -157,116 +157,117 @@ pub async fn execute(
         fought: BTreeSet::new(),
         listen,
     };
-    (battle.listen)(Event::Started(Arc::new(info.clone())));
-    if let Some(writer) = &battle.writer {
-        writer.knowledge(&siege.lesson(&scouted.knowledge, &proposals.calls)).await;
+    (attack_phase.listen)(Event::Started(Arc::new(info.clone())));
+    if let Some(writer) = &attack_phase.writer {
+        writer.knowledge(&setup.stored_knowledge(&surveyed.knowledge, &proposals.calls)).await;
     }
-    (battle.listen)(Event::Phase(Phase::Attack));
-    battle.recall(&mut plan).await?;
-    let mut arena = scouted.arena(campaign, &siege, &field);
-    if let Some(left) = siege.budget.time_left() {
+    (attack_phase.listen)(Event::Phase(Phase::Attack));
+    attack_phase.recall(&mut plan).await?;
+    let mut executor = surveyed.executor(redteam_run, &setup, &field);
+    if let Some(left) = setup.budget.time_left() {
         // Bouts go on side by side, which even a target that does one thing at a time gains from.
-        let spared = arena.drill.spare(&plan.waves[0].bouts, clock.per_call("learn") / 2, left);
+        let spared =
+            executor.trial_plan.spare(&plan.waves[0].bouts, clock.per_call("learn") / 2, left);
         plan.not_run.extend(spared);
     }
-    battle.fight(&mut plan, &arena).await;
-    clock.lap_of_attack(siege.budget.calls(), &arena.meter);
-    (battle.listen)(Event::Phase(Phase::Report));
-    let cut_short = siege.budget.why();
-    scouted.close().await;
-    let mut not_run = campaign.orders.not_run.clone();
-    not_run.extend(drill::skipped(campaign.orders));
+    attack_phase.fight(&mut plan, &executor).await;
+    clock.lap_of_attack(setup.budget.calls(), &executor.meter);
+    (attack_phase.listen)(Event::Phase(Phase::Report));
+    let cut_short = setup.budget.why();
+    surveyed.close().await;
+    let mut not_run = redteam_run.orders.not_run.clone();
+    not_run.extend(trial_plan::skipped(redteam_run.orders));
     not_run.extend(plan.not_run);
-    let left: Vec<&str> = scouted.knowledge.silent.iter().map(|one| one.tool.as_str()).collect();
-    not_run.extend(siege.gate.held(&left));
-    not_run.extend(battle.unfought(planned, cut_short.as_deref()));
-    let changes = siege.restore();
+    let left: Vec<&str> = surveyed.knowledge.silent.iter().map(|one| one.tool.as_str()).collect();
+    not_run.extend(setup.gate.held(&left));
+    not_run.extend(attack_phase.unfought(planned, cut_short.as_deref()));
+    let changes = setup.restore();
     let ended = Ended { not_run, changes, cut_short, clock, started };
-    Ok(battle.finish(&siege, &scouted, ended).await)
+    Ok(attack_phase.finish(&setup, &surveyed, ended).await)
 }
 
 /// What is known of a target before it is attacked.
-struct Scouted {
-    parties: Vec<Party>,
+struct Surveyed {
+    identities_open: Vec<IdentitySessions>,
     surfaces: Vec<(String, Surface)>,
     knowledge: Knowledge,
     powers: Capabilities,
 }
 
-impl Scouted {
+impl Surveyed {
     /// Surveys and learns.
     async fn of(
-        siege: &Siege,
-        campaign: &Campaign<'_>,
+        setup: &Setup,
+        redteam_run: &RedteamRun<'_>,
         clock: &mut Clock,
         listen: &mut dyn FnMut(Event),
     ) -> Result<Self, RedteamError> {
         listen(Event::Phase(Phase::Survey));
-        let budget = &siege.budget;
+        let budget = &setup.budget;
         // A target that does not come up in time leaves nothing to attack, and a report that says so.
-        let parties = match budget.within(siege.parties(campaign)).await {
-            Some(parties) => parties?,
+        let identities_open = match budget.within(setup.identities_open(redteam_run)).await {
+            Some(identities_open) => identities_open?,
             None => Vec::new(),
         };
-        let surfaces = match parties.first() {
+        let surfaces = match identities_open.first() {
             Some(first) => budget.within(first.survey()).await.unwrap_or_default(),
             None => Vec::new(),
         };
-        clock.lap("survey", siege.budget.calls());
+        clock.lap("survey", setup.budget.calls());
         listen(Event::Phase(Phase::Learn));
-        let knowledge = siege.learn(campaign, &parties, &surfaces).await;
-        clock.lap("learn", siege.budget.calls());
-        let powers = siege.powers(campaign, &parties);
-        Ok(Self { parties, surfaces, knowledge, powers })
+        let knowledge = setup.learn(redteam_run, &identities_open, &surfaces).await;
+        clock.lap("learn", setup.budget.calls());
+        let powers = setup.powers(redteam_run, &identities_open);
+        Ok(Self { identities_open, surfaces, knowledge, powers })
     }
 
     /// Ends all sessions; what does not end by itself is killed when it is dropped.
     async fn close(&self) {
-        let closing = join_all(self.parties.iter().map(Party::close));
+        let closing = join_all(self.identities_open.iter().map(IdentitySessions::close));
         let _ = tokio::time::timeout(CLOSE, closing).await;
     }
 
-    fn field<'a>(&'a self, campaign: &'a Campaign<'_>) -> TargetView<'a> {
+    fn field<'a>(&'a self, redteam_run: &'a RedteamRun<'_>) -> TargetView<'a> {
         TargetView {
             surfaces: &self.surfaces,
             knowledge: &self.knowledge,
             powers: &self.powers,
-            purpose: campaign.orders.purpose.as_deref(),
+            purpose: redteam_run.orders.purpose.as_deref(),
         }
     }
 
-    fn arena<'a>(
+    fn executor<'a>(
         &'a self,
-        campaign: &'a Campaign<'_>,
-        siege: &'a Siege,
+        redteam_run: &'a RedteamRun<'_>,
+        setup: &'a Setup,
         field: &'a TargetView<'a>,
-    ) -> Arena<'a> {
-        Arena {
-            parties: &self.parties,
-            world: campaign.world,
-            orders: campaign.orders,
+    ) -> Executor<'a> {
+        Executor {
+            identities_open: &self.identities_open,
+            world: redteam_run.world,
+            orders: redteam_run.orders,
             field,
-            witness: &siege.witness,
-            drill: Drill {
-                orders: campaign.orders,
-                marks: siege.marks.clone(),
-                ground: siege.witness.with_ground(|planted| planted.ground.clone()),
-                listener: siege.witness.listener.as_ref().map(|one| one.address.clone()),
-                identities: self.parties.len(),
+            observer: &setup.observer,
+            trial_plan: TrialPlan {
+                orders: redteam_run.orders,
+                marks: setup.marks.clone(),
+                ground: setup.observer.with_ground(|planted| planted.ground.clone()),
+                listener: setup.observer.listener.as_ref().map(|one| one.address.clone()),
+                identities: self.identities_open.len(),
                 roots: self.knowledge.roots.clone(),
                 field,
                 drawn: Drawn::default(),
                 share: None,
             },
-            budget: &siege.budget,
+            budget: &setup.budget,
             meter: Meter::default(),
-            mute: Mute::new(&self.knowledge),
+            silent_tools: SilentTools::new(&self.knowledge),
             marks: Mutex::new(HashMap::new()),
-            doors: Doors::new(
-                self.parties.iter().map(Party::door).collect(),
-                &campaign.orders.tokens,
-                siege.gate.clone(),
-                campaign.world.policy.destinations(),
+            raw_connections: RawConnections::new(
+                self.identities_open.iter().map(IdentitySessions::raw_connection).collect(),
+                &redteam_run.orders.tokens,
+                setup.gate.clone(),
+                redteam_run.world.policy.destinations(),
             ),
         }
     }
@@ -282,11 +283,11 @@ struct Ended {
 }
 
 /// The attack while it goes on: everything that is done is counted, kept and told at once.
-struct Battle<'a> {
-    campaign: &'a Campaign<'a>,
-    clerk: Clerk<'a>,
-    score: Score,
-    rows: Rows,
+struct AttackPhase<'a> {
+    redteam_run: &'a RedteamRun<'a>,
+    finding_writer: FindingWriter<'a>,
+    score: TrialCounts,
+    rows: TrialCases,
     tally: Tally,
     writer: Option<Writer>,
     interrupted: bool,
@@ -296,65 +297,65 @@ struct Battle<'a> {
     listen: &'a mut dyn FnMut(Event),
 }
 
-impl Battle<'_> {
+impl AttackPhase<'_> {
     /// Counts what an earlier sitting did, and takes it out of the plan.
     async fn recall(&mut self, plan: &mut Plan) -> Result<(), StoreError> {
-        let kept = match self.campaign.past {
-            Some(past) => {
-                plan.without(&past.done());
-                past.bouts.iter().for_each(|bout| self.score.bout(bout.clone()));
-                past.tell(&mut self.tally, self.listen).await?
+        let kept = match self.redteam_run.previous {
+            Some(previous) => {
+                plan.without(&previous.done());
+                previous.bouts.iter().for_each(|bout| self.score.bout(bout.clone()));
+                previous.tell(&mut self.tally, self.listen).await?
             }
             None => 0,
         };
         self.rows.skip(kept);
         for (at, hit) in std::mem::take(&mut plan.statics) {
-            let plugin = &self.campaign.orders.plugins[at];
+            let plugin = &self.redteam_run.orders.plugins[at];
             // The rows of these come first, so an earlier sitting has told them.
             if kept == 0 {
                 let row = self.rows.of_static(plugin, &hit);
                 self.keep(row, true).await;
             }
-            let finding = self.clerk.listed(plugin, hit);
+            let finding = self.finding_writer.listed(plugin, hit);
             self.score.listed(plugin.attack.meta().id, finding);
         }
         Ok(())
     }
 
-    async fn fight(&mut self, plan: &mut Plan, arena: &Arena<'_>) {
-        let concurrency = self.campaign.orders.concurrency.max(1);
+    async fn fight(&mut self, plan: &mut Plan, executor: &Executor<'_>) {
+        let concurrency = self.redteam_run.orders.concurrency.max(1);
         for wave in std::mem::take(&mut plan.waves) {
             let concurrency = if wave.quiet { 1 } else { concurrency };
             let bouts = stream::iter(wave.bouts).map(async |planned: Planned| {
-                (planned.key, arena.bout(planned.plugin, planned.aim).await)
+                (planned.key, executor.bout(planned.plugin, planned.aim).await)
             });
             let mut bouts = std::pin::pin!(bouts.buffer_unordered(concurrency));
             let mut confirming = false;
             // What hangs when the time is over is dropped.
-            while let Some(Some((key, fought))) = arena.budget.within_grace(bouts.next()).await {
+            while let Some(Some((key, fought))) = executor.budget.within_grace(bouts.next()).await {
                 // What the budget cut short proves nothing by its silence, and is to be tried again when
                 // the run is gone on with.
-                let whole = !arena.budget.is_spent();
+                let whole = !executor.budget.is_spent();
                 if whole || fought.attempts > 0 {
                     self.settle(key, fought, whole).await;
                 }
-                if confirming != arena.meter.is_confirming() {
+                if confirming != executor.meter.is_confirming() {
                     confirming = !confirming;
                     let phase = if confirming { Phase::Confirm } else { Phase::Attack };
                     (self.listen)(Event::Phase(phase));
                 }
             }
         }
-        for fought in arena.budget.within(arena.late()).await.into_iter().flatten() {
-            self.score.late(self.clerk.late(fought));
+        for fought in executor.budget.within(executor.late()).await.into_iter().flatten() {
+            self.score.late(self.finding_writer.late(fought));
         }
-        self.interrupted = arena.budget.is_stopped();
+        self.interrupted = executor.budget.is_stopped();
     }
 
-    async fn settle(&mut self, key: TrialKey, fought: Fought, whole: bool) {
+    async fn settle(&mut self, key: TrialKey, fought: TrialOutcome, whole: bool) {
         self.fought.insert((key.attack.clone(), key.place.clone()));
-        let row = self.rows.of_bout(self.campaign.orders, &fought);
-        let record = self.clerk.record(key, fought);
+        let row = self.rows.of_bout(self.redteam_run.orders, &fought);
+        let record = self.finding_writer.record(key, fought);
         if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
             writer.trial(&record).await;
         }
@@ -363,7 +364,7 @@ impl Battle<'_> {
     }
 
     async fn keep(&mut self, mut row: CaseResult, whole: bool) {
-        mask(&mut row, &self.campaign.world.redactor);
+        mask(&mut row, &self.redteam_run.world.redactor);
         if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
             writer.case(&row).await;
         }
@@ -379,12 +380,12 @@ impl Battle<'_> {
         Some(NotRun { what: format!("{left} of {planned} places of attacks"), why })
     }
 
-    async fn finish(self, siege: &Siege, scouted: &Scouted, ended: Ended) -> Outcome {
+    async fn finish(self, setup: &Setup, surveyed: &Surveyed, ended: Ended) -> Outcome {
         let Ended { not_run, changes, cut_short, clock, started } = ended;
-        let orders = self.campaign.orders;
+        let orders = self.redteam_run.orders;
         let mut summary = self.tally.finish(started.elapsed(), self.interrupted);
-        let knowledge = &scouted.knowledge;
-        let (findings, attacks, tools) = self.score.finish(orders, &scouted.surfaces, knowledge);
+        let knowledge = &surveyed.knowledge;
+        let (findings, attacks, tools) = self.score.finish(orders, &surveyed.surfaces, knowledge);
         let (findings, suppressed) = part_suppressed(findings, &orders.suppressions, &orders.today);
         let (findings, suppressed) = (merge_places(findings), merge_places(suppressed));
         let end = match (self.interrupted, &cut_short) {
@@ -408,7 +409,7 @@ impl Battle<'_> {
             tools,
             silent: knowledge.silent.clone(),
             phases: clock.laps,
-            calls: siege.budget.calls(),
+            calls: setup.budget.calls(),
             seed: orders.seed,
             cut_short,
             changes,
@@ -421,7 +422,7 @@ impl Battle<'_> {
             None => None,
         };
         (self.listen)(Event::Finished(Arc::new(summary.clone())));
-        let left = siege.witness.with_ground(Planted::clear).unwrap_or_default().left;
+        let left = setup.observer.with_ground(PlantedFiles::clear).unwrap_or_default().left;
         Outcome { summary, unsaved, fought: self.fought, left }
     }
 }

@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::Campaign;
+use super::RedteamRun;
 use crate::secrets::learn_url;
 use crate::web::{Request, Web};
 use crate::world::World;
@@ -54,22 +54,22 @@ pub(super) struct Proposals {
 impl Proposals {
     pub(super) async fn ask(
         order: &ModelOrder,
-        campaign: &Campaign<'_>,
+        redteam_run: &RedteamRun<'_>,
         surfaces: &[(String, Surface)],
     ) -> Self {
         let name = format!("proposals of {}", order.name);
         let not_run = |why: String| {
-            let why = campaign.world.redactor.text(&why).into_owned();
+            let why = redteam_run.world.redactor.text(&why).into_owned();
             Self { calls: Vec::new(), not_run: Some(NotRun { what: name.clone(), why }) }
         };
-        let Some(purpose) = &campaign.orders.purpose else {
+        let Some(purpose) = &redteam_run.orders.purpose else {
             return not_run(
                 "needs `redteam.purpose`: without it a model can only guess".to_owned(),
             );
         };
-        let most = campaign.orders.proposals;
+        let most = redteam_run.orders.proposals;
         let asked =
-            async { Adviser::of(order, campaign.world)?.hostile(purpose, surfaces, most).await };
+            async { Adviser::of(order, redteam_run.world)?.hostile(purpose, surfaces, most).await };
         match asked.await {
             Ok(calls) if calls.is_empty() => not_run("it proposed no call of a tool".to_owned()),
             Ok(calls) => Self { calls, not_run: None },

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::gate::Gate;
-use super::lane::{self, Lane};
+use super::sse_stream::{self, SseStream};
 use crate::web::{Reply, Request, Web};
 
 const TIME: Duration = Duration::from_secs(8);
@@ -26,7 +26,7 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialize
 
 /// Where an identity enters, and with what.
 #[derive(Clone)]
-pub(super) struct Door {
+pub(super) struct RawConnection {
     url: Url,
     /// All headers of the identity; those that hold credentials among them.
     headers: Vec<(String, String)>,
@@ -34,12 +34,12 @@ pub(super) struct Door {
     sse: bool,
 }
 
-impl Door {
+impl RawConnection {
     pub(super) fn is_sse(&self) -> bool {
         self.sse
     }
 
-    /// The door of a target over HTTP whose credentials can be known.
+    /// How to reach a target over HTTP whose credentials can be known.
     pub(super) fn of(target: &McpTarget) -> Option<Self> {
         let Launch::Url { url, headers, auth, transport } = &target.servers.first()?.launch else {
             return None;
@@ -78,8 +78,8 @@ impl Door {
 }
 
 /// Sends raw requests for all identities.
-pub(super) struct Doors {
-    all: Vec<Option<Door>>,
+pub(super) struct RawConnections {
+    all: Vec<Option<RawConnection>>,
     /// What the user gave to be refused.
     tokens: Vec<(Given, SecretString)>,
     gate: Arc<Gate>,
@@ -93,15 +93,15 @@ pub(super) struct Pieces {
     pub(super) headers: HeaderMap,
 }
 
-impl Doors {
+impl RawConnections {
     pub(super) fn new(
-        doors: Vec<Option<Door>>,
+        raw_connections: Vec<Option<RawConnection>>,
         tokens: &[(Given, SecretString)],
         gate: Arc<Gate>,
         destinations: Destinations,
     ) -> Self {
         let web = Web::new(MAX_BODY, destinations);
-        Self { all: doors, tokens: tokens.to_vec(), gate, web }
+        Self { all: raw_connections, tokens: tokens.to_vec(), gate, web }
     }
 
     /// The value of a header with another token in it.
@@ -125,17 +125,19 @@ impl Doors {
     }
 
     async fn attempt(&self, request: &HttpRequest) -> Result<Outcome, String> {
-        let door = |at: usize| {
-            let door = self.all.get(at).and_then(Option::as_ref);
-            door.ok_or("there is no such identity over HTTP, or its credentials are not known")
+        let raw_connection = |at: usize| {
+            let raw_connection = self.all.get(at).and_then(Option::as_ref);
+            raw_connection
+                .ok_or("there is no such identity over HTTP, or its credentials are not known")
         };
         let who = request.identity.or(request.session_of).unwrap_or(0);
-        let plain = self.pieces(door(who)?, request.identity.is_some(), None)?;
-        let mut changed = self.pieces(door(who)?, request.identity.is_some(), Some(request))?;
+        let plain = self.pieces(raw_connection(who)?, request.identity.is_some(), None)?;
+        let mut changed =
+            self.pieces(raw_connection(who)?, request.identity.is_some(), Some(request))?;
         // Only messages are answered on the stream.
-        if door(who)?.sse && request.method == "POST" {
+        if raw_connection(who)?.sse && request.method == "POST" {
             let of = match request.session_of {
-                Some(of) => self.pieces(door(of)?, true, None)?,
+                Some(of) => self.pieces(raw_connection(of)?, true, None)?,
                 None if request.fresh => changed.clone(),
                 None => plain,
             };
@@ -149,7 +151,7 @@ impl Doors {
                 Err(refusal) => return Ok(refusal),
             }
         } else if let Some(of) = request.session_of {
-            self.begin(&self.pieces(door(of)?, true, None)?).await?.unwrap_or_default()
+            self.begin(&self.pieces(raw_connection(of)?, true, None)?).await?.unwrap_or_default()
         } else if request.identity.is_some() && !request.body.contains("\"initialize\"") {
             self.begin(&plain).await?.unwrap_or_default()
         } else {
@@ -171,7 +173,7 @@ impl Doors {
         of: &Pieces,
         mut changed: Pieces,
     ) -> Result<Outcome, String> {
-        let mut lane = match Lane::open(&self.web, of, TIME).await? {
+        let mut lane = match SseStream::open(&self.web, of, TIME).await? {
             Ok(lane) => lane,
             Err(refusal) => return Ok(outcome(&refusal)),
         };
@@ -185,7 +187,7 @@ impl Doors {
             self.post(Method::POST, &own, INITIALIZED.to_owned()).await?;
         }
         if let Some(made_up) = changed.headers.remove(SESSION) {
-            lane::rename_session(&mut own.url, made_up.to_str().unwrap_or_default());
+            sse_stream::rename_session(&mut own.url, made_up.to_str().unwrap_or_default());
         }
         let added = changed
             .url
@@ -204,7 +206,7 @@ impl Doors {
         let id = serde_json::from_str::<Value>(&request.body).ok();
         let id = id.and_then(|body| body.get("id").cloned()).unwrap_or_default();
         let Some(body) = lane.answer(&id).await else { return Ok(outcome(&reply)) };
-        let session = lane::session_in(&lane.endpoint).unwrap_or_default();
+        let session = sse_stream::session_in(&lane.endpoint).unwrap_or_default();
         let headers = json!({ SESSION: session });
         Ok(Outcome::Reply(json!({"status": 200, "headers": headers, "body": body})))
     }
@@ -242,20 +244,20 @@ fn outcome(reply: &Reply) -> Outcome {
     Outcome::Reply(json!({"status": reply.status.as_u16(), "headers": headers, "body": body}))
 }
 
-impl Doors {
+impl RawConnections {
     /// Address and headers of a request, with what it changes.
     fn pieces(
         &self,
-        door: &Door,
+        raw_connection: &RawConnection,
         credentials: bool,
         request: Option<&HttpRequest>,
     ) -> Result<Pieces, String> {
-        let mut url = door.url.clone();
+        let mut url = raw_connection.url.clone();
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
         headers.insert("accept", HeaderValue::from_static("application/json, text/event-stream"));
         let wrong = |error: &dyn std::fmt::Display| error.to_string();
-        for (name, value) in &door.headers {
+        for (name, value) in &raw_connection.headers {
             let secret = names_a_secret(name);
             if secret && !credentials {
                 continue;

@@ -16,14 +16,14 @@ use super::plan::is_able;
 
 /// Counts bouts, live ones and those of an earlier sitting alike.
 #[derive(Default)]
-pub(super) struct Score {
+pub(super) struct TrialCounts {
     findings: Findings,
     attacks: BTreeMap<String, AttackReport>,
     /// The attacks on each argument, by server, tool and argument.
     coverage: BTreeMap<(String, String, String), Vec<String>>,
 }
 
-impl Score {
+impl TrialCounts {
     /// Every attack that is able to look is counted, and those that look at the surface alone have
     /// looked at every server, whatever they found.
     pub(super) fn of(orders: &Orders, field: &TargetView<'_>) -> Self {

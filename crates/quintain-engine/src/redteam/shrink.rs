@@ -6,12 +6,12 @@ use quintain_redteam::attacks::reach;
 use quintain_redteam::orders::PluginOrder;
 use serde_json::Value;
 
-use super::arena::{Arena, SETTLE};
+use super::executor::{Executor, SETTLE};
 
 /// So many smaller payloads are tried.
 const MAX_SHRINKS: usize = 40;
 
-impl Arena<'_> {
+impl Executor<'_> {
     /// The smallest payload that still hits.
     pub(super) async fn shrunk(
         &self,
@@ -60,7 +60,7 @@ impl Arena<'_> {
 
     /// Whether every path into the ground is whole: half of one leads to where nothing of ours is.
     fn spares_ground(&self, payload: &str, shorter: &str) -> bool {
-        let Some(ground) = &self.drill.ground else { return true };
+        let Some(ground) = &self.trial_plan.ground else { return true };
         let root = ground.root.to_string_lossy();
         let ends = |c: char| !(c.is_alphanumeric() || "/-_.".contains(c));
         let mut paths = payload.match_indices(&*root).map(|(at, _)| {
@@ -80,7 +80,7 @@ impl Arena<'_> {
         payload: &str,
     ) -> Option<(Tried, String, Option<Indicator>)> {
         let step = reach::step(aim, payload.into())?;
-        self.witness.with_ground(|planted| planted.forget(attempt.nonce.as_str()));
+        self.observer.with_ground(|planted| planted.forget(attempt.nonce.as_str()));
         let action = match &attempt.action {
             Action::Steps { steps, identity } if steps.len() == 1 => {
                 Action::Steps { steps: vec![step], identity: *identity }

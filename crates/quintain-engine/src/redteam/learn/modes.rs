@@ -8,9 +8,9 @@ use quintain_evidence::surface::{Surface, Tool};
 use quintain_redteam::knowledge::{Hints, Knowledge, Mode, Switch, is_destructive, switch};
 use serde_json::Value;
 
-use super::hunt::{Hunt, Missed};
-use super::{ENOUGH, LITTLE_TIME, Lore, SHARE};
-use crate::redteam::party::Party;
+use super::call_search::{CallSearch, Missed};
+use super::{ENOUGH, LITTLE_TIME, LearnContext, SHARE};
+use crate::redteam::identity_sessions::IdentitySessions;
 
 /// So many calls are tried for one thing that a tool does.
 const MAX_CALLS: usize = 6;
@@ -19,9 +19,9 @@ const MAX_MODES: usize = 32;
 
 /// Who asks for them.
 pub(super) struct Asker<'a> {
-    pub(super) party: &'a Party,
+    pub(super) identity_sessions: &'a IdentitySessions,
     pub(super) hints: &'a Hints,
-    pub(super) lore: Lore<'a>,
+    pub(super) learn_context: LearnContext<'a>,
     pub(super) started: Instant,
 }
 
@@ -37,9 +37,9 @@ impl Asker<'_> {
                 let name = tool.name().unwrap_or_default();
                 let key = (server.clone(), name.to_owned());
                 let Some(schema) = schemas.get(&key) else { continue };
-                let mute =
+                let silent_tools =
                     knowledge.silent.iter().any(|one| one.tool == name && one.why == super::MUTE);
-                if mute || self.lore.gate.leaves_alone(tool) {
+                if silent_tools || self.learn_context.gate.leaves_alone(tool) {
                     continue;
                 }
                 if let Some(switch) = switch(schema) {
@@ -62,29 +62,30 @@ impl Asker<'_> {
             Step::Request { .. } => None,
         });
         for choice in &switch.choices {
-            let late = self.started.elapsed() > ENOUGH || self.lore.budget.is_part_spent(SHARE);
-            if late || self.lore.budget.is_spent() || knowledge.modes.len() >= MAX_MODES {
+            let late =
+                self.started.elapsed() > ENOUGH || self.learn_context.budget.is_part_spent(SHARE);
+            if late || self.learn_context.budget.is_spent() || knowledge.modes.len() >= MAX_MODES {
                 return;
             }
-            let harmful = !self.lore.gate.is_open() && is_destructive(choice);
+            let harmful = !self.learn_context.gate.is_open() && is_destructive(choice);
             if harmful || done.as_ref().is_some_and(|done| *done == **choice) {
                 continue;
             }
-            let hunt = Hunt {
-                party: self.party,
+            let call_search = CallSearch {
+                identity_sessions: self.identity_sessions,
                 identity: 0,
                 server,
                 tool,
                 name,
                 known: None,
                 hints: self.hints,
-                gate: self.lore.gate,
-                budget: self.lore.budget,
-                witness: self.lore.witness,
+                gate: self.learn_context.gate,
+                budget: self.learn_context.budget,
+                observer: self.learn_context.observer,
                 patience: LITTLE_TIME,
             };
             let mut schema = switch.set(schema, choice);
-            let (args, works) = match hunt.search(&mut schema, MAX_CALLS, knowledge).await {
+            let (args, works) = match call_search.search(&mut schema, MAX_CALLS, knowledge).await {
                 Ok(found) => match &found.step {
                     Step::Call(call) => (call.args.clone(), Some(found)),
                     Step::Request { .. } => continue,

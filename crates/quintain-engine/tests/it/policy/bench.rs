@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use quintain_engine::run::{Job, Settings, execute};
+use quintain_engine::eval::{Job, Settings, execute};
 use quintain_engine::{Disk, Policy, World, allowed};
 use quintain_evidence::event::RunInfo;
 use quintain_suite::plan::{Selection, plan};

@@ -36,9 +36,12 @@ const DOORS: [(&str, &str); 27] = [
     ("engine/planted/removal.rs", "removes what we planted"),
     ("engine/process.rs", "starts what `Commands` found"),
     ("engine/redteam/files.rs", "looks at roots that the policy names"),
-    ("engine/redteam/ground.rs", "plants in our own folder and in roots that the policy names"),
-    ("engine/redteam/ground/lodging.rs", "the same"),
-    ("engine/redteam/ground/project.rs", "`git` only if the policy names it"),
+    (
+        "engine/redteam/canary_files.rs",
+        "plants in our own folder and in roots that the policy names",
+    ),
+    ("engine/redteam/canary_files/lodging.rs", "the same"),
+    ("engine/redteam/canary_files/project.rs", "`git` only if the policy names it"),
     (
         "engine/redteam/listener.rs",
         "an address of the orders is checked in siege.rs; else a free port of the loopback",

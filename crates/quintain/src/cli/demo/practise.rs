@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quintain_engine::World;
-use quintain_engine::run::{Job, Outcome, Settings, execute};
+use quintain_engine::eval::{Job, Outcome, Settings, execute};
 use quintain_evidence::event::RunInfo;
 use quintain_suite::plan::{Selection, plan};
 use quintain_suite::suite::{Consent, Purpose, SuiteFile};

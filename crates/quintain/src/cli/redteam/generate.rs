@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use quintain_engine::jobs::OrderRequest;
 use quintain_engine::jobs::config;
-use quintain_engine::redteam::{Campaign, rehearse};
+use quintain_engine::redteam::{RedteamRun, generate};
 use quintain_evidence::event::Event;
 use quintain_evidence::redteam_report::NotRun;
 use quintain_redteam::orders::Orders;
@@ -87,15 +87,15 @@ async fn attempt(args: &Args, desk: &Desk) -> Result<Exit, Exit> {
     let (target, world, opened) = args.target.resolve_with_suite(None, desk, args.json)?;
     let orders = adjusted(args, orders::of_suite(opened.as_ref(), desk)?, desk)?;
     let name = target.servers.first().map_or("mcp", |server| server.name.as_str()).to_owned();
-    let campaign = Campaign {
+    let campaign = RedteamRun {
         target: &target,
         name: &name,
         world: &world,
         orders: &orders,
         reproduce: &|_| None,
-        past: None,
+        previous: None,
     };
-    let rehearsal = rehearse(&campaign, &mut |event| {
+    let rehearsal = generate(&campaign, &mut |event| {
         if let Event::Phase(phase) = event {
             desk.console.note(phase.word());
         }

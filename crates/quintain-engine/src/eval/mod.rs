@@ -3,13 +3,13 @@
 
 mod case;
 mod compare;
-mod desk;
+mod conversations;
+mod delivery;
 mod judge;
-mod lanes;
 mod mask;
-mod memory;
+mod open_targets;
 mod order;
-mod pace;
+mod rate_limit;
 mod recording;
 mod settings;
 
@@ -37,10 +37,10 @@ use crate::outside::Outside;
 use crate::store::{Finished, Run, RunEnd, Store, StoreError, Writer};
 use crate::world::World;
 use compare::{Turn, Waiting};
-use desk::Desk;
-use lanes::Lanes;
-use memory::Memory;
-use pace::Pace;
+use conversations::Conversations;
+use delivery::Delivery;
+use open_targets::OpenTargets;
+use rate_limit::RateLimit;
 
 /// What is run, and how.
 pub struct Job<'a> {
@@ -52,21 +52,21 @@ pub struct Job<'a> {
     pub world: &'a World,
     pub settings: &'a Settings,
     pub info: &'a RunInfo,
-    pub earlier: Option<&'a Earlier>,
+    pub earlier: Option<&'a PreviousRun>,
     /// Nothing is sent: these answers are judged again.
     pub recording: Option<&'a Recording>,
 }
 
 /// A run that is gone on with.
 #[derive(Debug)]
-pub struct Earlier {
+pub struct PreviousRun {
     pub store: Store,
     pub run: Run,
     /// Positions of the plan that have a result already.
     pub done: HashSet<usize>,
 }
 
-impl Earlier {
+impl PreviousRun {
     /// The results of a stored run that need not be made again: those of the same plan, without
     /// errors if these are to be tried once more.
     ///
@@ -119,15 +119,15 @@ pub struct Outcome {
 pub type Stop = watch::Receiver<bool>;
 
 /// Everything that the cases of a run share.
-struct Floor<'a> {
+struct RunContext<'a> {
     job: &'a Job<'a>,
     templates: Nunjucks,
-    lanes: Lanes<'a>,
-    memory: Memory,
-    pace: Pace,
+    open_targets: OpenTargets<'a>,
+    conversations: Conversations,
+    rate_limit: RateLimit,
     respondents: Respondents,
     /// The first assertion that fails ends its test.
-    hasty: bool,
+    fail_fast: bool,
 }
 
 /// Runs the plan to its end, or to the point where `stop` or the time limit ends it. Every finished
@@ -141,29 +141,29 @@ pub async fn execute(
     let started = Instant::now();
     listen(Event::Started(Arc::new(job.info.clone())));
     listen(Event::Phase(Phase::Survey));
-    let lanes = tokio::select! {
-        lanes = Lanes::open(job) => Some(lanes),
+    let open_targets = tokio::select! {
+        open_targets = OpenTargets::open(job) => Some(open_targets),
         () = stopped(&mut stop) => None,
     };
-    let outcome = if let Some(lanes) = lanes {
-        let floor = Floor {
+    let outcome = if let Some(open_targets) = open_targets {
+        let run_context = RunContext {
             job,
             templates: job.suite.templates(),
-            lanes,
-            memory: Memory::of(job.suite),
-            pace: Pace::new(job.settings.rate),
+            open_targets,
+            conversations: Conversations::of(job.suite),
+            rate_limit: RateLimit::new(job.settings.rate),
             respondents: Respondents::new(
                 Outside::new(job.consent, job.suite, job.world),
                 job.settings.ask,
                 job.settings.concurrency,
             ),
-            hasty: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
+            fail_fast: switched_on(&job.suite.env, "PROMPTFOO_SHORT_CIRCUIT_TEST_FAILURES"),
         };
         listen(Event::Phase(Phase::Probe));
-        let outcome = floor.run(&mut stop, store, listen, started).await;
+        let outcome = run_context.run(&mut stop, store, listen, started).await;
         let closing = async {
-            floor.respondents.close().await;
-            floor.lanes.close().await;
+            run_context.respondents.close().await;
+            run_context.open_targets.close().await;
         };
         // What does not end by itself is killed when it is dropped.
         within(Some(CLOSE), closing).await;
@@ -177,7 +177,7 @@ pub async fn execute(
     outcome
 }
 
-impl Floor<'_> {
+impl RunContext<'_> {
     async fn run(
         &self,
         stop: &mut Stop,
@@ -187,7 +187,7 @@ impl Floor<'_> {
     ) -> Outcome {
         let Job { plan, settings, suite, .. } = self.job;
         if let Some(store) = &store {
-            for (target, surfaces) in self.lanes.surfaces() {
+            for (target, surfaces) in self.open_targets.surfaces() {
                 store.surfaces(target, surfaces).await;
             }
         }
@@ -196,7 +196,7 @@ impl Floor<'_> {
             plan.seats.iter().filter(|seat| !self.job.is_done(seat)).collect();
         let (serial, free): (Vec<&PlannedCase>, Vec<&PlannedCase>) =
             open.iter().partition(|seat| self.is_serial(seat));
-        let mut desk = Desk::new(self.job, store.as_ref(), listen);
+        let mut delivery = Delivery::new(self.job, store.as_ref(), listen);
         let mut waiting = Waiting::new(self.job);
         let width = settings.concurrency.max(1);
         let serial = stream::iter(serial).map(|seat| self.case(seat)).buffered(1);
@@ -219,26 +219,26 @@ impl Floor<'_> {
             };
             let Some(result) = result else { break };
             match waiting.put(result) {
-                Turn::Free(result) => desk.take(*result).await,
+                Turn::Free(result) => delivery.take(*result).await,
                 Turn::Held => {}
                 Turn::Complete(group) => {
                     for result in self.compare(group).await {
-                        desk.take(result).await;
+                        delivery.take(result).await;
                     }
                 }
             }
         }
         for result in waiting.leave() {
-            desk.take(result).await;
+            delivery.take(result).await;
         }
         if overdue {
             for seat in open {
-                if !desk.has(seat.ordinal) {
-                    desk.take(self.overdue(seat)).await;
+                if !delivery.has(seat.ordinal) {
+                    delivery.take(self.overdue(seat)).await;
                 }
             }
         }
-        let mut summary = desk.finish(started.elapsed(), interrupted).await;
+        let mut summary = delivery.finish(started.elapsed(), interrupted).await;
         for why in
             derive(&mut summary, &suite.tests.derived_metrics, &self.respondents.outside.host)
         {
@@ -250,24 +250,24 @@ impl Floor<'_> {
             (false, false) => RunEnd::Finished,
         };
         let unsaved = finish_store(store, &summary, end).await;
-        Outcome { summary, unreachable: self.lanes.unreachable(), overdue, unsaved }
+        Outcome { summary, unreachable: self.open_targets.unreachable(), overdue, unsaved }
     }
 
     fn is_serial(&self, seat: &PlannedCase) -> bool {
-        seat.scheduling.serial || self.memory.orders(seat)
+        seat.scheduling.serial || self.conversations.orders(seat)
     }
 
     /// What earlier cases left for later ones, if those cases are not run again.
     async fn remember(&self) {
-        let Some(Earlier { store, run, .. }) = self.job.earlier else { return };
+        let Some(PreviousRun { store, run, .. }) = self.job.earlier else { return };
         let done = self.job.plan.seats.iter().filter(|seat| self.job.is_done(seat));
-        for seat in done.filter(|seat| self.memory.orders(seat)) {
+        for seat in done.filter(|seat| self.conversations.orders(seat)) {
             let case = seat.case(self.job.suite);
-            if !self.memory.keeps(&case) {
+            if !self.conversations.keeps(&case) {
                 continue;
             }
             if let Ok(Some(result)) = store.case(run, seat.ordinal).await {
-                self.memory.keep(&case, &result.prompt.raw, &result.response);
+                self.conversations.keep(&case, &result.prompt.raw, &result.response);
             }
         }
     }

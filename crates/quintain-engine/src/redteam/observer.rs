@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use quintain_evidence::evidence::Observation;
 use quintain_redteam::attack::Nonce;
 
-use super::ground::Planted;
+use super::canary_files::PlantedFiles;
 use super::listener::Listener;
 use super::shims::{Shims, Stage};
 
@@ -13,21 +13,21 @@ use super::shims::{Shims, Stage};
 const MAX_KEPT: usize = 10_000;
 
 /// Everything that watches.
-pub(super) struct Witness {
+pub(super) struct Observer {
     pub(super) listener: Option<Listener>,
     watched: Mutex<Watched>,
 }
 
 struct Watched {
-    planted: Option<Planted>,
+    planted: Option<PlantedFiles>,
     shims: Option<Shims>,
     /// Seen, and not yet attributed.
     seen: Vec<Observation>,
 }
 
-impl Witness {
+impl Observer {
     pub(super) fn new(
-        planted: Option<Planted>,
+        planted: Option<PlantedFiles>,
         shims: Option<Shims>,
         listener: Option<Listener>,
     ) -> Self {
@@ -39,7 +39,7 @@ impl Witness {
     pub(super) fn look(&self) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         let Watched { planted, shims, seen } = &mut *watched;
-        seen.extend(planted.iter_mut().flat_map(Planted::look));
+        seen.extend(planted.iter_mut().flat_map(PlantedFiles::look));
         seen.extend(shims.iter_mut().flat_map(Shims::look));
         seen.extend(self.listener.iter().flat_map(Listener::look));
         seen.truncate(MAX_KEPT);
@@ -73,7 +73,7 @@ impl Witness {
     }
 
     /// Does something with the ground, if there is one.
-    pub(super) fn with_ground<T>(&self, work: impl FnOnce(&mut Planted) -> T) -> Option<T> {
+    pub(super) fn with_ground<T>(&self, work: impl FnOnce(&mut PlantedFiles) -> T) -> Option<T> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.planted.as_mut().map(work)
     }

@@ -17,7 +17,7 @@ pub(super) struct InOrder<'a> {
 pub(super) enum Ready {
     Now(Box<CaseResult>),
     /// The result that the store has for this position.
-    Earlier(usize),
+    PreviousRun(usize),
 }
 
 impl<'a> InOrder<'a> {
@@ -36,7 +36,7 @@ impl<'a> InOrder<'a> {
         }
         let ready = match self.early.remove(&self.next) {
             Some(result) => Ready::Now(Box::new(result)),
-            None if self.earlier.contains(&self.next) => Ready::Earlier(self.next),
+            None if self.earlier.contains(&self.next) => Ready::PreviousRun(self.next),
             None => return None,
         };
         self.next += 1;

@@ -12,12 +12,12 @@ use quintain_evidence::trial_record::{TrialKey, TrialRecord};
 use quintain_redteam::knowledge::Knowledge;
 use serde::{Deserialize, Serialize};
 
-use super::ground::Planted;
+use super::canary_files::PlantedFiles;
 use crate::store::{Run, Store, StoreError};
 
 /// What was learned, and where the canary ground was then.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Lesson {
+pub struct StoredKnowledge {
     pub ground: Option<PathBuf>,
     /// The mark of what was planted in folders of the target.
     #[serde(default)]
@@ -28,9 +28,9 @@ pub struct Lesson {
     pub proposed: Vec<ToolCall>,
 }
 
-impl Lesson {
+impl StoredKnowledge {
     /// What is worth trying first on another ground: the old one is gone, and new files have another mark.
-    pub(super) fn on(self, planted: &Planted) -> Knowledge {
+    pub(super) fn on(self, planted: &PlantedFiles) -> Knowledge {
         let Ok(mut text) = serde_json::to_string(&self.knowledge) else { return self.knowledge };
         if let Some(old) = &self.ground {
             let new = planted.ground.root.display().to_string();
@@ -44,22 +44,22 @@ impl Lesson {
 }
 
 /// A stored run that is gone on with.
-pub struct Past {
+pub struct PreviousTrials {
     store: Store,
     run: Run,
-    pub(super) lesson: Option<Lesson>,
+    pub(super) stored_knowledge: Option<StoredKnowledge>,
     pub(super) bouts: Vec<TrialRecord>,
 }
 
-impl Past {
+impl PreviousTrials {
     /// Reads what a run has left.
     ///
     /// # Errors
     /// When it cannot be read.
     pub async fn read(store: Store, run: Run) -> Result<Self, StoreError> {
-        let lesson = store.knowledge(&run).await?;
+        let stored_knowledge = store.knowledge(&run).await?;
         let bouts = store.trials(&run).await?;
-        Ok(Self { store, run, lesson, bouts })
+        Ok(Self { store, run, stored_knowledge, bouts })
     }
 
     pub(super) fn done(&self) -> HashSet<TrialKey> {

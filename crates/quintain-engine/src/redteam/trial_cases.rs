@@ -11,8 +11,8 @@ use quintain_redteam::attack::Hit;
 use quintain_redteam::orders::{Orders, PluginOrder};
 use serde_json::{Map, Value, json};
 
-use super::arena::Fought;
-use super::drill::strategy_of;
+use super::executor::TrialOutcome;
+use super::trial_plan::strategy_of;
 
 /// The strategy of attempts that no strategy rewrote, by promptfoo's name.
 const PLAIN: &str = "basic";
@@ -26,17 +26,17 @@ struct Sent<'a> {
     strategies: Vec<&'a str>,
 }
 
-pub(super) struct Rows {
+pub(super) struct TrialCases {
     target: TargetName,
     next: usize,
 }
 
-impl Rows {
+impl TrialCases {
     pub(super) fn new(target: &str) -> Self {
         Self { target: TargetName { id: target.to_owned(), label: None }, next: 0 }
     }
 
-    /// Rows of an earlier sitting keep their numbers.
+    /// Cases of an earlier run keep their numbers.
     pub(super) fn skip(&mut self, rows: usize) {
         self.next = self.next.max(rows);
     }
@@ -46,7 +46,7 @@ impl Rows {
         self.row(plugin, &place, Some(hit), Sent::default())
     }
 
-    pub(super) fn of_bout(&mut self, orders: &Orders, fought: &Fought) -> CaseResult {
+    pub(super) fn of_bout(&mut self, orders: &Orders, fought: &TrialOutcome) -> CaseResult {
         let plugin = &orders.plugins[fought.plugin];
         let place = fought.aim.place.to_string();
         // What is by design is told, but does not fail.

@@ -14,7 +14,7 @@ use crate::store::Writer;
 
 static NOTHING: LazyLock<HashSet<usize>> = LazyLock::new(HashSet::new);
 
-pub(super) struct Desk<'a> {
+pub(super) struct Delivery<'a> {
     job: &'a Job<'a>,
     store: Option<&'a Writer>,
     listen: &'a mut dyn FnMut(Event),
@@ -24,7 +24,7 @@ pub(super) struct Desk<'a> {
     taken: Option<HashSet<usize>>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Delivery<'a> {
     pub(super) fn new(
         job: &'a Job<'a>,
         store: Option<&'a Writer>,
@@ -69,14 +69,14 @@ impl<'a> Desk<'a> {
         while let Some(ready) = self.order.ready() {
             let result = match (ready, self.job.earlier) {
                 (Ready::Now(result), _) => Some(*result),
-                (Ready::Earlier(at), Some(earlier)) => {
+                (Ready::PreviousRun(at), Some(earlier)) => {
                     let stored = earlier.store.case(&earlier.run, at).await;
                     stored.unwrap_or_else(|error| {
                         tracing::warn!(%error, ordinal = at, "an earlier result is not shown");
                         None
                     })
                 }
-                (Ready::Earlier(_), None) => None,
+                (Ready::PreviousRun(_), None) => None,
             };
             if let Some(result) = result {
                 self.tally.add(&result);

@@ -23,8 +23,9 @@ impl Home {
         data
     }
 
-    fn plant(&self, root: &Path) -> Planted {
-        Planted::new(&[root.to_owned()], &self.key, Some(&self.path().join("state")), true).unwrap()
+    fn plant(&self, root: &Path) -> PlantedFiles {
+        PlantedFiles::new(&[root.to_owned()], &self.key, Some(&self.path().join("state")), true)
+            .unwrap()
     }
 }
 

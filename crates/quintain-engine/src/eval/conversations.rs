@@ -9,7 +9,7 @@ use quintain_suite::suite::{PromptBody, Suite};
 use serde_json::{Map, Value, json};
 
 /// Values that cases carry over.
-pub(super) struct Memory {
+pub(super) struct Conversations {
     /// Whether any test keeps its output; then all cases run one after the other.
     stores: bool,
     /// Prompts that mention the conversation.
@@ -23,7 +23,7 @@ struct Held {
     conversations: HashMap<(usize, String), Vec<Value>>,
 }
 
-impl Memory {
+impl Conversations {
     pub(super) fn of(suite: &Suite) -> Self {
         let stores = suite.tests.tests.store_outputs;
         let talks = suite.tests.prompts.iter().map(|prompt| match &prompt.body {

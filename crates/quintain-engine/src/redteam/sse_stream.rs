@@ -15,13 +15,13 @@ use crate::web::{Reply, Request, Web};
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A stream, and where messages for it are posted.
-pub(super) struct Lane {
+pub(super) struct SseStream {
     pub(super) endpoint: Url,
     stream: Response,
     events: Events,
 }
 
-impl Lane {
+impl SseStream {
     /// Opens a stream; the answer if that is refused.
     pub(super) async fn open(
         web: &Web,

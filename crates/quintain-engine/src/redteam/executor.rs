@@ -14,12 +14,12 @@ use quintain_redteam::orders::{Orders, PluginOrder};
 
 use super::budget::Budget;
 use super::clock::Meter;
-use super::drill::Drill;
 use super::findings;
-use super::mute::Mute;
-use super::party::Party;
-use super::raw::Doors;
-use super::witness::Witness;
+use super::identity_sessions::IdentitySessions;
+use super::observer::Observer;
+use super::raw::RawConnections;
+use super::silent_tools::SilentTools;
+use super::trial_plan::TrialPlan;
 use crate::world::World;
 
 /// Side effects come a little later than answers.
@@ -35,18 +35,18 @@ const WAVE: usize = 4;
 const MAX_LATE: usize = 32;
 
 /// Everything that bouts share.
-pub(super) struct Arena<'a> {
-    pub(super) parties: &'a [Party],
+pub(super) struct Executor<'a> {
+    pub(super) identities_open: &'a [IdentitySessions],
     pub(super) world: &'a World,
     pub(super) orders: &'a Orders,
     pub(super) field: &'a TargetView<'a>,
-    pub(super) witness: &'a Witness,
-    pub(super) drill: Drill<'a>,
+    pub(super) observer: &'a Observer,
+    pub(super) trial_plan: TrialPlan<'a>,
     pub(super) budget: &'a Budget,
     pub(super) meter: Meter,
-    pub(super) doors: Doors,
+    pub(super) raw_connections: RawConnections,
     /// Tools that stopped to answer.
-    pub(super) mute: Mute,
+    pub(super) silent_tools: SilentTools,
     /// Which attempt each mark belongs to, for traces that come late.
     pub(super) marks: Mutex<HashMap<String, Marked>>,
 }
@@ -55,20 +55,20 @@ pub(super) struct Arena<'a> {
 type Marked = (usize, Arc<Aim>, usize);
 
 /// What came of one bout.
-pub(super) struct Fought {
+pub(super) struct TrialOutcome {
     pub(super) plugin: usize,
     pub(super) aim: Arc<Aim>,
     pub(super) attempts: usize,
     /// The sets of attempts that were made.
     pub(super) sets: BTreeSet<usize>,
-    pub(super) struck: Vec<Struck>,
+    pub(super) struck: Vec<ConfirmedHit>,
     /// The last attempt, for reports of bouts without a hit.
     pub(super) last: Option<Tried>,
     pub(super) deadly: Option<Tried>,
 }
 
 /// A hit that was tried again.
-pub(super) struct Struck {
+pub(super) struct ConfirmedHit {
     pub(super) hit: Hit,
     /// The attempts of its set.
     pub(super) tried: Vec<Tried>,
@@ -76,24 +76,27 @@ pub(super) struct Struck {
     pub(super) identity: Option<String>,
 }
 
-impl Arena<'_> {
+impl Executor<'_> {
     /// Attacks one place with everything an attack has.
-    pub(super) async fn bout(&self, at: usize, aim: Arc<Aim>) -> Fought {
+    pub(super) async fn bout(&self, at: usize, aim: Arc<Aim>) -> TrialOutcome {
         let started = Instant::now();
         let fought = self.fight(at, aim).await;
         self.meter.bout(started.elapsed());
         fought
     }
 
-    async fn fight(&self, at: usize, aim: Arc<Aim>) -> Fought {
+    async fn fight(&self, at: usize, aim: Arc<Aim>) -> TrialOutcome {
         tokio::task::yield_now().await;
         let plugin = &self.orders.plugins[at];
-        let attempts =
-            if self.budget.is_spent() { Vec::new() } else { self.drill.attempts(plugin, &aim, 0) };
+        let attempts = if self.budget.is_spent() {
+            Vec::new()
+        } else {
+            self.trial_plan.attempts(plugin, &aim, 0)
+        };
         self.remember(at, &aim, &attempts);
         let mut deadly = None;
         let tried = self.waves(plugin, &aim, attempts, &mut deadly).await;
-        let mut fought = Fought {
+        let mut fought = TrialOutcome {
             plugin: at,
             aim,
             attempts: tried.len(),
@@ -142,7 +145,7 @@ impl Arena<'_> {
     }
 
     /// A hit with what a later test of it needs to know.
-    fn struck(&self, mut hit: Hit, mut tried: Vec<Tried>) -> Struck {
+    fn struck(&self, mut hit: Hit, mut tried: Vec<Tried>) -> ConfirmedHit {
         // What shows it comes last: others of the set are there to compare with.
         let shows = |sign: &Indicator| tried.iter().rposition(|one| sign.is_in(&one.evidence));
         let shown = hit.sign.as_ref().filter(|sign| **sign != Indicator::Differs).and_then(shows);
@@ -154,7 +157,7 @@ impl Arena<'_> {
         let sent: Vec<String> = seen.exchanges.iter().map(|one| one.sent.to_string()).collect();
         let sign = hit.sign.take().filter(|sign| sign.is_in(&seen));
         hit.sign =
-            sign.and_then(|sign| lasting(sign, self.drill.ground.as_ref(), &sent.join("\n")));
+            sign.and_then(|sign| lasting(sign, self.trial_plan.ground.as_ref(), &sent.join("\n")));
         let who = match tried.last().map(|one| &one.attempt.action) {
             Some(
                 Action::Steps { identity, .. }
@@ -163,9 +166,9 @@ impl Arena<'_> {
             ) => *identity,
             _ => 0,
         };
-        let identity = self.parties.get(who).filter(|_| who > 0);
-        let identity = identity.map(|party| party.identity.name.clone());
-        Struck { hit, tried, identity }
+        let identity = self.identities_open.get(who).filter(|_| who > 0);
+        let identity = identity.map(|identity_sessions| identity_sessions.identity.name.clone());
+        ConfirmedHit { hit, tried, identity }
     }
 
     fn remember(&self, at: usize, aim: &Arc<Aim>, attempts: &[Attempt]) {
@@ -177,10 +180,10 @@ impl Arena<'_> {
     }
 
     /// Traces that nobody waited for: the attempts they belong to are made again, with more patience.
-    pub(super) async fn late(&self) -> Vec<Fought> {
+    pub(super) async fn late(&self) -> Vec<TrialOutcome> {
         tokio::time::sleep(SETTLE_LATE).await;
-        self.witness.look();
-        let unclaimed = self.witness.unclaimed();
+        self.observer.look();
+        let unclaimed = self.observer.unclaimed();
         let marked: Vec<Marked> = {
             let marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
             let of = |one: &Observation| {
@@ -192,14 +195,14 @@ impl Arena<'_> {
             };
             unclaimed.iter().filter_map(of).collect()
         };
-        let mut late: Vec<Fought> = Vec::new();
+        let mut late: Vec<TrialOutcome> = Vec::new();
         for (at, aim, set) in marked {
-            let is_known = |one: &Fought| one.plugin == at && one.aim.place == aim.place;
+            let is_known = |one: &TrialOutcome| one.plugin == at && one.aim.place == aim.place;
             if late.len() >= MAX_LATE || late.iter().any(is_known) {
                 continue;
             }
             let plugin = &self.orders.plugins[at];
-            let mut attempts = self.drill.attempts(plugin, &aim, 9);
+            let mut attempts = self.trial_plan.attempts(plugin, &aim, 9);
             attempts.retain(|attempt| attempt.set == set);
             let mut deadly = None;
             let tried = self.settled(attempts, SETTLE_LATE, &mut deadly).await;
@@ -210,7 +213,15 @@ impl Arena<'_> {
             }
             let (attempts, sets) = (tried.len(), sets_of(&tried));
             let struck = vec![self.struck(hit, tried)];
-            late.push(Fought { plugin: at, aim, attempts, sets, struck, last: None, deadly: None });
+            late.push(TrialOutcome {
+                plugin: at,
+                aim,
+                attempts,
+                sets,
+                struck,
+                last: None,
+                deadly: None,
+            });
         }
         late
     }
@@ -218,7 +229,7 @@ impl Arena<'_> {
     /// Whether a hit comes again, as often as it has to.
     async fn again(&self, plugin: &PluginOrder, aim: &Aim, hit: &Hit, settle: Duration) -> bool {
         for turn in 1..=self.orders.confirmations {
-            let mut attempts = self.drill.attempts(plugin, aim, turn);
+            let mut attempts = self.trial_plan.attempts(plugin, aim, turn);
             attempts.retain(|attempt| Some(attempt.set) == hit.set);
             // What a clock shows may be missed by accident once; twice it was the hit that was one.
             let tries = if plugin.attack.is_unsteady() { 2 } else { 1 };
@@ -287,14 +298,14 @@ impl Arena<'_> {
             if self.budget.is_spent() {
                 break;
             }
-            let is_mute = silence >= MAX_SILENCE || self.mute.is_mute(&attempt);
+            let is_mute = silence >= MAX_SILENCE || self.silent_tools.is_mute(&attempt);
             if is_mute || !self.is_allowed(&attempt) || !self.budget.take() {
                 continue;
             }
             let evidence = Box::pin(self.make(&attempt)).await;
             let last = evidence.last().map(|exchange| &exchange.outcome);
             silence += usize::from(matches!(last, Some(Outcome::TimedOut { .. })));
-            self.mute.heard(&attempt, last);
+            self.silent_tools.heard(&attempt, last);
             let died =
                 evidence.observations.iter().any(|one| matches!(one, Observation::Exit { .. }));
             let one = Tried { attempt, evidence };
@@ -303,21 +314,22 @@ impl Arena<'_> {
             }
             tried.push(one);
         }
-        let watches = self.drill.ground.is_some() || self.drill.listener.is_some();
+        let watches = self.trial_plan.ground.is_some() || self.trial_plan.listener.is_some();
         if watches && !tried.is_empty() {
             tokio::time::sleep(settle).await;
-            self.witness.look();
+            self.observer.look();
             for one in &mut tried {
-                one.evidence.observations.extend(self.witness.of(&one.attempt.nonce));
-                self.witness.with_ground(|planted| planted.dislodge(&one.attempt.nonce));
+                one.evidence.observations.extend(self.observer.of(&one.attempt.nonce));
+                self.observer.with_ground(|planted| planted.dislodge(&one.attempt.nonce));
             }
         }
         tried
     }
 
     fn is_allowed(&self, attempt: &Attempt) -> bool {
-        let party = self.parties.get(attempt.action.identity()).or(self.parties.first());
-        party.is_some_and(|party| party.may(attempt))
+        let identity_sessions =
+            self.identities_open.get(attempt.action.identity()).or(self.identities_open.first());
+        identity_sessions.is_some_and(|identity_sessions| identity_sessions.may(attempt))
     }
 }
 

@@ -47,7 +47,7 @@ enum PlantError {
 }
 
 /// The ground of one run. Dropping it removes all traces.
-pub(super) struct Planted {
+pub(super) struct PlantedFiles {
     pub(super) ground: CanaryFiles,
     journal: Journal,
     /// The mark of everything that is planted in folders of the target.
@@ -60,7 +60,7 @@ pub(super) struct Planted {
     expected: HashSet<PathBuf>,
 }
 
-impl Planted {
+impl PlantedFiles {
     /// Prepares the ground for a target that is confined to these folders; `git` is whether that may be used.
     pub(super) fn new(
         roots: &[PathBuf],
@@ -250,7 +250,7 @@ impl Planted {
     }
 }
 
-impl Drop for Planted {
+impl Drop for PlantedFiles {
     fn drop(&mut self) {
         // What is left stays in the journal, and the next start tries again.
         self.clear();

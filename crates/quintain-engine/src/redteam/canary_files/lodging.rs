@@ -9,7 +9,7 @@ use quintain_redteam::attack::Nonce;
 use serde_json::Value;
 
 use super::random::Random;
-use super::{Planted, project};
+use super::{PlantedFiles, project};
 use crate::confined::{Folder, Kind};
 
 /// What stands in front of the marker in paths that contain commands.
@@ -23,7 +23,7 @@ pub(super) struct Lodging {
     folders: BTreeSet<PathBuf>,
 }
 
-impl Planted {
+impl PlantedFiles {
     /// Gets ready for texts that are sent.
     pub(super) fn prepare(&mut self, random: &Random, value: &Value) {
         match value {

@@ -38,7 +38,7 @@ pub(super) fn strategy_of(orders: &Orders, set: usize) -> Option<&str> {
 }
 
 /// What attempts are written with.
-pub(super) struct Drill<'a> {
+pub(super) struct TrialPlan<'a> {
     pub(super) orders: &'a Orders,
     /// What marks and numbers follow from.
     pub(super) marks: MarkKey,
@@ -84,7 +84,7 @@ pub(super) fn skipped(orders: &Orders) -> Vec<NotRun> {
     skipped.collect()
 }
 
-impl Drill<'_> {
+impl TrialPlan<'_> {
     /// The same for the same turn; marks and numbers differ from turn to turn.
     pub(super) fn attempts(&self, plugin: &PluginOrder, aim: &Aim, turn: usize) -> Vec<Attempt> {
         let mut attempts = Vec::new();

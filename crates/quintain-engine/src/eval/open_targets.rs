@@ -1,4 +1,4 @@
-//! The open targets of a run, one lane each.
+//! The open targets of a run.
 
 use futures_util::future::{BoxFuture, FutureExt as _, join_all};
 use quintain_evidence::code::Code;
@@ -19,12 +19,12 @@ use crate::targets::{self, Ask};
 const NO_TIME: &str = "time limit reached before the target answered";
 
 /// All targets of a run, by their position in the suite.
-pub(super) struct Lanes<'a> {
-    lanes: Vec<Lane<'a>>,
+pub(super) struct OpenTargets<'a> {
+    open_targets: Vec<OpenTarget<'a>>,
 }
 
 /// One target.
-pub(super) struct Lane<'a> {
+pub(super) struct OpenTarget<'a> {
     pub(super) target: &'a Target,
     pub(super) surfaces: Vec<(String, Surface)>,
     way: Way,
@@ -42,23 +42,23 @@ enum Way {
     Unused,
 }
 
-impl<'a> Lanes<'a> {
+impl<'a> OpenTargets<'a> {
     /// Opens every target that a case needs, all at once.
     pub(super) async fn open(job: &Job<'a>) -> Self {
         let open = |seat: &&quintain_suite::plan::PlannedCase| !job.is_done(seat);
         let needed = |at: usize| job.plan.seats.iter().filter(open).any(|seat| seat.target == at);
         let opening = job.suite.targets.iter().enumerate();
-        let lanes = opening.map(|(at, target)| Lane::open(target, needed(at), job));
-        Self { lanes: join_all(lanes).await }
+        let open_targets = opening.map(|(at, target)| OpenTarget::open(target, needed(at), job));
+        Self { open_targets: join_all(open_targets).await }
     }
 
-    pub(super) fn get(&self, target: usize) -> &Lane<'a> {
-        &self.lanes[target]
+    pub(super) fn get(&self, target: usize) -> &OpenTarget<'a> {
+        &self.open_targets[target]
     }
 
     /// What could not be opened, in words.
     pub(super) fn unreachable(&self) -> Vec<String> {
-        let closed = self.lanes.iter().filter_map(|lane| match &lane.way {
+        let closed = self.open_targets.iter().filter_map(|open_target| match &open_target.way {
             Way::Closed(why) => Some(why.clone()),
             _ => None,
         });
@@ -67,13 +67,14 @@ impl<'a> Lanes<'a> {
 
     /// What the targets listed, by their names.
     pub(super) fn surfaces(&self) -> impl Iterator<Item = (&str, &[(String, Surface)])> {
-        let listed = self.lanes.iter().filter(|lane| !lane.surfaces.is_empty());
-        listed.map(|lane| (lane.target.name(), lane.surfaces.as_slice()))
+        let listed =
+            self.open_targets.iter().filter(|open_target| !open_target.surfaces.is_empty());
+        listed.map(|open_target| (open_target.target.name(), open_target.surfaces.as_slice()))
     }
 
     pub(super) async fn close(&self) {
-        join_all(self.lanes.iter().map(|lane| async {
-            if let Way::Mcp(sessions) = &lane.way {
+        join_all(self.open_targets.iter().map(|open_target| async {
+            if let Way::Mcp(sessions) = &open_target.way {
                 sessions.close().await;
             }
         }))
@@ -81,14 +82,14 @@ impl<'a> Lanes<'a> {
     }
 }
 
-impl<'a> Lane<'a> {
+impl<'a> OpenTarget<'a> {
     async fn open(target: &'a Target, needed: bool, job: &Job<'_>) -> Self {
-        let lane = |way, surfaces| Self { target, surfaces, way };
+        let open_target = |way, surfaces| Self { target, surfaces, way };
         if !needed {
-            return lane(Way::Unused, Vec::new());
+            return open_target(Way::Unused, Vec::new());
         }
         if let Some(recording) = job.recording {
-            return lane(Way::Recorded, recording.surfaces(target.name()));
+            return open_target(Way::Recorded, recording.surfaces(target.name()));
         }
         match &target.kind {
             TargetKind::Mcp(mcp) => {
@@ -98,14 +99,14 @@ impl<'a> Lane<'a> {
                     Ok::<_, OpenError>((sessions, surfaces))
                 };
                 match within(job.settings.max_time, opening).await {
-                    Some(Ok((sessions, surfaces))) => lane(Way::Mcp(sessions), surfaces),
-                    Some(Err(error)) => lane(Way::Closed(error.to_string()), Vec::new()),
-                    None => lane(Way::Closed(NO_TIME.to_owned()), Vec::new()),
+                    Some(Ok((sessions, surfaces))) => open_target(Way::Mcp(sessions), surfaces),
+                    Some(Err(error)) => open_target(Way::Closed(error.to_string()), Vec::new()),
+                    None => open_target(Way::Closed(NO_TIME.to_owned()), Vec::new()),
                 }
             }
             _ => match targets::unavailable(target) {
-                Some(why) => lane(Way::Closed(why), Vec::new()),
-                None => lane(Way::Plain, Vec::new()),
+                Some(why) => open_target(Way::Closed(why), Vec::new()),
+                None => open_target(Way::Plain, Vec::new()),
             },
         }
     }
@@ -149,7 +150,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-impl AskTarget for Lane<'_> {
+impl AskTarget for OpenTarget<'_> {
     fn call<'f>(&'f self, step: &'f Step) -> BoxFuture<'f, Result<Exchange, String>> {
         async move {
             match &self.way {

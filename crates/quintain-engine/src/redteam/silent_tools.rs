@@ -9,12 +9,12 @@ use quintain_evidence::probe::Step;
 use quintain_redteam::attack::{Action, Attempt};
 use quintain_redteam::knowledge::Knowledge;
 
-use super::party::{CALL_TIME, LEAST_TIME};
+use super::identity_sessions::{CALL_TIME, LEAST_TIME};
 
 /// So many silences in a row are enough.
 const ENOUGH: usize = 4;
 
-pub(super) struct Mute(Mutex<Silences>);
+pub(super) struct SilentTools(Mutex<Silences>);
 
 struct Silences {
     /// How often each tool has been silent since it last answered.
@@ -23,7 +23,7 @@ struct Silences {
     by_all: bool,
 }
 
-impl Mute {
+impl SilentTools {
     /// A tool that no call satisfied because it did not answer has one chance more.
     pub(super) fn new(knowledge: &Knowledge) -> Self {
         let silent = knowledge.silent.iter().filter(|one| one.why == super::learn::MUTE);
@@ -103,13 +103,13 @@ mod tests {
         };
         let knowledge =
             Knowledge { silent: vec![silent("a"), silent("b")], ..Knowledge::default() };
-        let mute = Mute::new(&knowledge);
-        assert_eq!(mute.patience(&step("a")), LEAST_TIME);
-        assert_eq!(mute.patience(&step("unheard of")), LEAST_TIME, "nothing answers");
-        mute.heard(&attempt("a"), Some(&Outcome::TimedOut { after: LEAST_TIME }));
-        assert!(mute.is_mute(&attempt("a")) && !mute.is_mute(&attempt("b")));
-        mute.heard(&attempt("b"), Some(&Outcome::Reply(json!({}))));
-        assert_eq!(mute.patience(&step("b")), CALL_TIME);
-        assert_eq!(mute.patience(&step("unheard of")), CALL_TIME);
+        let silent_tools = SilentTools::new(&knowledge);
+        assert_eq!(silent_tools.patience(&step("a")), LEAST_TIME);
+        assert_eq!(silent_tools.patience(&step("unheard of")), LEAST_TIME, "nothing answers");
+        silent_tools.heard(&attempt("a"), Some(&Outcome::TimedOut { after: LEAST_TIME }));
+        assert!(silent_tools.is_mute(&attempt("a")) && !silent_tools.is_mute(&attempt("b")));
+        silent_tools.heard(&attempt("b"), Some(&Outcome::Reply(json!({}))));
+        assert_eq!(silent_tools.patience(&step("b")), CALL_TIME);
+        assert_eq!(silent_tools.patience(&step("unheard of")), CALL_TIME);
     }
 }

@@ -7,7 +7,7 @@ use quintain_evidence::probe::Step;
 use quintain_redteam::attack::{Action, Attempt, HttpRequest};
 use serde_json::{Value, json};
 
-use super::arena::Arena;
+use super::executor::Executor;
 use super::files::Files;
 use super::learn::ping;
 
@@ -18,24 +18,27 @@ const MAX_SILENCES: usize = 1;
 /// A server that was sent nonsense has so long to answer a ping: a busy machine is no weakness of it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-impl Arena<'_> {
+impl Executor<'_> {
     pub(super) async fn make(&self, attempt: &Attempt) -> Evidence {
         let mut evidence = Evidence::default();
         // Rows that grow name nothing that could become a file.
         if !matches!(attempt.action, Action::Until { .. }) {
             let sent = serde_json::to_value(attempt.action.steps()).unwrap_or_default();
-            let drawn = self.drill.drawn.with(&attempt.nonce);
-            self.witness.with_ground(|planted| planted.sent(&attempt.nonce, &drawn, &sent));
+            let drawn = self.trial_plan.drawn.with(&attempt.nonce);
+            self.observer.with_ground(|planted| planted.sent(&attempt.nonce, &drawn, &sent));
         }
         match &attempt.action {
             Action::Steps { steps, identity } => {
-                let Some(party) = self.parties.get(*identity) else { return evidence };
+                let Some(identity_sessions) = self.identities_open.get(*identity) else {
+                    return evidence;
+                };
                 for step in steps {
-                    let exchange = party.step_within(step, self.mute.patience(step)).await;
+                    let exchange =
+                        identity_sessions.step_within(step, self.silent_tools.patience(step)).await;
                     let lost = matches!(exchange.outcome, Outcome::Closed { .. });
                     if lost {
                         // Somebody else's attempt may have killed it: this one is made alone.
-                        party.step(&ping()).await;
+                        identity_sessions.step(&ping()).await;
                         return self.alone(steps, *identity).await;
                     }
                     evidence.exchanges.push(exchange);
@@ -59,15 +62,15 @@ impl Arena<'_> {
     /// Steps over sessions of their own.
     async fn alone(&self, steps: &[Step], identity: usize) -> Evidence {
         let mut evidence = Evidence::default();
-        let Some(party) = self.parties.get(identity) else { return evidence };
-        let Ok(sessions) = party.alone(self.world).await else { return evidence };
+        let Some(identity_sessions) = self.identities_open.get(identity) else { return evidence };
+        let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
         let mut silences = 0;
         for (at, step) in steps.iter().enumerate() {
             // Who asks whether the server is still there asks last, and need not know more before.
             if silences >= MAX_SILENCES && at + 1 < steps.len() {
                 continue;
             }
-            let exchange = sessions.send_within(step, self.mute.patience(step)).await;
+            let exchange = sessions.send_within(step, self.silent_tools.patience(step)).await;
             silences += usize::from(matches!(exchange.outcome, Outcome::TimedOut { .. }));
             let lost = lost(&exchange);
             evidence.exchanges.push(exchange);
@@ -83,13 +86,13 @@ impl Arena<'_> {
     /// The same with a look at the files of the target after each, up to the first that is not answered.
     async fn watched(&self, steps: &[Step], identity: usize) -> Evidence {
         let mut evidence = Evidence::default();
-        let Some(party) = self.parties.get(identity) else { return evidence };
-        let Ok(sessions) = party.alone(self.world).await else { return evidence };
+        let Some(identity_sessions) = self.identities_open.get(identity) else { return evidence };
+        let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
         // What a target does when it starts belongs to no step.
-        let is_here = self.drill.ground.is_some();
-        let mut files = is_here.then(|| Files::of(&self.drill.roots));
+        let is_here = self.trial_plan.ground.is_some();
+        let mut files = is_here.then(|| Files::of(&self.trial_plan.roots));
         for (number, step) in steps.iter().enumerate() {
-            let exchange = sessions.send_within(step, self.mute.patience(step)).await;
+            let exchange = sessions.send_within(step, self.silent_tools.patience(step)).await;
             let answered = exchange.outcome.is_answer();
             evidence.observations.extend(lost(&exchange));
             evidence.exchanges.push(exchange);
@@ -108,9 +111,9 @@ impl Arena<'_> {
     /// slow: what took long is sent again, and so is what it is compared with.
     async fn until(&self, steps: &[Step], identity: usize, patience: Duration) -> Evidence {
         let mut evidence = Evidence::default();
-        let Some(party) = self.parties.get(identity) else { return evidence };
-        let Ok(sessions) = party.alone(self.world).await else { return evidence };
-        let ask = |step| sessions.send_within(step, self.mute.patience(step));
+        let Some(identity_sessions) = self.identities_open.get(identity) else { return evidence };
+        let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
+        let ask = |step| sessions.send_within(step, self.silent_tools.patience(step));
         for (number, step) in steps.iter().enumerate() {
             // Whoever is slow from the beginning would be slow for long.
             let limit = if number == 0 { patience / 8 } else { patience };
@@ -145,8 +148,8 @@ impl Arena<'_> {
     /// Bytes on a session of their own, and the question whether the server is still there.
     async fn frame(&self, bytes: &[u8]) -> Evidence {
         let mut evidence = Evidence::default();
-        let Some(party) = self.parties.first() else { return evidence };
-        let Ok(sessions) = party.alone(self.world).await else { return evidence };
+        let Some(identity_sessions) = self.identities_open.first() else { return evidence };
+        let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
         if let Some(session) = sessions.send_raw(bytes).await {
             let asked = tokio::time::timeout(PATIENCE, session.ping()).await;
             let outcome = match asked {
@@ -169,7 +172,7 @@ impl Arena<'_> {
 
     async fn http(&self, request: &HttpRequest) -> Exchange {
         let sent = serde_json::to_value(request).unwrap_or_default();
-        exchange("HTTP", sent, self.doors.send(request).await)
+        exchange("HTTP", sent, self.raw_connections.send(request).await)
     }
 }
 

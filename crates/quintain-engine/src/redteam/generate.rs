@@ -1,4 +1,4 @@
-//! Surveys and learns, and then writes attempts down instead of making them.
+//! Surveys and learns, and then writes attempts down instead of sending them.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use quintain_redteam::regression::TestDraft;
 use serde_json::Map;
 
 use super::clock::Clock;
-use super::drill::{self, Drawn, Drill, strategy_of};
 use super::gate::Gate;
 use super::plan::Plan;
-use super::siege::Siege;
-use super::{Campaign, RedteamError, Scouted};
+use super::setup::Setup;
+use super::trial_plan::{self, Drawn, TrialPlan, strategy_of};
+use super::{RedteamError, RedteamRun, Surveyed};
 
 /// What could be tried.
-pub struct Rehearsal {
+pub struct Generated {
     pub drafts: Vec<TestDraft>,
     pub not_run: Vec<NotRun>,
 }
@@ -30,55 +30,55 @@ pub struct Rehearsal {
 ///
 /// # Errors
 /// When the target cannot be reached, or must not be.
-pub async fn rehearse(
-    campaign: &Campaign<'_>,
+pub async fn generate(
+    redteam_run: &RedteamRun<'_>,
     listen: &mut dyn FnMut(Event),
-) -> Result<Rehearsal, RedteamError> {
-    let siege = Siege::prepare(campaign, None).await?;
-    let scouted = Scouted::of(&siege, campaign, &mut Clock::new(), listen).await?;
-    let field = scouted.field(campaign);
-    let plan = Plan::of(campaign.orders, &field);
-    let mut arena = scouted.arena(campaign, &siege, &field);
+) -> Result<Generated, RedteamError> {
+    let setup = Setup::prepare(redteam_run, None).await?;
+    let surveyed = Surveyed::of(&setup, redteam_run, &mut Clock::new(), listen).await?;
+    let field = surveyed.field(redteam_run);
+    let plan = Plan::of(redteam_run.orders, &field);
+    let mut executor = surveyed.executor(redteam_run, &setup, &field);
     // What is written to a file can be read by anybody; the same seed writes the same tests.
-    arena.drill.marks = MarkKey::of_seed(campaign.orders.seed);
+    executor.trial_plan.marks = MarkKey::of_seed(redteam_run.orders.seed);
     // What is planted for the run is gone when the tests are run, but for files that come with them.
-    let bare = Drill {
-        marks: arena.drill.marks.clone(),
+    let bare = TrialPlan {
+        marks: executor.trial_plan.marks.clone(),
         ground: None,
         listener: None,
-        orders: campaign.orders,
-        identities: scouted.parties.len(),
-        roots: scouted.knowledge.roots.clone(),
+        orders: redteam_run.orders,
+        identities: surveyed.identities_open.len(),
+        roots: surveyed.knowledge.roots.clone(),
         field: &field,
         drawn: Drawn::default(),
         share: None,
     };
     let mut drafts = Vec::new();
-    let mut not_run = campaign.orders.not_run.clone();
-    not_run.extend(drill::skipped(campaign.orders));
+    let mut not_run = redteam_run.orders.not_run.clone();
+    not_run.extend(trial_plan::skipped(redteam_run.orders));
     not_run.extend(plan.not_run);
-    for plugin in &campaign.orders.plugins {
+    for plugin in &redteam_run.orders.plugins {
         let of_lists_alone = plugin.attack.inspects() && !plugin.attack.inspects_answers();
         if of_lists_alone && missing(plugin.attack.needs(), &field).is_none() {
             drafts.push(of_lists(plugin));
         }
     }
     for planned in plan.waves.into_iter().flat_map(|wave| wave.bouts) {
-        let plugin = &campaign.orders.plugins[planned.plugin];
-        for (drill, planted) in [(&bare, false), (&arena.drill, true)] {
-            let attempts = drill.attempts(plugin, &planned.aim, 0);
+        let plugin = &redteam_run.orders.plugins[planned.plugin];
+        for (trial_plan, planted) in [(&bare, false), (&executor.trial_plan, true)] {
+            let attempts = trial_plan.attempts(plugin, &planned.aim, 0);
             let mut sets: BTreeMap<usize, Vec<Attempt>> = BTreeMap::new();
             attempts.into_iter().for_each(|one| sets.entry(one.set).or_default().push(one));
             for (set, attempts) in sets {
-                let gate = &*siege.gate;
-                let rehearsed = Rehearsed { plugin, field: &field, drill, gate };
+                let gate = &*setup.gate;
+                let rehearsed = Generating { plugin, field: &field, trial_plan, gate };
                 let Some((form, steps, sign)) = rehearsed.draft(&attempts) else {
                     continue;
                 };
                 if matches!(sign, Indicator::Reads { .. }) != planted {
                     continue;
                 }
-                let strategy = strategy_of(campaign.orders, set);
+                let strategy = strategy_of(redteam_run.orders, set);
                 drafts.push(TestDraft {
                     attack: plugin.attack.meta().id.to_owned(),
                     severity: plugin.severity.unwrap_or(plugin.attack.weakness().severity),
@@ -92,13 +92,13 @@ pub async fn rehearse(
         }
     }
     not_run.extend(
-        siege
+        setup
             .budget
             .why()
             .map(|why| NotRun { what: "tools that could not be learned".to_owned(), why }),
     );
-    scouted.close().await;
-    Ok(Rehearsal { drafts, not_run })
+    surveyed.close().await;
+    Ok(Generated { drafts, not_run })
 }
 
 fn of_lists(plugin: &PluginOrder) -> TestDraft {
@@ -115,14 +115,14 @@ fn of_lists(plugin: &PluginOrder) -> TestDraft {
 }
 
 /// One set of attempts that is not made.
-struct Rehearsed<'a> {
+struct Generating<'a> {
     plugin: &'a PluginOrder,
     field: &'a TargetView<'a>,
-    drill: &'a Drill<'a>,
+    trial_plan: &'a TrialPlan<'a>,
     gate: &'a Gate,
 }
 
-impl Rehearsed<'_> {
+impl Generating<'_> {
     /// The form, the requests and the sign; none if an answer alone would not tell.
     fn draft(&self, set: &[Attempt]) -> Option<(String, Vec<Step>, Indicator)> {
         let (at, sign) = self.plugin.attack.expects(set, self.field)?;
@@ -151,7 +151,7 @@ impl Rehearsed<'_> {
             return None;
         }
         let sent = serde_json::to_string(&steps).unwrap_or_default();
-        let sign = lasting(sign, self.drill.ground.as_ref(), &sent)?;
+        let sign = lasting(sign, self.trial_plan.ground.as_ref(), &sent)?;
         if !matches!(sign, Indicator::Reads { .. }) && sent.contains(PLANTED) {
             return None;
         }

@@ -12,7 +12,7 @@ use quintain_suite::suite::Test;
 use super::case::place;
 use super::judge::TOO_MANY_ROUNDS;
 use super::mask::mask;
-use super::{Floor, Job};
+use super::{Job, RunContext};
 use crate::inquiry::Asker;
 
 /// The results that wait. Those of tests without a comparison never do.
@@ -92,7 +92,7 @@ impl Inquiry for Comparing<'_> {
     }
 }
 
-impl Floor<'_> {
+impl RunContext<'_> {
     /// Compares the answers of a test.
     pub(super) async fn compare(&self, group: Group) -> Vec<CaseResult> {
         let Group { test, mut results, .. } = group;

@@ -1,4 +1,4 @@
-//! What is set up for a run: the canary ground, the listener, shims, and a party per identity.
+//! What is set up for a run: canary files, listener, shims, and sessions for every identity.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,27 +14,27 @@ use quintain_redteam::knowledge::{Hints, Knowledge, aims, aims_in_modes};
 use quintain_redteam::orders::IdentityOrder;
 
 use super::budget::Budget;
+use super::canary_files::{self, PlantedFiles};
 use super::clock::Clock;
 use super::gate::Gate;
-use super::ground::{self, Planted};
-use super::learn::{Lore, SHARE, broken_off, learn};
+use super::identity_sessions::{IdentitySessions, with_env};
+use super::learn::{LearnContext, SHARE, broken_off, learn};
 use super::listener::Listener;
 use super::model::Proposals;
-use super::party::{Party, with_env};
-use super::past::Lesson;
+use super::observer::Observer;
+use super::previous::StoredKnowledge;
 use super::restore::Snapshot;
 use super::roots::{self, whereabouts};
 use super::shims::Shims;
-use super::witness::Witness;
-use super::{Campaign, ENV_CANARY, RedteamError};
-use crate::run::Stop;
+use super::{ENV_CANARY, RedteamError, RedteamRun};
+use crate::eval::Stop;
 use crate::sessions::OpenError;
 
 /// What is set up for a run, and taken down with it.
-pub(super) struct Siege {
+pub(super) struct Setup {
     target: McpTarget,
     pub(super) marks: MarkKey,
-    pub(super) witness: Witness,
+    pub(super) observer: Observer,
     pub(super) budget: Budget,
     pub(super) gate: Arc<Gate>,
     snapshot: Mutex<Snapshot>,
@@ -44,39 +44,39 @@ pub(super) struct Siege {
     env_canary: Option<String>,
 }
 
-impl Siege {
+impl Setup {
     pub(super) async fn prepare(
-        campaign: &Campaign<'_>,
+        redteam_run: &RedteamRun<'_>,
         stop: Option<Stop>,
     ) -> Result<Self, RedteamError> {
-        let orders = campaign.orders;
+        let orders = redteam_run.orders;
         let budget = Budget::new(orders.budget_calls, orders.budget_time, stop);
-        let whereabouts = whereabouts(campaign.target);
-        if whereabouts.elsewhere && !campaign.orders.allow_remote {
+        let whereabouts = whereabouts(redteam_run.target);
+        if whereabouts.elsewhere && !redteam_run.orders.allow_remote {
             return Err(RedteamError::Remote);
         }
-        let mut target = campaign.target.clone();
-        let snapshot = Snapshot::take(&target, campaign.world);
-        let policy = &campaign.world.policy;
+        let mut target = redteam_run.target.clone();
+        let snapshot = Snapshot::take(&target, redteam_run.world);
+        let policy = &redteam_run.world.policy;
         let mut roots = roots::declared(&target);
         // Canaries are planted in a root and beside it.
         roots.retain(|root| policy.file(root.parent().unwrap_or(root)).is_ok());
         let marks = random_key().map_err(RedteamError::Ground)?;
-        let git = campaign.world.commands().program("git", None, []).is_ok();
+        let git = redteam_run.world.commands().program("git", None, []).is_ok();
         let planted = if whereabouts.here {
-            let state_dir = campaign.world.state_dir.as_deref();
+            let state_dir = redteam_run.world.state_dir.as_deref();
             let mut planted =
-                Planted::new(&roots, &marks, state_dir, git).map_err(RedteamError::Ground)?;
+                PlantedFiles::new(&roots, &marks, state_dir, git).map_err(RedteamError::Ground)?;
             let folders = roots::places(&target).into_iter();
             for folder in folders.filter(|folder| policy.file(folder).is_ok()) {
                 // A target that takes a path for a name writes where it runs.
-                planted.watch(&folder, ground::DEPTH).map_err(RedteamError::Ground)?;
+                planted.watch(&folder, canary_files::DEPTH).map_err(RedteamError::Ground)?;
             }
             Some(planted)
         } else {
             None
         };
-        let search = campaign.world.variable("PATH").cloned().unwrap_or_default();
+        let search = redteam_run.world.variable("PATH").cloned().unwrap_or_default();
         // They stand before other programs, and a restricted run does not change which program is found.
         let finds_all = policy.commands.is_everything() && policy.variable("PATH").is_ok();
         let shims = planted.as_ref().filter(|_| finds_all);
@@ -93,7 +93,7 @@ impl Siege {
             }
             env_canary = Some(canary).filter(|_| !whereabouts.http);
         }
-        let listener = match &campaign.orders.listener {
+        let listener = match &redteam_run.orders.listener {
             Some((host, port)) => {
                 let allowed = policy.destinations().check_pair(host, *port);
                 allowed.map_err(|error| OpenError::Denied {
@@ -105,12 +105,12 @@ impl Siege {
             None if whereabouts.here => Listener::open("127.0.0.1", 0).await.ok(),
             None => None,
         };
-        let sleep = campaign.world.commands().program("sleep", None, []).is_ok();
+        let sleep = redteam_run.world.commands().program("sleep", None, []).is_ok();
         let gate = Gate::new(orders.destructive, orders.budget_time, sleep);
         Ok(Self {
             target,
             marks,
-            witness: Witness::new(planted, shims, listener),
+            observer: Observer::new(planted, shims, listener),
             budget,
             snapshot: Mutex::new(snapshot),
             gate: Arc::new(gate),
@@ -122,60 +122,71 @@ impl Siege {
     }
 
     /// One set of sessions per identity; the target as it is given comes first.
-    pub(super) async fn parties(
+    pub(super) async fn identities_open(
         &self,
-        campaign: &Campaign<'_>,
-    ) -> Result<Vec<Party>, RedteamError> {
+        redteam_run: &RedteamRun<'_>,
+    ) -> Result<Vec<IdentitySessions>, RedteamError> {
         let own = IdentityOrder { name: "default".to_owned(), ..IdentityOrder::default() };
-        let orders = &campaign.orders.identities;
+        let orders = &redteam_run.orders.identities;
         let orders: Vec<&IdentityOrder> =
             if orders.is_empty() { vec![&own] } else { orders.iter().collect() };
-        let mut parties = Vec::new();
+        let mut identities_open = Vec::new();
         for order in orders {
-            let stage = self.witness.stage();
-            parties
-                .push(Party::open(&self.target, order, campaign.world, stage, &self.gate).await?);
+            let stage = self.observer.stage();
+            identities_open.push(
+                IdentitySessions::open(&self.target, order, redteam_run.world, stage, &self.gate)
+                    .await?,
+            );
         }
-        Ok(parties)
+        Ok(identities_open)
     }
 
     pub(super) async fn learn(
         &self,
-        campaign: &Campaign<'_>,
-        parties: &[Party],
+        redteam_run: &RedteamRun<'_>,
+        identities_open: &[IdentitySessions],
         surfaces: &[(String, Surface)],
     ) -> Knowledge {
         let mut knowledge = Knowledge { roots: self.roots.clone(), ..Knowledge::default() };
         let mut hints = self.hints();
-        let lesson = campaign.past.and_then(|past| past.lesson.clone());
-        let known = lesson.map(|lesson| {
-            let planted = |planted: &mut Planted| lesson.clone().on(planted);
-            self.witness.with_ground(planted).unwrap_or(lesson.knowledge)
+        let stored_knowledge =
+            redteam_run.previous.and_then(|previous| previous.stored_knowledge.clone());
+        let known = stored_knowledge.map(|stored_knowledge| {
+            let planted = |planted: &mut PlantedFiles| stored_knowledge.clone().on(planted);
+            self.observer.with_ground(planted).unwrap_or(stored_knowledge.knowledge)
         });
         let known = known.unwrap_or_default();
-        let ground = self.witness.with_ground(|planted| planted.ground.root.clone());
+        let ground = self.observer.with_ground(|planted| planted.ground.root.clone());
         self.gate.plants(&hints, ground);
         let learning = async {
-            for (at, party) in parties.iter().enumerate() {
+            for (at, identity_sessions) in identities_open.iter().enumerate() {
                 let listed;
                 let surfaces = if at == 0 {
                     surfaces
                 } else {
-                    listed = party.survey().await;
+                    listed = identity_sessions.survey().await;
                     &listed
                 };
                 self.gate.knows(surfaces);
                 let known = if at == 0 { &known.baselines[..] } else { &[] };
-                let (gate, budget, witness) = (&*self.gate, &self.budget, &self.witness);
-                let lore = Lore { known, gate, budget, witness };
-                Box::pin(learn(party, at, surfaces, &mut hints, lore, &mut knowledge)).await;
+                let (gate, budget, observer) = (&*self.gate, &self.budget, &self.observer);
+                let learn_context = LearnContext { known, gate, budget, observer };
+                Box::pin(learn(
+                    identity_sessions,
+                    at,
+                    surfaces,
+                    &mut hints,
+                    learn_context,
+                    &mut knowledge,
+                ))
+                .await;
             }
         };
         if self.budget.within_part(SHARE, learning).await.is_none() {
             broken_off(surfaces, &self.gate, &mut knowledge);
         }
         // The target may have named more of them.
-        knowledge.roots.retain(|root| campaign.world.policy.file(root).is_ok());
+        knowledge.roots.retain(|root| redteam_run.world.policy.file(root).is_ok());
         let callable: Vec<(String, Surface)> = surfaces
             .iter()
             .map(|(name, surface)| {
@@ -192,21 +203,22 @@ impl Siege {
     /// What a model proposes, if one is asked; an earlier sitting has asked already.
     pub(super) async fn proposals(
         &self,
-        campaign: &Campaign<'_>,
+        redteam_run: &RedteamRun<'_>,
         surfaces: &[(String, Surface)],
         clock: &mut Clock,
         listen: &mut dyn FnMut(Event),
     ) -> Proposals {
-        let kept = campaign.past.and_then(|past| past.lesson.as_ref());
-        if let Some(lesson) = kept {
-            return Proposals { calls: lesson.proposed.clone(), not_run: None };
+        let kept = redteam_run.previous.and_then(|previous| previous.stored_knowledge.as_ref());
+        if let Some(stored_knowledge) = kept {
+            return Proposals { calls: stored_knowledge.proposed.clone(), not_run: None };
         }
-        let Some(order) = campaign.orders.model.as_ref().filter(|_| campaign.orders.only.is_none())
+        let Some(order) =
+            redteam_run.orders.model.as_ref().filter(|_| redteam_run.orders.only.is_none())
         else {
             return Proposals::default();
         };
         listen(Event::Phase(Phase::Propose));
-        let asked = self.budget.within(Proposals::ask(order, campaign, surfaces)).await;
+        let asked = self.budget.within(Proposals::ask(order, redteam_run, surfaces)).await;
         let proposals = asked.unwrap_or_else(|| Proposals::none(order, self.budget.why()));
         clock.lap("propose", self.budget.calls());
         proposals
@@ -215,48 +227,62 @@ impl Siege {
     /// Takes away what was planted, puts back what the target changed of its own, and tells what changed. All
     /// sessions must have ended.
     pub(super) fn restore(&self) -> Vec<FileChange> {
-        self.witness.clear();
+        self.observer.clear();
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).settle()
     }
 
     /// What was learned, as a later sitting can use it.
-    pub(super) fn lesson(&self, knowledge: &Knowledge, proposed: &[ToolCall]) -> Lesson {
-        let ground = self.witness.with_ground(|planted| planted.ground.root.clone());
-        let mark = self.witness.with_ground(|planted| planted.mark().to_string());
-        Lesson { ground, mark, knowledge: knowledge.clone(), proposed: proposed.to_vec() }
+    pub(super) fn stored_knowledge(
+        &self,
+        knowledge: &Knowledge,
+        proposed: &[ToolCall],
+    ) -> StoredKnowledge {
+        let ground = self.observer.with_ground(|planted| planted.ground.root.clone());
+        let mark = self.observer.with_ground(|planted| planted.mark().to_string());
+        StoredKnowledge { ground, mark, knowledge: knowledge.clone(), proposed: proposed.to_vec() }
     }
 
     fn hints(&self) -> Hints {
         let url =
-            self.witness.listener.as_ref().map(|listener| {
+            self.observer.listener.as_ref().map(|listener| {
                 format!("http://{}:{}/", listener.address.host, listener.address.port)
             });
-        let mark = self.witness.with_ground(|planted| planted.mark().clone());
+        let mark = self.observer.with_ground(|planted| planted.mark().clone());
         let mark = mark.unwrap_or_else(|| self.marks.marks("word").mark());
         let word = format!("quintain{mark}");
         let mut hints = Hints { url, word, folders: self.roots.clone(), ..Hints::default() };
-        self.witness.with_ground(|planted| planted.hint(&self.roots, &mut hints));
+        self.observer.with_ground(|planted| planted.hint(&self.roots, &mut hints));
         hints
     }
 
-    pub(super) fn powers(&self, campaign: &Campaign<'_>, parties: &[Party]) -> Capabilities {
-        let has_auth = campaign.target.servers.iter().any(|server| match &server.launch {
+    pub(super) fn powers(
+        &self,
+        redteam_run: &RedteamRun<'_>,
+        identities_open: &[IdentitySessions],
+    ) -> Capabilities {
+        let has_auth = redteam_run.target.servers.iter().any(|server| match &server.launch {
             Launch::Url { headers, auth, .. } => {
                 !matches!(auth, Auth::None) || headers.iter().any(|(name, _)| names_a_secret(name))
             }
             _ => false,
         });
-        let identities = &campaign.orders.identities;
+        let identities = &redteam_run.orders.identities;
         Capabilities {
             same_host: self.here,
             http: self.http,
-            sse: parties.first().and_then(Party::door).is_some_and(|door| door.is_sse()),
+            sse: identities_open
+                .first()
+                .and_then(IdentitySessions::raw_connection)
+                .is_some_and(|raw_connection| raw_connection.is_sse()),
             loopback: self.http && self.here,
             credentials: has_auth || identities.iter().any(|one| !one.headers.is_empty()),
-            identities: parties.iter().map(|party| party.identity.clone()).collect(),
-            destructive: campaign.orders.destructive.is_allowed(),
+            identities: identities_open
+                .iter()
+                .map(|identity_sessions| identity_sessions.identity.clone())
+                .collect(),
+            destructive: redteam_run.orders.destructive.is_allowed(),
             env_canary: self.env_canary.clone(),
-            given: campaign.orders.tokens.iter().map(|(given, _)| *given).collect(),
+            given: redteam_run.orders.tokens.iter().map(|(given, _)| *given).collect(),
         }
     }
 }

@@ -16,9 +16,9 @@ use quintain_suite::scoring::{Judged, Set, combine};
 use quintain_suite::suite::{Assert, Rule};
 use serde_json::{Value, json};
 
-use super::Floor;
+use super::RunContext;
 use super::case::{Answered, CaseState, place};
-use super::lanes::Lane;
+use super::open_targets::OpenTarget;
 use crate::inquiry::{AskMode, Asker, CodeError, Purpose, SnapshotWrites};
 
 pub(super) const TOO_MANY_ROUNDS: &str =
@@ -27,18 +27,18 @@ pub(super) const TOO_MANY_ROUNDS: &str =
 /// What all assertions of a case look at.
 struct Bench<'a> {
     case: &'a Case<'a>,
-    lane: &'a Lane<'a>,
+    open_target: &'a OpenTarget<'a>,
     prepared: &'a Prepared,
     response: &'a Response,
     latency_ms: Option<f64>,
 }
 
-impl Floor<'_> {
+impl RunContext<'_> {
     /// The grade of a case; none if it cannot be judged, with the reason.
     pub(super) async fn grade(
         &self,
         case: &Case<'_>,
-        lane: &Lane<'_>,
+        open_target: &OpenTarget<'_>,
         prepared: &Prepared,
         answered: &mut Answered,
         state: &mut CaseState<'_>,
@@ -54,7 +54,7 @@ impl Floor<'_> {
             if response.output.is_null() {
                 return Err("No output".to_owned());
             }
-            let transforms = [&lane.target.transform, &case.test.options.transform];
+            let transforms = [&open_target.target.transform, &case.test.options.transform];
             for code in transforms.into_iter().flatten() {
                 let context = context(prepared, response);
                 let made = asker.transform(code, &response.output, &context, evidence).await?;
@@ -66,7 +66,7 @@ impl Floor<'_> {
             evidence.exchanges.iter().map(|exchange| exchange.took.as_secs_f64() * 1e3).sum();
         let bench = Bench {
             case,
-            lane,
+            open_target,
             prepared,
             response,
             latency_ms: (!evidence.exchanges.is_empty()).then_some(took),
@@ -78,14 +78,14 @@ impl Floor<'_> {
             .filter(|one| one.comparison().is_none())
             .collect();
         // All entries find out together what they need to know, unless the first that fails ends it.
-        let together = if self.hasty { 1 } else { entries.len().max(1) };
+        let together = if self.fail_fast { 1 } else { entries.len().max(1) };
         let mut judged = Vec::with_capacity(entries.len());
         for entries in entries.chunks(together) {
             let judges = self.verdicts(entries, &bench, asker, evidence).await;
             let mut verdicts = judges.into_iter();
             judged.extend(entries.iter().map(|entry| self.entry(entry, &bench, &mut verdicts)));
             if let Some(one) = judged.last()
-                && self.hasty
+                && self.fail_fast
                 && one.verdict.status == Status::Fail
             {
                 return Err(one.verdict.reason.clone());
@@ -149,7 +149,7 @@ impl Floor<'_> {
         let mut judging = Vec::new();
         for ((_, check), viewed) in leaves.iter().zip(&views) {
             if let Ok(viewed) = viewed {
-                judging.push(Judging { floor: self, bench, check: *check, viewed });
+                judging.push(Judging { run_context: self, bench, check: *check, viewed });
             }
         }
         let mut judged = asker.pursue(&judging, evidence).await.into_iter();
@@ -197,12 +197,12 @@ impl Floor<'_> {
             output,
             response: bench.response,
             evidence,
-            surfaces: &bench.lane.surfaces,
+            surfaces: &bench.open_target.surfaces,
             vars: &bench.prepared.vars,
             prompt: &bench.prepared.prompt,
             test: &bench.case.test,
-            target: bench.lane.target.name(),
-            definition: Some(bench.lane.target),
+            target: bench.open_target.target.name(),
+            definition: Some(bench.open_target.target),
             latency_ms: bench.latency_ms,
             templates: &self.templates,
             script_value,
@@ -268,7 +268,7 @@ async fn viewed<'a>(
 
 /// A check with what it looks at.
 struct Judging<'a> {
-    floor: &'a Floor<'a>,
+    run_context: &'a RunContext<'a>,
     bench: &'a Bench<'a>,
     check: &'a dyn Check,
     viewed: &'a Viewed<'a>,
@@ -279,7 +279,7 @@ impl Inquiry for Judging<'_> {
 
     fn next(&self, evidence: &Evidence, rounds: &Rounds) -> Next<Verdict> {
         let Viewed { output, script_value } = self.viewed;
-        let scene = self.floor.scene(self.bench, output, script_value.as_ref(), evidence);
+        let scene = self.run_context.scene(self.bench, output, script_value.as_ref(), evidence);
         match self.check.next(&scene, rounds) {
             // It would be missing where the effects of a suite are listed.
             Next::Ask(_) if !self.check.asks() => {

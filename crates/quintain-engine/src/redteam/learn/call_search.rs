@@ -1,4 +1,4 @@
-//! The hunt for a call of one tool that works.
+//! The search for a call of one tool that works.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 use super::ping;
 use crate::redteam::budget::Budget;
 use crate::redteam::gate::Gate;
-use crate::redteam::party::Party;
-use crate::redteam::witness::Witness;
+use crate::redteam::identity_sessions::IdentitySessions;
+use crate::redteam::observer::Observer;
 
 /// So many calls are tried for one tool in one round, and no longer than this.
 const MAX_CALLS: usize = 32;
@@ -30,9 +30,9 @@ const MAX_UNREACHED: usize = 4;
 /// Why a call was not sent.
 const HELD: &str = "it would have to be called with something that this run did not make";
 
-/// The hunt for one call that works.
-pub(super) struct Hunt<'a> {
-    pub(super) party: &'a Party,
+/// The search for one call that works.
+pub(super) struct CallSearch<'a> {
+    pub(super) identity_sessions: &'a IdentitySessions,
     pub(super) identity: usize,
     pub(super) server: &'a str,
     pub(super) tool: &'a Tool,
@@ -42,20 +42,20 @@ pub(super) struct Hunt<'a> {
     pub(super) hints: &'a Hints,
     pub(super) gate: &'a Gate,
     pub(super) budget: &'a Budget,
-    pub(super) witness: &'a Witness,
+    pub(super) observer: &'a Observer,
     pub(super) patience: Duration,
 }
 
 /// Why there is no call that works.
 pub(super) enum Failure {
     /// It does not answer; asking again would only cost time.
-    Mute,
+    SilentTools,
     Other(String),
 }
 
 /// Why a search found nothing.
 pub(super) enum Missed {
-    Mute,
+    SilentTools,
     /// The arguments that came closest, and what was said.
     Refused {
         args: Option<Map<String, Value>>,
@@ -65,7 +65,7 @@ pub(super) enum Missed {
 
 /// Calls that were refused: which of them came closest.
 #[derive(Default)]
-struct Draughts {
+struct Drafts {
     last: Option<Map<String, Value>>,
     /// The first that nothing was said against: what failed then lies behind the arguments.
     fitting: Option<Map<String, Value>>,
@@ -75,7 +75,7 @@ struct Draughts {
     unreached: usize,
 }
 
-impl Draughts {
+impl Drafts {
     fn refused(&mut self, args: Map<String, Value>, said: &str, complains: bool) {
         self.same = if self.said == said { self.same + 1 } else { 1 };
         said.clone_into(&mut self.said);
@@ -97,7 +97,7 @@ impl Draughts {
     }
 }
 
-impl Hunt<'_> {
+impl CallSearch<'_> {
     /// `schema` is what is known of the arguments; refusals add to it.
     pub(super) async fn run(
         &self,
@@ -105,17 +105,17 @@ impl Hunt<'_> {
         knowledge: &mut Knowledge,
     ) -> Result<Option<Baseline>, Failure> {
         if let Some(known) = self.known
-            && self.party.allows(&known.step)
+            && self.identity_sessions.allows(&known.step)
             && self.budget.take()
         {
-            let exchange = self.party.step(&known.step).await;
+            let exchange = self.identity_sessions.step(&known.step).await;
             if matches!(exchange.outcome, Outcome::Reply(_)) {
                 return Ok(Some(self.keep(known.step.clone(), exchange, knowledge)));
             }
         }
         match self.search(schema, MAX_CALLS, knowledge).await {
             Ok(found) => Ok(Some(self.keep(found.step, found.exchange, knowledge))),
-            Err(Missed::Mute) => Err(Failure::Mute),
+            Err(Missed::SilentTools) => Err(Failure::SilentTools),
             Err(Missed::Refused { args, said }) => {
                 if let Some(args) = args {
                     let (server, tool) = (self.server.to_owned(), self.name.to_owned());
@@ -140,7 +140,7 @@ impl Hunt<'_> {
         let mut error: Option<String> = None;
         let mut told_first = None;
         let mut seen = HashSet::new();
-        let mut draft = Draughts::default();
+        let mut draft = Drafts::default();
         // An answer that is no error by its form, but by its words.
         let mut doubtful: Option<Baseline> = None;
         let started = Instant::now();
@@ -161,7 +161,7 @@ impl Hunt<'_> {
             let server = Some(self.server.to_owned()).filter(|server| !server.is_empty());
             let sent_args = args.clone();
             let step = Step::Call(ToolCall { tool: self.name.to_owned(), args, server });
-            if !self.party.allows(&step) {
+            if !self.identity_sessions.allows(&step) {
                 told_first.get_or_insert_with(|| HELD.to_owned());
                 continue;
             }
@@ -170,16 +170,16 @@ impl Hunt<'_> {
                 return Err(Missed::Refused { args: draft.best(), said });
             }
             let sent = serde_json::to_value(&step).unwrap_or_default();
-            self.witness.with_ground(|planted| planted.asked(&sent));
-            let exchange = self.party.step_within(&step, self.patience).await;
+            self.observer.with_ground(|planted| planted.asked(&sent));
+            let exchange = self.identity_sessions.step_within(&step, self.patience).await;
             match &exchange.outcome {
                 Outcome::Reply(_) if accepted(&exchange.outcome) => {
                     return Ok(Baseline { server: self.server.to_owned(), step, exchange });
                 }
-                Outcome::TimedOut { .. } => return Err(Missed::Mute),
+                Outcome::TimedOut { .. } => return Err(Missed::SilentTools),
                 Outcome::Closed { .. } => {
                     // The server died of an innocent call; it has to be started again.
-                    self.party.step(&ping()).await;
+                    self.identity_sessions.step(&ping()).await;
                     error = None;
                 }
                 other => {
@@ -215,7 +215,7 @@ fn told(outcome: &Outcome) -> String {
     if texts.is_empty() { outcome.said() } else { texts.join("\n") }
 }
 
-impl Hunt<'_> {
+impl CallSearch<'_> {
     /// A call that works, and what it gives away.
     fn keep(&self, step: Step, exchange: Exchange, knowledge: &mut Knowledge) -> Baseline {
         let said = harvest(&exchange, self.name, self.identity);
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn what_nothing_is_said_against_comes_closest() {
         let args = |value: i64| json!({"id": value}).as_object().cloned().unwrap_or_default();
-        let mut draughts = Draughts::default();
+        let mut draughts = Drafts::default();
         draughts.refused(args(1), "id must be a uuid", true);
         draughts.refused(args(2), "connection refused", false);
         draughts.refused(args(3), "id is unknown", false);
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_same_words_again_and_again_are_enough() {
-        let mut draughts = Draughts::default();
+        let mut draughts = Drafts::default();
         for _ in 0..MAX_SAME {
             assert!(!draughts.is_always_the_same());
             draughts.refused(Map::new(), "no", false);

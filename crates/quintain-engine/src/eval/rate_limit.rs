@@ -4,12 +4,12 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Hands out moments that are at least one interval apart.
-pub(super) struct Pace {
+pub(super) struct RateLimit {
     interval: Option<Duration>,
     next: Mutex<Option<Instant>>,
 }
 
-impl Pace {
+impl RateLimit {
     /// So many per second; as many as there are without a rate.
     pub(super) fn new(rate: Option<f64>) -> Self {
         let interval = rate.filter(|rate| *rate > 0.0).map(|rate| 1.0 / rate);
@@ -38,15 +38,15 @@ mod tests {
 
     #[test]
     fn moments_are_one_interval_apart_and_idle_time_is_not_saved_up() {
-        let pace = Pace::new(Some(10.0));
+        let rate_limit = RateLimit::new(Some(10.0));
         let start = Instant::now();
         let tenth = Duration::from_millis(100);
-        assert_eq!(pace.reserve(start), Some(start));
-        assert_eq!(pace.reserve(start), Some(start + tenth));
+        assert_eq!(rate_limit.reserve(start), Some(start));
+        assert_eq!(rate_limit.reserve(start), Some(start + tenth));
         let later = start + Duration::from_secs(5);
-        assert_eq!(pace.reserve(later), Some(later));
-        assert_eq!(pace.reserve(later), Some(later + tenth));
-        assert_eq!(Pace::new(None).reserve(start), None);
-        assert_eq!(Pace::new(Some(0.0)).reserve(start), None);
+        assert_eq!(rate_limit.reserve(later), Some(later));
+        assert_eq!(rate_limit.reserve(later), Some(later + tenth));
+        assert_eq!(RateLimit::new(None).reserve(start), None);
+        assert_eq!(RateLimit::new(Some(0.0)).reserve(start), None);
     }
 }

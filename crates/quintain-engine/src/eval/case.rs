@@ -16,9 +16,9 @@ use quintain_suite::prepare::{Prepared, fill, prepare};
 use quintain_suite::suite::{Prompt, PromptBody, Test, VarFile, resolve};
 use serde_json::{Map, Value, json};
 
-use super::lanes::Lane;
 use super::mask::mask;
-use super::{Floor, within};
+use super::open_targets::OpenTarget;
+use super::{RunContext, within};
 use crate::inquiry::Asker;
 use crate::targets::Ask;
 
@@ -36,21 +36,21 @@ pub(super) struct CaseState<'a> {
     recorded: Option<Result<Answered, String>>,
 }
 
-impl Floor<'_> {
+impl RunContext<'_> {
     /// Runs one case. Whatever goes wrong is part of the result.
     pub(super) async fn case(&self, seat: &PlannedCase) -> CaseResult {
-        let lane = self.lanes.get(seat.target);
+        let open_target = self.open_targets.get(seat.target);
         let prompt = &self.job.suite.tests.prompts[seat.prompt];
-        self.pace.turn().await;
+        self.rate_limit.turn().await;
         let case = &seat.case(self.job.suite);
-        let mut carried = self.memory.carried(case);
+        let mut carried = self.conversations.carried(case);
         carried.insert("__repeatIndex".to_owned(), seat.repeat.into());
         let PlannedCase { test_idx, column, repeat, .. } = seat;
         let step = format!("test-{test_idx}-prompt-{column}-repeat-{repeat}");
         carried.insert("__evalStepId".to_owned(), step.into());
-        let mut draft = self.draft(case, lane, prompt);
-        let mut state = self.begin(seat, lane).await;
-        let prepared = self.prepared(prompt, case, lane, carried, &mut state).await;
+        let mut draft = self.draft(case, open_target, prompt);
+        let mut state = self.begin(seat, open_target).await;
+        let prepared = self.prepared(prompt, case, open_target, carried, &mut state).await;
         match (&case.flaw, prepared) {
             (Some(flaw), _) => draft.error = Some(flaw.to_string()),
             (None, Err(error)) => {
@@ -58,12 +58,12 @@ impl Floor<'_> {
                 draft.evidence = state.evidence;
             }
             (None, Ok(prepared)) => {
-                Box::pin(self.filled(case, lane, &prepared, state, &mut draft)).await;
+                Box::pin(self.filled(case, open_target, &prepared, state, &mut draft)).await;
                 draft.prompt.raw = prepared.prompt;
             }
         }
         mask(&mut draft, &self.job.world.redactor);
-        let delay = self.job.settings.delay.or(lane.target.delay);
+        let delay = self.job.settings.delay.or(open_target.target.delay);
         if let (Some(delay), None) = (delay, self.job.recording) {
             tokio::time::sleep(delay).await;
         }
@@ -71,8 +71,12 @@ impl Floor<'_> {
     }
 
     /// What is known before a case begins: nothing, or what was recorded.
-    async fn begin<'a>(&'a self, seat: &PlannedCase, lane: &'a Lane<'_>) -> CaseState<'a> {
-        let asker = Asker { respondents: &self.respondents, target: Some(lane) };
+    async fn begin<'a>(
+        &'a self,
+        seat: &PlannedCase,
+        open_target: &'a OpenTarget<'_>,
+    ) -> CaseState<'a> {
+        let asker = Asker { respondents: &self.respondents, target: Some(open_target) };
         let Some(recording) = self.job.recording else {
             return CaseState { asker, evidence: Evidence::default(), recorded: None };
         };
@@ -93,7 +97,7 @@ impl Floor<'_> {
         &self,
         prompt: &Prompt,
         case: &Case<'_>,
-        lane: &Lane<'_>,
+        open_target: &OpenTarget<'_>,
         mut carried: Map<String, Value>,
         state: &mut CaseState<'_>,
     ) -> Result<Prepared, String> {
@@ -105,8 +109,8 @@ impl Floor<'_> {
                 carried.insert(name.clone(), made);
             }
         }
-        let prompt = self.written(prompt, case, lane, &carried, state).await?;
-        prepare(case, &prompt, &carried, lane.speaks_mcp(), &self.templates)
+        let prompt = self.written(prompt, case, open_target, &carried, state).await?;
+        prepare(case, &prompt, &carried, open_target.speaks_mcp(), &self.templates)
             .map_err(|error| error.to_string())
     }
 
@@ -115,7 +119,7 @@ impl Floor<'_> {
         &self,
         prompt: &'p Prompt,
         case: &Case<'_>,
-        lane: &Lane<'_>,
+        open_target: &OpenTarget<'_>,
         carried: &Map<String, Value>,
         state: &mut CaseState<'_>,
     ) -> Result<Cow<'p, Prompt>, String> {
@@ -123,7 +127,7 @@ impl Floor<'_> {
         let vars =
             resolve(&case.given(carried), &self.templates).map_err(|error| error.to_string())?;
         let CaseState { asker, evidence, .. } = state;
-        let text = asker.prompt(code, prompt, lane.target, &vars, evidence).await?;
+        let text = asker.prompt(code, prompt, open_target.target, &vars, evidence).await?;
         Ok(Cow::Owned(Prompt { body: PromptBody::Text(text), ..prompt.clone() }))
     }
 
@@ -131,7 +135,7 @@ impl Floor<'_> {
     pub(super) fn overdue(&self, seat: &PlannedCase) -> CaseResult {
         let prompt = &self.job.suite.tests.prompts[seat.prompt];
         let case = seat.case(self.job.suite);
-        let mut draft = self.draft(&case, self.lanes.get(seat.target), prompt);
+        let mut draft = self.draft(&case, self.open_targets.get(seat.target), prompt);
         let millis = self.job.settings.max_time.unwrap_or_default().as_millis();
         draft.error = Some(format!("Evaluation exceeded max duration of {millis}ms"));
         mask(&mut draft, &self.job.world.redactor);
@@ -141,15 +145,15 @@ impl Floor<'_> {
     async fn filled(
         &self,
         case: &Case<'_>,
-        lane: &Lane<'_>,
+        open_target: &OpenTarget<'_>,
         prepared: &Prepared,
         mut state: CaseState<'_>,
         draft: &mut CaseResult,
     ) {
         let limit = case.test.options.timeout.or(self.job.settings.timeout);
         let work = async {
-            let mut answered = self.answer(case, lane, prepared, &mut state).await;
-            let graded = self.grade(case, lane, prepared, &mut answered, &mut state).await;
+            let mut answered = self.answer(case, open_target, prepared, &mut state).await;
+            let graded = self.grade(case, open_target, prepared, &mut answered, &mut state).await;
             (answered, graded)
         };
         let Some((answered, graded)) = within(limit, work).await else {
@@ -164,7 +168,7 @@ impl Floor<'_> {
             Err(error) => draft.error = Some(error),
         }
         if draft.status != CaseStatus::Errored {
-            self.memory.keep(case, &prepared.prompt, &answered.response);
+            self.conversations.keep(case, &prepared.prompt, &answered.response);
         }
         draft.evidence = state.evidence;
         draft.response = answered.response;
@@ -174,7 +178,7 @@ impl Floor<'_> {
     async fn answer(
         &self,
         case: &Case<'_>,
-        lane: &Lane<'_>,
+        open_target: &OpenTarget<'_>,
         prepared: &Prepared,
         state: &mut CaseState<'_>,
     ) -> Answered {
@@ -185,7 +189,7 @@ impl Floor<'_> {
         if let Some(recorded) = state.recorded.take() {
             return recorded.unwrap_or_else(|why| plain(Response::failed(why)));
         }
-        if let Some(why) = lane.closed() {
+        if let Some(why) = open_target.closed() {
             return plain(Response::failed(why));
         }
         let probe = match &prepared.probe {
@@ -195,10 +199,11 @@ impl Floor<'_> {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let (exchanges, mut response) = match self.send(lane, probe, &prepared.vars).await {
-                Ok(sent) => sent,
-                Err(why) => return plain(Response::failed(why)),
-            };
+            let (exchanges, mut response) =
+                match self.send(open_target, probe, &prepared.vars).await {
+                    Ok(sent) => sent,
+                    Err(why) => return plain(Response::failed(why)),
+                };
             // Only what never reached the target or lost its way back may be sent again.
             let evidence = &mut state.evidence;
             evidence.exchanges = exchanges;
@@ -209,7 +214,7 @@ impl Floor<'_> {
                 if let Some(payload) = &prepared.payload {
                     response.metadata.insert("originalPayload".to_owned(), payload.clone());
                 }
-                if let Some(code) = lane.transform_response() {
+                if let Some(code) = open_target.transform_response() {
                     response = of_result(state, code, response).await;
                 }
                 if self.job.settings.fail_on_tool_error {
@@ -222,7 +227,7 @@ impl Floor<'_> {
 
     async fn send(
         &self,
-        lane: &Lane<'_>,
+        open_target: &OpenTarget<'_>,
         probe: &Probe,
         vars: &Map<String, Value>,
     ) -> Result<(Vec<Exchange>, Response), String> {
@@ -230,14 +235,14 @@ impl Floor<'_> {
         match probe {
             Probe::Text(prompt) => {
                 let ask = Ask { prompt, vars, templates: &self.templates };
-                let (exchange, response) = lane.ask(&ask, &self.respondents.outside).await;
+                let (exchange, response) = open_target.ask(&ask, &self.respondents.outside).await;
                 Ok((vec![exchange], response))
             }
             Probe::Steps(steps) => {
                 let mut known = vars.clone();
                 for planned in steps {
                     let step = fill(planned, &known, &self.templates).map_err(|e| e.to_string())?;
-                    let exchange = lane.step(&step).await;
+                    let exchange = open_target.step(&step).await;
                     let result = exchange.outcome.result().cloned();
                     evidence.exchanges.push(exchange);
                     // Later steps would ask for what is not there.
@@ -250,14 +255,14 @@ impl Floor<'_> {
         }
     }
 
-    fn draft(&self, case: &Case<'_>, lane: &Lane<'_>, prompt: &Prompt) -> CaseResult {
+    fn draft(&self, case: &Case<'_>, open_target: &OpenTarget<'_>, prompt: &Prompt) -> CaseResult {
         CaseResult {
             ordinal: case.seat.ordinal,
             test_idx: case.seat.test_idx,
             group: case.seat.group,
             prompt_idx: case.seat.column,
             repeat: case.seat.repeat,
-            target: plan::name(lane.target),
+            target: plan::name(open_target.target),
             prompt: PromptText { raw: String::new(), label: prompt.label.clone() },
             description: case.test.description.clone(),
             vars: case.vars().clone(),

@@ -14,7 +14,7 @@ use secrecy::SecretString;
 use serde_json::{Map, Value};
 
 use super::gate::Gate;
-use super::raw::Door;
+use super::raw::RawConnection;
 use super::shims::Stage;
 use crate::sessions::{Link, OpenError, Sessions};
 use crate::world::World;
@@ -25,7 +25,7 @@ pub(super) const CALL_TIME: Duration = Duration::from_secs(8);
 pub(super) const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// An identity with its sessions.
-pub(super) struct Party {
+pub(super) struct IdentitySessions {
     pub(super) identity: Identity,
     sessions: Guarded,
     /// The target as this identity reaches it, for sessions of its own.
@@ -34,7 +34,7 @@ pub(super) struct Party {
     stage: Option<Stage>,
 }
 
-impl Party {
+impl IdentitySessions {
     pub(super) async fn open(
         target: &McpTarget,
         order: &IdentityOrder,
@@ -55,8 +55,8 @@ impl Party {
     }
 
     /// Where it enters over HTTP.
-    pub(super) fn door(&self) -> Option<Door> {
-        Door::of(&self.target)
+    pub(super) fn raw_connection(&self) -> Option<RawConnection> {
+        RawConnection::of(&self.target)
     }
 
     /// Everything that is listed for this identity.
