@@ -10,7 +10,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 use crate::masked;
 
 /// Events that may wait for the client before the job waits for it.
-pub(super) const QUEUE: usize = 256;
+pub(super) const QUEUE: usize = 16;
 /// How long the job sleeps before it looks again whether the client has taken some.
 const FULL: Duration = Duration::from_micros(200);
 
