@@ -32,6 +32,7 @@ pub fn http(port: u16, calls: usize, in_flight: usize) -> Result<Duration, Failu
         headers: http::HeaderMap::new(),
         authorizer: Arc::new(Nobody),
         connect_timeout: Duration::from_secs(5),
+        destinations: quintain_wire::destination::Destinations::default(),
     };
     run(Address::Http(config, HttpKind::Streamable), calls, in_flight)
 }

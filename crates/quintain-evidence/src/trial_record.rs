@@ -1,4 +1,4 @@
-//! One trial as it is kept, so that a run that was broken off can be gone on with.
+//! One trial as it is stored, so that an interrupted run resumes without repeating it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Listeners that come late: first what the store has of a run, then what happens.
+//! Further listeners of a run under way in this process: they get the events from the moment they listen.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
