@@ -8,7 +8,7 @@ use quintain_evidence::code::{Code, Language};
 use quintain_evidence::question::Answer;
 use quintain_script::{Host, ScriptError};
 use quintain_suite::code::RunCode as _;
-use quintain_suite::suite::{Consent, Suite};
+use quintain_suite::suite::Consent;
 use quintain_wire::redact::Redactor;
 use serde_json::Value;
 
@@ -41,8 +41,8 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    pub(crate) fn new(consent: Consent, suite: &Suite, world: &World) -> Self {
-        let env = suite.env.clone();
+    /// `env` is what code of the suite sees of the environment.
+    pub(crate) fn new(consent: Consent, env: BTreeMap<String, String>, world: &World) -> Self {
         let time = millis(&env, "REQUEST_TIMEOUT_MS").unwrap_or(REQUEST_TIME);
         let webhook_time = millis(&env, "WEBHOOK_TIMEOUT").unwrap_or(WEBHOOK_TIME);
         let limit = world.limits.message_bytes;
@@ -90,7 +90,7 @@ impl Outside {
     ) -> Result<Value, String> {
         if code.language() == Language::JavaScript {
             self.policy.interpreter(Language::JavaScript).map_err(|denied| denied.to_string())?;
-            let made = code.script().run(arguments, &self.host);
+            let made = self.javascript(code, arguments).await;
             return made.map_err(|error| match error {
                 ScriptError::Thrown { message, .. } => message,
                 other => other.to_string(),
@@ -99,6 +99,24 @@ impl Outside {
         let arguments: Vec<Value> = arguments.iter().map(|(_, value)| (*value).clone()).collect();
         let call = Call { code, function, arguments: &arguments, executable: None };
         value(self.interpreters.call(&call).await)
+    }
+
+    /// Code of the user may compute for seconds, so it does not run where the responses of targets are read.
+    async fn javascript(
+        &self,
+        code: &Code,
+        arguments: &[(&str, &Value)],
+    ) -> Result<Value, ScriptError> {
+        let script = code.script();
+        let owned = |(name, value): &(&str, &Value)| ((*name).to_owned(), (*value).clone());
+        let arguments: Vec<(String, Value)> = arguments.iter().map(owned).collect();
+        let host = self.host.clone();
+        let run = tokio::task::spawn_blocking(move || {
+            let arguments: Vec<(&str, &Value)> =
+                arguments.iter().map(|(name, value)| (name.as_str(), value)).collect();
+            script.run(&arguments, &host)
+        });
+        run.await.unwrap_or_else(|error| Err(ScriptError::Engine { why: error.to_string() }))
     }
 
     pub(crate) async fn close(&self) {

@@ -31,12 +31,21 @@ pub trait Assertion: Sync {
     fn compile(&self, spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>>;
 }
 
+/// A verdict that is yet to be computed.
+pub type SlowVerdict = Box<dyn FnOnce() -> Verdict + Send>;
+
 /// One assertion of a suite, ready to judge. Pure: the same scene and the same answers give the same
 /// verdict. What needs no answers is written with [`judging`].
 pub trait Check: Send + Sync {
     /// The verdict, or what it needs to know first. `rounds` are the answers to what it asked so far;
     /// calls that it asked for are in the evidence of the scene as well.
     fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict>;
+
+    /// The verdict as work that takes long, such as code of the user: it owns what it needs and can be done on
+    /// another thread. [`Check::next`] does the same work where it is called.
+    fn slow_verdict(&self, _: &Scene<'_>) -> Option<SlowVerdict> {
+        None
+    }
 
     /// Whether it may ask anything. Only such checks are consulted when the effects of a suite are
     /// listed: others could run code of the user to reach their verdict.

@@ -147,13 +147,23 @@ impl RunContext<'_> {
             views.push(viewed(assert, bench, asker, evidence).await);
         }
         let mut judging = Vec::new();
+        let mut slow = Vec::new();
         for ((_, check), viewed) in leaves.iter().zip(&views) {
-            if let Ok(viewed) = viewed {
+            let Ok(viewed) = viewed else { continue };
+            let scene = self.scene(bench, &viewed.output, viewed.script_value.as_ref(), evidence);
+            if let Some(work) = check.slow_verdict(&scene) {
+                slow.push((judging.len() + slow.len(), tokio::task::spawn_blocking(work)));
+            } else {
                 judging.push(Judging { run_context: self, bench, check: *check, viewed });
             }
         }
-        let mut judged = asker.pursue(&judging, evidence).await.into_iter();
+        let mut judged = asker.pursue(&judging, evidence).await;
         drop(judging);
+        for (at, work) in slow {
+            let ended = |_| Verdict::error("the thread of the assertion ended");
+            judged.insert(at, work.await.unwrap_or_else(ended));
+        }
+        let mut judged = judged.into_iter();
         let missing = || Verdict::error("the assertion was not judged");
         let verdicts = views.into_iter().map(|viewed| match viewed {
             Ok(_) => judged.next().unwrap_or_else(missing),

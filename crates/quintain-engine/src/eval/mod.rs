@@ -153,7 +153,7 @@ pub async fn execute(
             conversations: Conversations::of(job.suite),
             rate_limit: RateLimit::new(job.settings.rate),
             respondents: Respondents::new(
-                Outside::new(job.consent, job.suite, job.world),
+                Outside::new(job.consent, job.suite.env.clone(), job.world),
                 job.settings.ask,
                 job.settings.concurrency,
             ),
@@ -278,7 +278,7 @@ async fn finish_store(store: Option<Writer>, summary: &Summary, end: RunEnd) -> 
     finished.err().map(|error| error.to_string())
 }
 
-async fn stopped(stop: &mut Stop) {
+pub(crate) async fn stopped(stop: &mut Stop) {
     if stop.wait_for(|stopped| *stopped).await.is_err() {
         // Nobody is left who could stop it.
         std::future::pending::<()>().await;

@@ -7,7 +7,6 @@ use quintain_evidence::probe::Step;
 use quintain_evidence::response::Response;
 use quintain_evidence::surface::Surface;
 use quintain_suite::suite::{Target, TargetKind};
-use serde_json::{Map, Value};
 
 use super::{Job, within};
 use crate::inquiry::AskTarget;
@@ -136,17 +135,13 @@ impl<'a> OpenTarget<'a> {
     /// Sends one step to an MCP server.
     pub(super) async fn step(&self, step: &Step) -> Exchange {
         let Way::Mcp(sessions) = &self.way else {
-            let why = self.closed().unwrap_or("the target is no MCP server");
-            return unsent(step, why.to_owned());
+            let why = self.closed().unwrap_or("the target is not an MCP server");
+            return Exchange::of_step(step, Outcome::Refused { why: why.to_owned() });
         };
-        let sent = match step {
-            Step::Call(call) => sessions.call(call).await,
-            Step::Request { method, params, server } => match sessions.link(server.as_deref()) {
-                Ok(link) => Ok(link.exchange(method, params.clone()).await),
-                Err(error) => Err(error),
-            },
-        };
-        sent.unwrap_or_else(|error| unsent(step, route_words(&error)))
+        let sent = sessions.step(step).await;
+        sent.unwrap_or_else(|error| {
+            Exchange::of_step(step, Outcome::Refused { why: route_words(&error) })
+        })
     }
 }
 
@@ -166,24 +161,4 @@ impl AskTarget for OpenTarget<'_> {
 fn route_words(error: &RouteError) -> String {
     let words = error.to_string();
     words.strip_prefix("MCP tool error: ").unwrap_or(&words).to_owned()
-}
-
-fn unsent(step: &Step, why: String) -> Exchange {
-    let (method, sent) = match step {
-        Step::Call(call) => {
-            let mut sent = Map::new();
-            sent.insert("name".into(), call.tool.clone().into());
-            sent.insert("arguments".into(), call.args.clone().into());
-            ("tools/call".to_owned(), sent)
-        }
-        Step::Request { method, params, .. } => (method.clone(), params.clone()),
-    };
-    Exchange {
-        server: String::new(),
-        method,
-        sent: Value::Object(sent),
-        outcome: Outcome::Refused { why },
-        took: std::time::Duration::ZERO,
-        notices: Vec::new(),
-    }
 }

@@ -135,7 +135,10 @@ impl Respondents {
             return offline(question);
         }
         match question {
-            Question::Judge(_) => Answer::Unavailable("no judge is configured".to_owned()),
+            Question::Judge(question) => match &self.model {
+                Some(model) => model.ask(question).await,
+                None => Answer::Unavailable("no judge is configured".to_owned()),
+            },
             Question::Run { code, function, arguments } => {
                 let call = Call { code, function, arguments, executable: None };
                 self.outside.interpreters.call(&call).await

@@ -13,7 +13,7 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use quintain_evidence::answer_record::KeptAnswer;
 use quintain_evidence::evidence::{Evidence, Exchange};
 use quintain_evidence::probe::Step;
-use quintain_evidence::question::{Answer, Message, Question};
+use quintain_evidence::question::{Answer, JudgeQuestion, Message, Question};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
@@ -53,6 +53,7 @@ impl AskMode {
 pub(crate) struct Respondents {
     pub(crate) outside: Outside,
     pub(crate) snapshots: Snapshots,
+    model: Option<Box<dyn AskModel>>,
     /// Nothing is asked.
     offline: bool,
     /// How many questions may be open at the same time.
@@ -64,14 +65,25 @@ impl Respondents {
         Self {
             snapshots: Snapshots::new(outside.policy.clone()),
             outside,
+            model: None,
             offline: mode == AskMode::Nothing,
             places: Semaphore::new(concurrency.max(1)),
         }
     }
 
+    /// The same with a model that answers.
+    pub(crate) fn with_model(self, model: impl AskModel + 'static) -> Self {
+        Self { model: Some(Box::new(model)), ..self }
+    }
+
     pub(crate) async fn close(&self) {
         self.outside.close().await;
     }
+}
+
+/// A language model.
+pub(crate) trait AskModel: Send + Sync {
+    fn ask<'f>(&'f self, question: &'f JudgeQuestion) -> BoxFuture<'f, Answer>;
 }
 
 /// A target that takes further calls or messages.

@@ -1,5 +1,7 @@
 //! Inquiries through the engine: rounds, questions that several ask, limits, what is kept.
 
+use std::collections::BTreeMap;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +11,7 @@ use quintain_evidence::inquiry::{Inquiry, MAX_ROUNDS, Next, Rounds};
 use quintain_evidence::probe::Step;
 use quintain_evidence::question::{Answer, Message, Question, Reaction, Reply};
 use quintain_redteam::strategies::{Done, Way, parse};
-use quintain_suite::suite::{Consent, Suite};
+use quintain_suite::suite::Consent;
 use quintain_wire::redact::Redactor;
 use secrecy::SecretString;
 use serde_json::{Map, json};
@@ -24,7 +26,7 @@ fn respondents(mode: AskMode) -> Respondents {
 
 fn known_to(mode: AskMode, redactor: Redactor) -> Respondents {
     let world = World { redactor, ..World::default() };
-    let outside = Outside::new(Consent::of_the_user(), &Suite::default(), &world);
+    let outside = Outside::new(Consent::of_the_user(), BTreeMap::new(), &world);
     Respondents::new(outside, mode, 4)
 }
 

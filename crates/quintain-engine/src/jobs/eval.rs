@@ -304,6 +304,7 @@ fn prepared(
         store: jobs.store_for(request),
         kind: Kind::Eval(Box::new(ready)),
         live: jobs.live.clone(),
+        slots: jobs.slots.clone(),
     }
 }
 
@@ -347,7 +348,7 @@ impl Ready {
             (None, Some(store)) => {
                 let mut texts = texts_of(&opened);
                 texts.extend(self.kept);
-                Some(store.start(&info, &texts, redactor))
+                Some(store.start(&info, &texts, redactor, running.slot.is_queued()))
             }
             (None, None) => None,
         };
@@ -363,6 +364,8 @@ impl Ready {
             recording: self.recording.as_ref(),
         };
         let emitter = &mut running.emitter;
+        emitter.store_in(writer.as_ref());
+        running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
         let outcome = execute(&job, running.stop, writer, &mut |event| emitter.emit(event)).await;
         Ok(Outcome {
             summary: outcome.summary,

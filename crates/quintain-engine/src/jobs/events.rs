@@ -1,6 +1,6 @@
 //! What leaves a job while it runs, and how it is ended.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use quintain_evidence::event::{Event, RunEvent};
@@ -8,6 +8,7 @@ use quintain_wire::redact::Redactor;
 use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::masked;
+use crate::store::{EventLog, Writer};
 
 /// Events that may wait for the client before the job waits for it.
 pub(super) const QUEUE: usize = 16;
@@ -53,13 +54,17 @@ impl Cancel {
     }
 }
 
-/// Numbers events, masks secrets in them and hands them on.
+/// Where the events of a job are stored, once it has a run in the store.
+pub(super) type Stored = Arc<OnceLock<EventLog>>;
+
+/// Numbers events, masks secrets in them, stores them and hands them on.
 pub(super) struct Emitter {
     run: Arc<str>,
     sequence: u64,
     redactor: Redactor,
     client: mpsc::Sender<RunEvent>,
     others: broadcast::Sender<RunEvent>,
+    stored: Stored,
 }
 
 impl Emitter {
@@ -68,8 +73,16 @@ impl Emitter {
         redactor: Redactor,
         client: mpsc::Sender<RunEvent>,
         others: broadcast::Sender<RunEvent>,
+        stored: Stored,
     ) -> Self {
-        Self { run: run.into(), sequence: 0, redactor, client, others }
+        Self { run: run.into(), sequence: 0, redactor, client, others, stored }
+    }
+
+    /// Stores the events from now on.
+    pub(super) fn store_in(&self, writer: Option<&Writer>) {
+        if let Some(writer) = writer {
+            let _ = self.stored.set(writer.event_log());
+        }
     }
 
     /// Waits while the client is far behind; a client that is gone is no reason to stop.
@@ -77,6 +90,11 @@ impl Emitter {
         self.sequence += 1;
         let event = masked::event(event, &self.redactor);
         let mut event = RunEvent { run: self.run.clone(), sequence: self.sequence, event };
+        if let Some(log) = self.stored.get()
+            && let Err(error) = log.push(&event, &self.redactor)
+        {
+            tracing::warn!(%error, "an event is not stored");
+        }
         let _ = self.others.send(event.clone());
         while let Err(refused) = self.client.try_send(event) {
             match refused {
@@ -110,7 +128,8 @@ mod tests {
         let redactor = Redactor::default();
         redactor.learn(&SecretString::from("s3cret-value"));
         let (client, mut events) = mpsc::channel(QUEUE);
-        let mut emitter = Emitter::new("eval-x", redactor, client, broadcast::channel(4).0);
+        let mut emitter =
+            Emitter::new("eval-x", redactor, client, broadcast::channel(4).0, Stored::default());
         emitter.emit(Event::Phase(Phase::Survey));
         emitter.emit(Event::Warning("s3cret-value is in here".to_owned()));
         drop(emitter);

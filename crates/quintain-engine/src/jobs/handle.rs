@@ -10,7 +10,9 @@ use quintain_evidence::event::RunEvent;
 use quintain_evidence::tally::Summary;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::events::{Cancel, Emitter, Level, QUEUE};
+use super::events::{Cancel, Emitter, Level, QUEUE, Stored};
+use super::listener::LiveRun;
+use super::slots::Slot;
 use crate::eval::Stop;
 use crate::redteam::RedteamError;
 
@@ -18,7 +20,9 @@ use crate::redteam::RedteamError;
 const STACK: usize = 16 << 20;
 /// How long a handle that is dropped waits for its job to drop everything.
 const DROP: Duration = Duration::from_secs(2);
-/// Events that a late listener may be behind before it has to look into the store.
+/// How long an aborted job may take to mark its run as failed.
+const ABANDON: Duration = Duration::from_millis(500);
+/// Events that a listener may be behind before it reads them from the store.
 const TAIL: usize = 1_024;
 
 /// What a run came to.
@@ -52,6 +56,7 @@ pub enum RunError {
 pub(super) struct Running {
     pub(super) emitter: Emitter,
     pub(super) stop: Stop,
+    pub(super) slot: Slot,
 }
 
 /// A job under way.
@@ -61,7 +66,7 @@ pub struct RunHandle {
     cancel: Cancel,
     outcome: oneshot::Receiver<Result<Outcome, RunError>>,
     thread: Option<JoinHandle<()>>,
-    tail: broadcast::Sender<RunEvent>,
+    live: LiveRun,
 }
 
 impl RunHandle {
@@ -69,6 +74,7 @@ impl RunHandle {
     pub(super) fn start<F>(
         id: String,
         redactor: quintain_wire::redact::Redactor,
+        slot: Slot,
         work: impl FnOnce(Running) -> F + Send + 'static,
     ) -> Result<Self, RunError>
     where
@@ -78,7 +84,9 @@ impl RunHandle {
         let (tail, _) = broadcast::channel(TAIL);
         let (cancel, level) = Cancel::new();
         let (send, outcome) = oneshot::channel();
-        let emitter = Emitter::new(&id, redactor, client, tail.clone());
+        let stored = Stored::default();
+        let live = LiveRun { events: tail.clone(), stored: stored.clone() };
+        let emitter = Emitter::new(&id, redactor, client, tail, stored.clone());
         let body = move || {
             let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                 Ok(runtime) => runtime,
@@ -88,12 +96,17 @@ impl RunHandle {
                 }
             };
             let result = runtime.block_on(async {
-                let running = Running { emitter, stop: stop_of(level.clone()) };
+                let running = Running { emitter, stop: stop_of(level.clone()), slot };
                 tokio::select! {
                     biased;
-                    () = reaches(level, Level::Abort) => Err(RunError::Aborted),
-                    result = work(running) => result,
+                    () = reaches(level, Level::Abort) => {}
+                    result = work(running) => return result,
                 }
+                // The work is dropped, and its writer marks the run as failed.
+                if let Some(log) = stored.get() {
+                    let _ = tokio::time::timeout(ABANDON, log.closed()).await;
+                }
+                Err(RunError::Aborted)
             });
             // What still computes, such as a script of the user, must not hold the outcome up.
             runtime.shutdown_background();
@@ -101,7 +114,7 @@ impl RunHandle {
         };
         let thread = std::thread::Builder::new().name("run".to_owned()).stack_size(STACK);
         let thread = thread.spawn(body).map_err(RunError::Thread)?;
-        Ok(Self { id, events, cancel, outcome, thread: Some(thread), tail })
+        Ok(Self { id, events, cancel, outcome, thread: Some(thread), live })
     }
 
     /// The next event; none when the job has ended.
@@ -114,9 +127,9 @@ impl RunHandle {
         self.cancel.clone()
     }
 
-    /// The events from now on, for one more listener.
-    pub(super) fn tail(&self) -> broadcast::Sender<RunEvent> {
-        self.tail.clone()
+    /// The way to the events for further listeners.
+    pub(super) fn live(&self) -> LiveRun {
+        self.live.clone()
     }
 
     /// What the job came to. Events that nobody took are dropped.

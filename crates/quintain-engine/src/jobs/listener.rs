@@ -1,52 +1,179 @@
-//! Further listeners of a run under way in this process: they get the events from the moment they listen.
+//! Further listeners of a run: they get the stored events first and then those of the run under way, whether it runs in
+//! this process or in another one that shares the store. Every event comes once and in order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use quintain_evidence::event::RunEvent;
+use quintain_evidence::event::{Event, RunEvent};
 use tokio::sync::broadcast;
 
+use super::events::Stored;
 use super::prepare::Jobs;
+use crate::store::{RunState, Store, StoreError};
+
+/// How long a listener waits before it looks into the store again.
+const POLL: Duration = Duration::from_millis(200);
+/// The same while it waits for events that are about to be written.
+const SOON: Duration = Duration::from_millis(5);
 
 /// The runs that are under way in this process.
 #[derive(Clone, Default)]
-pub(super) struct Live(Arc<Mutex<HashMap<String, broadcast::Sender<RunEvent>>>>);
+pub(super) struct Live(Arc<Mutex<HashMap<String, LiveRun>>>);
+
+/// A run under way in this process.
+#[derive(Clone)]
+pub(super) struct LiveRun {
+    pub(super) events: broadcast::Sender<RunEvent>,
+    pub(super) stored: Stored,
+}
 
 impl Live {
-    pub(super) fn add(&self, run: &str, events: broadcast::Sender<RunEvent>) {
+    pub(super) fn add(&self, id: &str, run: LiveRun) {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Jobs that ended have no emitter any more, so nobody but this map holds their channel.
-        runs.retain(|_, events| events.receiver_count() > 0 || events.strong_count() > 1);
-        runs.insert(run.to_owned(), events);
+        // A job that ended has no emitter any more, so only this map has its channel.
+        runs.retain(|_, run| run.events.strong_count() > 1);
+        runs.insert(id.to_owned(), run);
     }
 
-    fn get(&self, run: &str) -> Option<broadcast::Receiver<RunEvent>> {
+    fn get(&self, id: &str) -> Option<(broadcast::Receiver<RunEvent>, Stored)> {
         let runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.get(run).map(broadcast::Sender::subscribe)
+        let run = runs.get(id).filter(|run| run.events.strong_count() > 1)?;
+        Some((run.events.subscribe(), run.stored.clone()))
     }
 }
 
 /// One more listener of a run.
 pub struct Listener {
+    id: String,
+    store: Option<Store>,
     live: Option<broadcast::Receiver<RunEvent>>,
+    stored: Stored,
+    /// Read from the store and not yet handed out.
+    read: VecDeque<RunEvent>,
+    /// Taken from the run under way, while earlier events are still missing.
+    early: Option<RunEvent>,
+    /// The sequence number of the last event that was handed out.
+    last: u64,
+    ended: bool,
 }
 
 impl Jobs {
-    /// Listens to a run under way.
-    pub fn listen(&self, run: &str) -> Listener {
-        Listener { live: self.live.get(run) }
+    /// Listens to a run from the event after `after` on; from the first one with 0.
+    pub fn listen(&self, run: &str, after: u64) -> Listener {
+        let live = self.live.get(run);
+        let (live, stored) =
+            live.map_or_else(Default::default, |(live, stored)| (Some(live), stored));
+        Listener {
+            id: run.to_owned(),
+            store: self.store.clone(),
+            live,
+            stored,
+            read: VecDeque::new(),
+            early: None,
+            last: after,
+            ended: false,
+        }
     }
 }
 
 impl Listener {
-    /// The next event; none when the run has ended.
-    pub async fn next(&mut self) -> Option<RunEvent> {
+    /// The next event; none when the run has ended, or when it is not known at all.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn next(&mut self) -> Result<Option<RunEvent>, StoreError> {
         loop {
-            match self.live.as_mut()?.recv().await {
-                Ok(event) => return Some(event),
-                Err(broadcast::error::RecvError::Lagged(_)) => {}
-                Err(broadcast::error::RecvError::Closed) => return None,
+            if self.ended {
+                return Ok(None);
+            }
+            if let Some(event) = self.read.pop_front() {
+                return Ok(Some(self.handed_out(event)));
+            }
+            match self.early.take() {
+                Some(event) if event.sequence <= self.last => continue,
+                Some(event) if event.sequence == self.last + 1 => {
+                    return Ok(Some(self.handed_out(event)));
+                }
+                early => self.early = early,
+            }
+            // A job that is not stored has no other source of events.
+            let is_stored = self.live.is_none() || self.stored.get().is_some();
+            if is_stored && self.read_store().await? {
+                continue;
+            }
+            if let Some(event) = self.early.take() {
+                if is_stored && self.request_missing(&event).await {
+                    self.early = Some(event);
+                    continue;
+                }
+                // What is missing was never stored.
+                return Ok(Some(self.handed_out(event)));
+            }
+            if let Some(live) = &mut self.live {
+                match live.recv().await {
+                    Ok(event) => self.early = Some(event),
+                    Err(broadcast::error::RecvError::Lagged(_)) => {}
+                    Err(broadcast::error::RecvError::Closed) => self.live = None,
+                }
+                continue;
+            }
+            if !self.wait_for_writer().await? {
+                return Ok(None);
             }
         }
+    }
+
+    fn handed_out(&mut self, event: RunEvent) -> RunEvent {
+        self.last = event.sequence;
+        self.ended = matches!(event.event, Event::Finished(_));
+        event
+    }
+
+    /// Whether the store has further events.
+    async fn read_store(&mut self) -> Result<bool, StoreError> {
+        let Some(store) = &self.store else { return Ok(false) };
+        let run = match store.find(&self.id).await {
+            Ok(run) => run,
+            Err(StoreError::NoSuchRun { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        self.read.extend(store.events(&run, self.last).await?);
+        Ok(!self.read.is_empty())
+    }
+
+    /// Asks for the events between the last one and this one. False if they will not come.
+    async fn request_missing(&self, early: &RunEvent) -> bool {
+        let Some(log) = self.stored.get() else { return false };
+        // `Finished` is not stored as an event, and comes after everything is.
+        if matches!(early.event, Event::Finished(_)) || log.is_closed() {
+            return false;
+        }
+        log.flush();
+        tokio::time::sleep(SOON).await;
+        true
+    }
+
+    /// Waits for a process that works on the run. False if none does and there is nothing more to hand out.
+    async fn wait_for_writer(&mut self) -> Result<bool, StoreError> {
+        let Some(store) = &self.store else { return Ok(false) };
+        let run = match store.find(&self.id).await {
+            Ok(run) => run,
+            Err(StoreError::NoSuchRun { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        if matches!(run.state, RunState::Running | RunState::Queued) {
+            tokio::time::sleep(POLL).await;
+            return Ok(true);
+        }
+        // The last transaction of the run may be later than what was read.
+        if self.read_store().await? {
+            return Ok(true);
+        }
+        let Some(store) = &self.store else { return Ok(false) };
+        let last = store.last_event(&run, self.last + 1).await?;
+        let is_there = last.is_some();
+        self.read.extend(last);
+        Ok(is_there)
     }
 }

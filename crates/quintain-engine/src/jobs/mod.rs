@@ -8,6 +8,7 @@ mod listener;
 mod prepare;
 mod redteam;
 mod request;
+mod slots;
 mod target;
 
 pub use eval::Choices;

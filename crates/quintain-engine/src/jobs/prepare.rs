@@ -13,6 +13,7 @@ use quintain_wire::redact::Redactor;
 use super::handle::{RunError, RunHandle};
 use super::listener::Live;
 use super::request::{RunRequest, Work};
+use super::slots::Slots;
 use super::{eval, redteam};
 use crate::files::allowed;
 use crate::policy::Policy;
@@ -29,6 +30,7 @@ pub struct Jobs {
     /// Where runs are kept; without one, nothing is.
     pub store: Option<Store>,
     pub(super) live: Live,
+    pub(super) slots: Slots,
 }
 
 /// Something that a client should know of before a run starts.
@@ -85,6 +87,7 @@ pub struct Prepared {
     pub(super) store: Option<RunStore>,
     pub(super) kind: Kind,
     pub(super) live: Live,
+    pub(super) slots: Slots,
 }
 
 /// Where a new run is stored, and as what.
@@ -95,9 +98,15 @@ pub(super) struct RunStore {
 }
 
 impl RunStore {
-    pub(super) fn start(&self, info: &RunInfo, suite: &[SuiteText], redactor: &Redactor) -> Writer {
+    pub(super) fn start(
+        &self,
+        info: &RunInfo,
+        suite: &[SuiteText],
+        redactor: &Redactor,
+        queued: bool,
+    ) -> Writer {
         let Self { store, kind, owner } = self;
-        store.start(NewRun { kind: *kind, owner, info, suite, queued: false }, redactor)
+        store.start(NewRun { kind: *kind, owner, info, suite, queued }, redactor)
     }
 }
 
@@ -117,7 +126,7 @@ pub(super) enum Kind {
 
 impl Jobs {
     pub fn new(world: World, files: Arc<dyn Files>, store: Option<Store>) -> Self {
-        Self { world, files, store, live: Live::default() }
+        Self { world, files, store, live: Live::default(), slots: Slots::default() }
     }
 
     /// The same under a policy: suites are read with the files and variables that it names.
@@ -248,15 +257,15 @@ impl Prepared {
     /// # Errors
     /// When there can be no such thread.
     pub fn start(self) -> Result<RunHandle, RunError> {
-        let Self { id, info, opened, world, store, kind, live } = self;
+        let Self { id, info, opened, world, store, kind, live, slots } = self;
         let redactor = world.redactor.clone();
-        let handle = RunHandle::start(id, redactor, move |running| async move {
+        let handle = RunHandle::start(id, redactor, slots.reserve(), move |running| async move {
             match kind {
                 Kind::Eval(ready) => ready.run(info, opened, &world, store, running).await,
                 Kind::Redteam(ready) => ready.run(info, &world, store, running).await,
             }
         })?;
-        live.add(&handle.id, handle.tail());
+        live.add(&handle.id, handle.live());
         Ok(handle)
     }
 }

@@ -156,6 +156,7 @@ fn prepared(
         store: jobs.store_for(request),
         kind: Kind::Redteam(Box::new(ready)),
         live: jobs.live.clone(),
+        slots: jobs.slots.clone(),
     }
 }
 
@@ -376,15 +377,20 @@ impl Ready {
             previous: self.past.as_ref(),
         };
         let redactor = &world.redactor;
-        let started = |info: &RunInfo| match (&self.resumed, &store) {
+        let info = masked::run(&info, redactor).into_owned();
+        // The run is stored from its first phase on, so that it can be resumed if the process dies.
+        let writer = match (&self.resumed, &store) {
             (Some((store, run)), _) => Some(store.resume(run, redactor)),
-            (None, Some(store)) => Some(store.start(info, &self.texts, redactor)),
+            (None, Some(store)) => {
+                Some(store.start(&info, &self.texts, redactor, running.slot.is_queued()))
+            }
             (None, None) => None,
         };
-        let info = |planned| masked::run(&RunInfo { planned, ..info }, redactor).into_owned();
         let emitter = &mut running.emitter;
+        emitter.store_in(writer.as_ref());
+        running.slot.wait_for_turn(&mut running.stop, writer.as_ref()).await;
         let listen = &mut |event| emitter.emit(event);
-        let outcome = Box::pin(execute(&campaign, info, running.stop, started, listen)).await?;
+        let outcome = Box::pin(execute(&campaign, info, running.stop, writer, listen)).await?;
         Ok(Outcome {
             summary: outcome.summary,
             unsaved: outcome.unsaved,

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use quintain_evidence::redteam_report::PhaseTime;
+use tokio::sync::Notify;
 
 /// Phases one after the other.
 pub(super) struct Clock {
@@ -54,6 +55,7 @@ pub(super) struct Meter {
     confirming: AtomicU64,
     calls: AtomicUsize,
     now: AtomicUsize,
+    changed: Notify,
 }
 
 impl Meter {
@@ -64,7 +66,9 @@ impl Meter {
 
     /// Hits are tried again from here on, until what is returned is dropped.
     pub(super) fn confirm(&self) -> Confirming<'_> {
-        self.now.fetch_add(1, Ordering::Relaxed);
+        if self.now.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.changed.notify_one();
+        }
         Confirming { meter: self, since: Instant::now() }
     }
 
@@ -76,6 +80,11 @@ impl Meter {
     /// Whether hits are being tried again just now.
     pub(super) fn is_confirming(&self) -> bool {
         self.now.load(Ordering::Relaxed) > 0
+    }
+
+    /// Waits until that changes.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
     }
 
     fn calls(&self) -> usize {
@@ -97,7 +106,9 @@ pub(super) struct Confirming<'a> {
 impl Drop for Confirming<'_> {
     fn drop(&mut self) {
         self.meter.confirming.fetch_add(micros(self.since.elapsed()), Ordering::Relaxed);
-        self.meter.now.fetch_sub(1, Ordering::Relaxed);
+        if self.meter.now.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.meter.changed.notify_one();
+        }
     }
 }
 

@@ -116,11 +116,12 @@ impl Guarded {
     /// time that the target gives it.
     pub(super) async fn send_within(&self, step: &Step, limit: Duration) -> Exchange {
         if let Err(why) = self.gate.check(step, &self.default_args) {
-            return exchange(step, Outcome::Refused { why }, Duration::ZERO);
+            return Exchange::of_step(step, Outcome::Refused { why });
         }
-        match tokio::time::timeout(limit, sent(&self.all, step)).await {
-            Ok(exchange) => exchange,
-            Err(_) => exchange(step, Outcome::TimedOut { after: limit }, limit),
+        match tokio::time::timeout(limit, self.all.step_of_any_tool(step)).await {
+            Ok(Ok(exchange)) => exchange,
+            Ok(Err(error)) => Exchange::of_step(step, Outcome::Refused { why: error.to_string() }),
+            Err(_) => Exchange::of_step(step, Outcome::TimedOut { after: limit }).within(limit),
         }
     }
 
@@ -135,45 +136,6 @@ impl Guarded {
     pub(super) async fn close(&self) {
         self.all.close().await;
     }
-}
-
-/// What came of a step that no session tells of.
-fn exchange(step: &Step, outcome: Outcome, took: Duration) -> Exchange {
-    let (server, method, sent) = match step {
-        Step::Call(call) => {
-            let sent = serde_json::json!({"name": call.tool, "arguments": call.args});
-            (&call.server, "tools/call", sent)
-        }
-        Step::Request { method, params, server } => {
-            (server, method.as_str(), Value::Object(params.clone()))
-        }
-    };
-    let (server, method) = (server.clone().unwrap_or_default(), method.to_owned());
-    Exchange { server, method, sent, outcome, took, notices: Vec::new() }
-}
-
-/// What cannot be sent is evidence of that.
-async fn sent(sessions: &Sessions, step: &Step) -> Exchange {
-    let sent = match step {
-        Step::Call(call) => match sessions.call(call).await {
-            // An attack may call what is not listed.
-            Err(_) => match sessions.link(call.server.as_deref()) {
-                Ok(link) => {
-                    let params = serde_json::json!({"name": call.tool, "arguments": call.args});
-                    let params = params.as_object().cloned().unwrap_or_default();
-                    Ok(link.exchange("tools/call", params).await)
-                }
-                Err(error) => Err(error),
-            },
-            sent => sent,
-        },
-        Step::Request { method, params, server } => match sessions.link(server.as_deref()) {
-            Ok(link) => Ok(link.exchange(method, params.clone()).await),
-            Err(error) => Err(error),
-        },
-    };
-    let refused = |why: String| exchange(step, Outcome::Refused { why }, Duration::ZERO);
-    sent.unwrap_or_else(|error| refused(error.to_string()))
 }
 
 /// The target with the credentials of an identity in the place of its own.

@@ -129,29 +129,42 @@ pub struct Outcome {
 /// When nothing could be attacked at all.
 pub async fn execute(
     redteam_run: &RedteamRun<'_>,
-    info: impl FnOnce(usize) -> RunInfo,
+    info: RunInfo,
     stop: Stop,
-    store: impl FnOnce(&RunInfo) -> Option<Writer>,
+    writer: Option<Writer>,
     listen: &mut dyn FnMut(Event),
 ) -> Result<Outcome, RedteamError> {
     let started = Instant::now();
-    let setup = Setup::prepare(redteam_run, Some(stop.clone())).await?;
     let mut clock = Clock::new();
-    let surveyed = Surveyed::of(&setup, redteam_run, &mut clock, listen).await?;
+    let prepared = async {
+        let setup = Setup::prepare(redteam_run, Some(stop.clone())).await?;
+        let surveyed = Surveyed::of(&setup, redteam_run, &mut clock, listen).await?;
+        Ok((setup, surveyed))
+    };
+    let (setup, surveyed) = match prepared.await {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            // Of a run that never was, nothing is kept.
+            if let Some(writer) = writer.filter(|_| redteam_run.previous.is_none()) {
+                writer.discard().await;
+            }
+            return Err(error);
+        }
+    };
     let proposals = setup.proposals(redteam_run, &surveyed.surfaces, &mut clock, listen).await;
     let orders = proposals.over(redteam_run.orders);
     let redteam_run = &RedteamRun { orders: &orders, ..*redteam_run };
     let field = surveyed.field(redteam_run);
     let mut plan = Plan::of(redteam_run.orders, &field);
     let planned = plan.len();
-    let info = info(planned);
+    let info = RunInfo { planned, ..info };
     let mut attack_phase = AttackPhase {
         finding_writer: FindingWriter::of(redteam_run),
         redteam_run,
         score: TrialCounts::of(redteam_run.orders, &field),
         rows: TrialCases::new(redteam_run.name),
         tally: Tally::new(&info),
-        writer: store(&info),
+        writer,
         interrupted: false,
         settled: 0,
         fought: BTreeSet::new(),
@@ -159,6 +172,10 @@ pub async fn execute(
     };
     (attack_phase.listen)(Event::Started(Arc::new(info.clone())));
     if let Some(writer) = &attack_phase.writer {
+        writer.info(&info).await;
+        for answer in &proposals.answers {
+            writer.answer(answer).await;
+        }
         writer.knowledge(&setup.stored_knowledge(&surveyed.knowledge, &proposals.calls)).await;
     }
     (attack_phase.listen)(Event::Phase(Phase::Attack));
@@ -331,13 +348,23 @@ impl AttackPhase<'_> {
             });
             let mut bouts = std::pin::pin!(bouts.buffer_unordered(concurrency));
             let mut confirming = false;
-            // What hangs when the time is over is dropped.
-            while let Some(Some((key, fought))) = executor.budget.within_grace(bouts.next()).await {
-                // What the budget cut short proves nothing by its silence, and is to be tried again when
-                // the run is gone on with.
-                let whole = !executor.budget.is_spent();
-                if whole || fought.attempts > 0 {
-                    self.settle(key, fought, whole).await;
+            loop {
+                // What hangs when the time is over is dropped.
+                let finished = tokio::select! {
+                    finished = executor.budget.within_grace(bouts.next()) => Some(finished.flatten()),
+                    () = executor.meter.changed() => None,
+                };
+                match finished {
+                    Some(Some((key, fought))) => {
+                        // What the budget cut short proves nothing by its silence, and is to be tried again when
+                        // the run is gone on with.
+                        let whole = !executor.budget.is_spent();
+                        if whole || fought.attempts > 0 {
+                            self.settle(key, fought, whole).await;
+                        }
+                    }
+                    Some(None) => break,
+                    None => {}
                 }
                 if confirming != executor.meter.is_confirming() {
                     confirming = !confirming;
@@ -365,8 +392,10 @@ impl AttackPhase<'_> {
 
     async fn keep(&mut self, mut row: CaseResult, whole: bool) {
         mask(&mut row, &self.redteam_run.world.redactor);
-        if let Some(writer) = self.writer.as_ref().filter(|_| whole) {
-            writer.case(&row).await;
+        match &self.writer {
+            Some(writer) if whole => writer.case(&row).await,
+            Some(writer) => writer.unfinished_case(&row),
+            None => {}
         }
         self.settled += 1;
         self.tally.add(&row);

@@ -1,21 +1,30 @@
 //! A model that proposes calls from the purpose of the target and what it lists. What it proposes is sent
 //! like any other attempt; oracles decide, never the model.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::{BoxFuture, FutureExt as _};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use quintain_evidence::answer_record::AnswerRecord;
+use quintain_evidence::evidence::Evidence;
+use quintain_evidence::inquiry::{Inquiry, Next, Rounds};
+use quintain_evidence::question::{Answer, JudgeQuestion, Question};
 use quintain_evidence::redteam_report::NotRun;
 use quintain_evidence::surface::{Surface, Tool};
 use quintain_evidence::tool_call::ToolCall;
 use quintain_redteam::attack::AnyAttack;
 use quintain_redteam::orders::{ModelOrder, Orders, PluginOrder, proposed};
+use quintain_suite::suite::Consent;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::RedteamRun;
+use crate::inquiry::{AskMode, AskModel, Asker, Respondents};
+use crate::outside::Outside;
 use crate::secrets::learn_url;
 use crate::web::{Request, Web};
 use crate::world::World;
@@ -23,24 +32,24 @@ use crate::world::World;
 /// Small models on small machines take their time.
 const TIME: Duration = Duration::from_mins(3);
 const MAX_BODY: usize = 1 << 20;
-/// What a model is told of one tool.
+/// What a model sees of one tool.
 const MAX_DESCRIPTION: usize = 300;
 const MAX_SCHEMA: usize = 1_500;
-/// Tools a model is told of; more would not fit what it can remember.
+/// Tools a model sees; more would not fit into its context.
 const MAX_TOOLS: usize = 40;
 
-/// Why a model is of no help.
+/// Why a model cannot be asked.
 #[derive(Debug, thiserror::Error)]
 enum ModelError {
-    #[error("`{0}` is no address")]
+    #[error("`{0}` is not a valid URL")]
     Address(String),
-    #[error("a header of the provider is no header")]
+    #[error("the provider has an invalid header")]
     Header,
     #[error("{0}")]
     Web(#[from] crate::web::WebError),
     #[error("the model answered with status {status}: {said}")]
     Status { status: u16, said: String },
-    #[error("the model answered with something else than calls")]
+    #[error("the model did not answer with calls")]
     Nonsense,
 }
 
@@ -49,6 +58,8 @@ enum ModelError {
 pub(super) struct Proposals {
     pub(super) calls: Vec<ToolCall>,
     pub(super) not_run: Option<NotRun>,
+    /// What the model answered, as evidence.
+    pub(super) answers: Vec<AnswerRecord>,
 }
 
 impl Proposals {
@@ -57,31 +68,36 @@ impl Proposals {
         redteam_run: &RedteamRun<'_>,
         surfaces: &[(String, Surface)],
     ) -> Self {
-        let name = format!("proposals of {}", order.name);
-        let not_run = |why: String| {
-            let why = redteam_run.world.redactor.text(&why).into_owned();
-            Self { calls: Vec::new(), not_run: Some(NotRun { what: name.clone(), why }) }
-        };
         let Some(purpose) = &redteam_run.orders.purpose else {
-            return not_run(
-                "needs `redteam.purpose`: without it a model can only guess".to_owned(),
-            );
+            let why = "needs `redteam.purpose`: without it a model can only guess";
+            return Self::none(order, why.to_owned());
         };
+        let world = redteam_run.world;
+        let model = match Model::of(order, world) {
+            Ok(model) => model,
+            Err(error) => return Self::none(order, world.redactor.text(&error.to_string()).into()),
+        };
+        let outside = Outside::new(Consent::of_the_user(), BTreeMap::new(), world);
+        let respondents = Respondents::new(outside, AskMode::Missing, 1).with_model(model);
+        let asker = Asker { respondents: &respondents, target: None };
         let most = redteam_run.orders.proposals;
-        let asked =
-            async { Adviser::of(order, redteam_run.world)?.hostile(purpose, surfaces, most).await };
-        match asked.await {
-            Ok(calls) if calls.is_empty() => not_run("it proposed no call of a tool".to_owned()),
-            Ok(calls) => Self { calls, not_run: None },
-            Err(error) => not_run(error.to_string()),
-        }
+        let inquiry = ProposeCalls { order, purpose, surfaces, most };
+        let mut evidence = Evidence::default();
+        let proposed = asker.pursue(&[inquiry], &mut evidence).await.pop();
+        let proposals = match proposed.unwrap_or(Err(String::new())) {
+            Ok(calls) if calls.is_empty() => {
+                Self::none(order, "it proposed no call of a tool".to_owned())
+            }
+            Ok(calls) => Self { calls, ..Self::default() },
+            Err(why) => Self::none(order, world.redactor.text(&why).into()),
+        };
+        Self { answers: evidence.answers, ..proposals }
     }
 
-    /// Nothing, since the run ended before the model answered.
-    pub(super) fn none(order: &ModelOrder, why: Option<String>) -> Self {
+    /// Nothing, and why.
+    pub(super) fn none(order: &ModelOrder, why: String) -> Self {
         let what = format!("proposals of {}", order.name);
-        let why = why.unwrap_or_else(|| "interrupted".to_owned());
-        Self { calls: Vec::new(), not_run: Some(NotRun { what, why }) }
+        Self { not_run: Some(NotRun { what, why }), ..Self::default() }
     }
 
     /// The orders with what was proposed.
@@ -96,16 +112,77 @@ impl Proposals {
     }
 }
 
-/// A model that can be asked.
-struct Adviser<'a> {
+/// Which calls a hostile user would make of a system with this purpose.
+struct ProposeCalls<'a> {
     order: &'a ModelOrder,
+    purpose: &'a str,
+    surfaces: &'a [(String, Surface)],
+    most: usize,
+}
+
+impl ProposeCalls<'_> {
+    /// The request in the form of chat completions, which is what providers agree on.
+    fn question(&self) -> Question {
+        let Self { order, purpose, surfaces, most } = self;
+        let task = format!(
+            "You help the owner of a system to test it. Its purpose: {purpose}\n\
+             Its tools:\n{}\n\
+             Write {most} different calls of these tools that an unauthorised user would make to read another user's \
+             data, to get around a limit, or to misuse the system. Use realistic values of this domain. \
+             Answer with JSON only: {{\"calls\": [{{\"tool\": NAME, \"args\": {{...}}}}]}}",
+            described(surfaces),
+        );
+        let criteria = json!({
+            "model": order.model,
+            "temperature": order.temperature,
+            "max_tokens": order.max_tokens,
+            "messages": [{"role": "user", "content": task}],
+            "response_format": {"type": "json_schema", "json_schema": {"name": "calls", "schema": form(surfaces, *most)}},
+        });
+        Question::Judge(JudgeQuestion {
+            kind: "propose-calls".to_owned(),
+            criteria,
+            output: Value::Null,
+        })
+    }
+
+    fn conclude(&self, answer: Option<&Answer>) -> Result<Vec<ToolCall>, String> {
+        match answer {
+            Some(Answer::Value(value)) => {
+                let text = value.get("content").and_then(Value::as_str);
+                let found = text.and_then(object_in);
+                let found = found.ok_or_else(|| ModelError::Nonsense.to_string())?;
+                Ok(listed(&found, self.surfaces, self.most))
+            }
+            Some(Answer::Failed(why) | Answer::Unavailable(why)) => Err(why.clone()),
+            Some(Answer::Exchange(_) | Answer::Reply(_)) | None => {
+                Err("no model answered".to_owned())
+            }
+        }
+    }
+}
+
+impl Inquiry for ProposeCalls<'_> {
+    type Outcome = Result<Vec<ToolCall>, String>;
+
+    fn next(&self, _: &Evidence, rounds: &Rounds) -> Next<Self::Outcome> {
+        rounds.once(|| vec![self.question()], |answers| self.conclude(answers.first()))
+    }
+
+    fn unfinished(&self) -> Self::Outcome {
+        Err("no model answered".to_owned())
+    }
+}
+
+/// A model that can be asked.
+struct Model {
     url: Url,
     headers: HeaderMap,
     web: Web,
 }
 
-impl<'a> Adviser<'a> {
-    fn of(order: &'a ModelOrder, world: &World) -> Result<Self, ModelError> {
+impl Model {
+    fn of(order: &ModelOrder, world: &World) -> Result<Self, ModelError> {
         let of_world = world.variable("OPENAI_BASE_URL").filter(|_| !order.is_own_url);
         let base = of_world.unwrap_or(&order.url).trim_end_matches('/');
         learn_url(base, &world.redactor);
@@ -130,40 +207,11 @@ impl<'a> Adviser<'a> {
             headers.insert(name, value);
         }
         let web = Web::new(MAX_BODY, world.policy.destinations());
-        Ok(Self { order, url, headers, web })
+        Ok(Self { url, headers, web })
     }
 
-    /// Calls that somebody hostile would make of a system with this purpose, at most so many.
-    async fn hostile(
-        &self,
-        purpose: &str,
-        surfaces: &[(String, Surface)],
-        most: usize,
-    ) -> Result<Vec<ToolCall>, ModelError> {
-        let task = format!(
-            "You help the owner of a system to test it. Its purpose: {purpose}\n\
-             Its tools:\n{}\n\
-             Write {most} different calls of these tools that somebody who is not entitled to would make to see data of \
-             others, to get around a limit, or to misuse the system. Use realistic values of this domain. \
-             Answer with JSON only: {{\"calls\": [{{\"tool\": NAME, \"args\": {{...}}}}]}}",
-            told(surfaces),
-        );
-        self.calls(&task, surfaces, most).await
-    }
-
-    async fn calls(
-        &self,
-        task: &str,
-        surfaces: &[(String, Surface)],
-        most: usize,
-    ) -> Result<Vec<ToolCall>, ModelError> {
-        let body = json!({
-            "model": self.order.model,
-            "temperature": self.order.temperature,
-            "max_tokens": self.order.max_tokens,
-            "messages": [{"role": "user", "content": task}],
-            "response_format": {"type": "json_schema", "json_schema": {"name": "calls", "schema": form(surfaces, most)}},
-        });
+    /// The text of the completion and what it cost.
+    async fn complete(&self, body: &Value) -> Result<Value, ModelError> {
         let request = Request {
             method: Method::POST,
             url: self.url.clone(),
@@ -178,13 +226,26 @@ impl<'a> Adviser<'a> {
         let answer: Value =
             serde_json::from_slice(&reply.body).map_err(|_| ModelError::Nonsense)?;
         let text = answer.pointer("/choices/0/message/content").and_then(Value::as_str);
-        let found = text.and_then(object_in).ok_or(ModelError::Nonsense)?;
-        Ok(listed(&found, surfaces, most))
+        let text = text.ok_or(ModelError::Nonsense)?;
+        let model = answer.get("model").and_then(Value::as_str);
+        Ok(json!({"content": text, "model": model, "tokensUsed": answer.get("usage")}))
+    }
+}
+
+impl AskModel for Model {
+    fn ask<'f>(&'f self, question: &'f JudgeQuestion) -> BoxFuture<'f, Answer> {
+        let answer = async {
+            match self.complete(&question.criteria).await {
+                Ok(value) => Answer::Value(value),
+                Err(error) => Answer::Failed(error.to_string()),
+            }
+        };
+        answer.boxed()
     }
 }
 
 /// The tools in words a model can read.
-fn told(surfaces: &[(String, Surface)]) -> String {
+fn described(surfaces: &[(String, Surface)]) -> String {
     let tools = surfaces.iter().flat_map(|(_, surface)| &surface.tools).take(MAX_TOOLS);
     let line = |tool: &Tool| {
         let description = tool.description().unwrap_or_default();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use quintain_evidence::evidence::{Evidence, Exchange, Observation, Outcome};
 use quintain_evidence::probe::Step;
 use quintain_redteam::attack::{Action, Attempt, HttpRequest};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::executor::Executor;
 use super::files::Files;
@@ -164,7 +164,7 @@ impl Executor<'_> {
                 Err(_) => Outcome::TimedOut { after: PATIENCE },
             };
             let sent = json!({"bytes": String::from_utf8_lossy(&bytes[..bytes.len().min(4096)])});
-            evidence.exchanges.push(exchange("frame, then ping", sent, outcome));
+            evidence.exchanges.push(Exchange::new("", "frame, then ping", sent, outcome));
         }
         sessions.close().await;
         evidence
@@ -172,7 +172,7 @@ impl Executor<'_> {
 
     async fn http(&self, request: &HttpRequest) -> Exchange {
         let sent = serde_json::to_value(request).unwrap_or_default();
-        exchange("HTTP", sent, self.raw_connections.send(request).await)
+        Exchange::new("", "HTTP", sent, self.raw_connections.send(request).await)
     }
 }
 
@@ -188,16 +188,5 @@ fn lost(exchange: &Exchange) -> Option<Observation> {
 fn quicker(kept: &mut Exchange, other: Exchange) {
     if other.outcome.is_answer() && other.took < kept.took {
         *kept = other;
-    }
-}
-
-fn exchange(method: &str, sent: Value, outcome: Outcome) -> Exchange {
-    Exchange {
-        server: String::new(),
-        method: method.to_owned(),
-        sent,
-        outcome,
-        took: Duration::ZERO,
-        notices: Vec::new(),
     }
 }

@@ -210,7 +210,8 @@ impl Setup {
     ) -> Proposals {
         let kept = redteam_run.previous.and_then(|previous| previous.stored_knowledge.as_ref());
         if let Some(stored_knowledge) = kept {
-            return Proposals { calls: stored_knowledge.proposed.clone(), not_run: None };
+            let calls = stored_knowledge.proposed.clone();
+            return Proposals { calls, ..Proposals::default() };
         }
         let Some(order) =
             redteam_run.orders.model.as_ref().filter(|_| redteam_run.orders.only.is_none())
@@ -219,7 +220,10 @@ impl Setup {
         };
         listen(Event::Phase(Phase::Propose));
         let asked = self.budget.within(Proposals::ask(order, redteam_run, surfaces)).await;
-        let proposals = asked.unwrap_or_else(|| Proposals::none(order, self.budget.why()));
+        let proposals = asked.unwrap_or_else(|| {
+            let why = self.budget.why().unwrap_or_else(|| "interrupted".to_owned());
+            Proposals::none(order, why)
+        });
         clock.lap("propose", self.budget.calls());
         proposals
     }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use quintain_evidence::connection::{McpTarget, ProtocolChoice, Server, ToolFilter};
 use quintain_evidence::evidence::{Exchange, Outcome};
+use quintain_evidence::probe::Step;
 use quintain_evidence::surface::Surface;
 use quintain_evidence::tool_call::ToolCall;
 use quintain_source::visible;
@@ -204,6 +205,35 @@ impl Sessions {
             (link.name().to_owned(), surface, problems)
         }))
         .await
+    }
+
+    /// Sends a step.
+    ///
+    /// # Errors
+    /// When no server takes it.
+    pub async fn step(&self, step: &Step) -> Result<Exchange, RouteError> {
+        match step {
+            Step::Call(call) => self.call(call).await,
+            Step::Request { method, params, server } => {
+                Ok(self.link(server.as_deref())?.exchange(method, params.clone()).await)
+            }
+        }
+    }
+
+    /// The same also for calls of tools that no server lists, which an attack may make.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub async fn step_of_any_tool(&self, step: &Step) -> Result<Exchange, RouteError> {
+        match (self.step(step).await, step) {
+            (Err(_), Step::Call(call)) => {
+                let mut params = Map::new();
+                params.insert("name".to_owned(), call.tool.clone().into());
+                params.insert("arguments".to_owned(), call.args.clone().into());
+                Ok(self.link(call.server.as_deref())?.exchange(TOOLS_CALL, params).await)
+            }
+            (sent, _) => sent,
+        }
     }
 
     /// Ends all sessions.

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::case_row::CaseRow;
+use super::event_log::EventLog;
 use super::findings::FindingRow;
 use super::heartbeat;
 use super::pack::Packed;
@@ -52,10 +53,10 @@ pub(super) enum Job {
         passed: Option<bool>,
         content: Packed,
     },
-    Event {
-        sequence: i64,
-        content: Packed,
-    },
+    /// More is known of the run.
+    Info(Packed),
+    /// The run came to nothing and is forgotten.
+    Discard,
     Finish(Box<Finish>),
 }
 
@@ -121,6 +122,18 @@ pub(super) async fn work(
     store: Store,
     run: Option<i64>,
     mut waiting: mpsc::Receiver<Job>,
+    log: EventLog,
+) -> Damage {
+    let damage = write_all(store, run, &mut waiting, &log).await;
+    log.close();
+    damage
+}
+
+async fn write_all(
+    store: Store,
+    run: Option<i64>,
+    waiting: &mut mpsc::Receiver<Job>,
+    log: &EventLog,
 ) -> Damage {
     let mut damage = Damage::default();
     let mut connection = match store.pool.acquire().await {
@@ -140,11 +153,19 @@ pub(super) async fn work(
         // An empty group is a heartbeat.
         tokio::select! {
             taken = waiting.recv_many(&mut group, QUEUE) => if taken == 0 { break },
+            () = log.flush_requested() => {}
             _ = beats.tick() => {}
         }
-        ended |= group.iter().any(|job| matches!(job, Job::Finish(_)));
+        let events = log.take();
+        // The cases that these events refer to were queued before them.
+        while let Ok(job) = waiting.try_recv() {
+            group.push(job);
+        }
+        ended |= group.iter().any(|job| matches!(job, Job::Finish(_) | Job::Discard));
         let written = match &mut connection {
-            Some(connection) if strikes < STRIKES => commit(connection, &mut target, &group).await,
+            Some(connection) if strikes < STRIKES => {
+                commit(connection, &mut target, &group, &events).await
+            }
             // The run goes on, so the queue has to be emptied.
             _ => Err(GivenUp::NoRun),
         };
@@ -180,6 +201,7 @@ async fn commit(
     connection: &mut Connection,
     target: &mut Target,
     group: &[Job],
+    events: &[(i64, Packed)],
 ) -> Result<(), GivenUp> {
     let mut transaction = connection.begin_with(BEGIN).await?;
     let mut jobs = group.iter().peekable();
@@ -190,7 +212,10 @@ async fn commit(
             let query = sqlx::query(sql::TAKE_OVER).bind(RunState::Running.word());
             let query = query.bind(&target.token).bind(heartbeat::now()).bind(number);
             let done = query.bind(earlier).execute(&mut *transaction).await?;
-            owned(&mut transaction, number.ok_or(GivenUp::NoRun)?, done.rows_affected()).await?;
+            let run = number.ok_or(GivenUp::NoRun)?;
+            owned(&mut transaction, run, done.rows_affected()).await?;
+            // The events of this sitting count from 1 again and begin with the earlier cases.
+            sqlx::query(sql::DELETE_EVENTS).bind(run).execute(&mut *transaction).await?;
         }
         _ => {
             let query = sqlx::query(sql::BEAT).bind(heartbeat::now());
@@ -202,6 +227,12 @@ async fn commit(
     let run = number.ok_or(GivenUp::NoRun)?;
     for job in jobs {
         write(&mut transaction, run, job).await?;
+    }
+    if !group.iter().any(|job| matches!(job, Job::Discard)) {
+        for (sequence, content) in events {
+            let query = sqlx::query(sql::PUT_EVENT).bind(run).bind(sequence).bind(content.bytes());
+            query.execute(&mut *transaction).await?;
+        }
     }
     transaction.commit().await?;
     target.number = number;
@@ -266,9 +297,8 @@ async fn write(connection: &mut Connection, run: i64, job: &Job) -> sqlx::Result
             .bind(score)
             .bind(passed)
             .bind(content.bytes()),
-        Job::Event { sequence, content } => {
-            sqlx::query(sql::PUT_EVENT).bind(run).bind(sequence).bind(content.bytes())
-        }
+        Job::Info(content) => sqlx::query(sql::SET_INFO).bind(content.bytes()).bind(run),
+        Job::Discard => sqlx::query(sql::DELETE_RUN).bind(run),
     };
     query.execute(connection).await?;
     Ok(())

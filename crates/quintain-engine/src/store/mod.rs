@@ -5,6 +5,7 @@ mod case_row;
 mod cases;
 mod commit;
 mod error;
+mod event_log;
 mod findings;
 mod heartbeat;
 mod migration;
@@ -28,9 +29,10 @@ use sqlx::Connection as _;
 
 pub use cases::{Cases, Finished};
 pub use error::StoreError;
+pub use event_log::EventLog;
 pub use findings::{FindingLine, Findings};
 pub use moment::{Cutoff, Moment, NoCutoff};
-pub use records::{AnswerRecord, EventRecord, ScoreRecord, TraceRecord};
+pub use records::{ScoreRecord, TraceRecord};
 pub use runs::{Counts, LOCAL_OWNER, Run, RunEnd, RunFilter, RunKind, RunState};
 pub use writer::{NewRun, SuiteText, Writer};
 

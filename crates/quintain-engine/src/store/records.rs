@@ -1,27 +1,18 @@
-//! What a run stores beside its cases and findings: answers to the questions of checks, conversations, their
-//! scores, and the events that a late listener is given.
+//! What a run stores besides its cases and findings: answers that belong to no case, conversations, their scores,
+//! and the events that a late listener gets.
 
+use std::sync::Arc;
+
+use quintain_evidence::answer_record::AnswerRecord;
+use quintain_evidence::event::{Event, RunEvent};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::event_log::StoredEvents;
 use super::{Run, Store, StoreError, index, pack, sql};
 
-/// How many events are read at once.
-const EVENTS: i64 = 1_000;
-
-/// The answer to a question of a check, with what it cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AnswerRecord {
-    /// A digest of the question. The same question of the same run has one answer.
-    pub key: String,
-    /// Which model was asked, if one was.
-    pub model: Option<String>,
-    /// In US dollars, if it is known.
-    pub cost: Option<f64>,
-    pub duration_ms: f64,
-    /// The question and the answer in any form, or the answer alone.
-    pub content: Value,
-}
+/// How many rows of events are read at once.
+const EVENTS: i64 = 100;
 
 /// A recorded conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,35 +36,16 @@ pub struct ScoreRecord {
     pub content: Value,
 }
 
-/// An event of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EventRecord {
-    /// Counts up within a run.
-    pub sequence: u64,
-    pub content: Value,
-}
-
-type AnswerColumns = (String, Option<String>, Option<f64>, f64, Vec<u8>);
-
 impl Store {
-    /// All answers of a run, by key.
+    /// The answers of a run that belong to no case, by key.
     ///
     /// # Errors
     /// When they cannot be read.
     pub async fn answers(&self, run: &Run) -> Result<Vec<AnswerRecord>, StoreError> {
-        let query = sqlx::query_as(sql::ANSWERS).bind(run.number);
-        let rows = query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
-        rows.into_iter().map(answer).collect()
-    }
-
-    /// The answer of a run to one question.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub async fn answer(&self, run: &Run, key: &str) -> Result<Option<AnswerRecord>, StoreError> {
-        let query = sqlx::query_as(sql::ANSWER).bind(run.number).bind(key);
-        let row = query.fetch_optional(&self.pool).await.map_err(|error| self.failed(error))?;
-        row.map(answer).transpose()
+        let query = sqlx::query_scalar(sql::ANSWERS).bind(run.number);
+        let rows: Vec<Vec<u8>> =
+            query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
+        rows.iter().map(|packed| pack::json("answer", packed)).collect()
     }
 
     /// The conversations of a run.
@@ -107,30 +79,51 @@ impl Store {
         rows.into_iter().map(score).collect()
     }
 
-    /// Events of a run after this sequence number, or from the first; at most some thousand at once, so ask again
-    /// with the last number until there are none.
+    /// Events of a run after this sequence number, in order; none when there are no more. Ask again with the last
+    /// number to continue. A run that ended has `Finished` last.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub async fn events(
-        &self,
-        run: &Run,
-        after: Option<u64>,
-    ) -> Result<Vec<EventRecord>, StoreError> {
-        let after = after.map_or(-1, |after| i64::try_from(after).unwrap_or(i64::MAX));
-        let query = sqlx::query_as(sql::EVENTS).bind(run.number).bind(after).bind(EVENTS);
+    pub async fn events(&self, run: &Run, after: u64) -> Result<Vec<RunEvent>, StoreError> {
+        let bound = i64::try_from(after).unwrap_or(i64::MAX);
+        let query = sqlx::query_as(sql::EVENTS).bind(run.number).bind(bound).bind(EVENTS);
         let rows: Vec<(i64, Vec<u8>)> =
             query.fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
-        let event = |(sequence, packed): (i64, Vec<u8>)| {
-            let content = pack::json("event", &packed)?;
-            Ok(EventRecord { sequence: u64::try_from(sequence).unwrap_or_default(), content })
+        let mut events = Vec::new();
+        let id: Arc<str> = run.id.as_str().into();
+        let mut add = |sequence, event| {
+            if sequence > after {
+                events.push(RunEvent { run: id.clone(), sequence, event });
+            }
         };
-        rows.into_iter().map(event).collect()
+        for (last, packed) in rows {
+            match pack::json("event", &packed)? {
+                StoredEvents::One(event) => add(u64::try_from(last).unwrap_or_default(), *event),
+                StoredEvents::Cases(cases) => {
+                    for (sequence, ordinal) in cases {
+                        if let Some(case) = self.case(run, ordinal).await? {
+                            add(sequence, Event::Case(Arc::new(case)));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(events)
     }
-}
 
-fn answer(columns: AnswerColumns) -> Result<AnswerRecord, StoreError> {
-    let (key, model, cost, duration_ms, packed) = columns;
-    let content = pack::json("answer", &packed)?;
-    Ok(AnswerRecord { key, model, cost, duration_ms, content })
+    /// The last event of a run that ended.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn last_event(
+        &self,
+        run: &Run,
+        sequence: u64,
+    ) -> Result<Option<RunEvent>, StoreError> {
+        let summary = self.summary(run).await?;
+        let event = |summary| Event::Finished(Arc::new(summary));
+        let event =
+            |summary| RunEvent { run: run.id.as_str().into(), sequence, event: event(summary) };
+        Ok(summary.map(event))
+    }
 }

@@ -55,6 +55,7 @@ statements! {
     INSERT_RUN = "INSERT INTO runs (number, id, created, description, kind, owner, state, writer, heartbeat)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     INSERT_DETAILS = "INSERT INTO run_details (run, info) VALUES ($1, $2)";
+    SET_INFO = "UPDATE run_details SET info = $1 WHERE run = $2";
     INSERT_TAG = "INSERT INTO run_tags (run, name, value) VALUES ($1, $2, $3)";
     INSERT_SUITE_TEXT = "INSERT INTO suite_texts (run, place, name, base_dir, content)
         VALUES ($1, $2, $3, $4, $5)";
@@ -138,8 +139,7 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (run, key) DO UPDATE SET model = excluded.model, cost = excluded.cost,
             duration_ms = excluded.duration_ms, content = excluded.content";
-    ANSWERS = "SELECT key, model, cost, duration_ms, content FROM answers WHERE run = $1 ORDER BY key";
-    ANSWER = "SELECT key, model, cost, duration_ms, content FROM answers WHERE run = $1 AND key = $2";
+    ANSWERS = "SELECT content FROM answers WHERE run = $1 ORDER BY key";
     PUT_TRACE = "INSERT INTO traces (run, ordinal, name, content) VALUES ($1, $2, $3, $4)
         ON CONFLICT (run, ordinal) DO UPDATE SET name = excluded.name, content = excluded.content";
     TRACES = "SELECT ordinal, name, content FROM traces WHERE run = $1 ORDER BY ordinal";
@@ -151,6 +151,7 @@ statements! {
         WHERE run = $1 ORDER BY ordinal, metric";
     PUT_EVENT = "INSERT INTO events (run, sequence, content) VALUES ($1, $2, $3)
         ON CONFLICT (run, sequence) DO UPDATE SET content = excluded.content";
+    DELETE_EVENTS = "DELETE FROM events WHERE run = $1";
     EVENTS = "SELECT sequence, content FROM events WHERE run = $1 AND sequence > $2
         ORDER BY sequence LIMIT $3";
 }

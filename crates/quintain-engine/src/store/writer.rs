@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
+use quintain_evidence::answer_record::{AnswerRecord, KeptAnswer};
 use quintain_evidence::event::RunInfo;
 use quintain_evidence::result::CaseResult;
 use quintain_evidence::surface::Surface;
@@ -18,12 +19,10 @@ use tokio::task::JoinHandle;
 
 use super::case_row::CaseRow;
 use super::commit::{Damage, Finish, Job, QUEUE, Start, work};
+use super::event_log::EventLog;
 use super::findings::FindingRow;
 use super::pack::{Packed, Packer};
-use super::{
-    AnswerRecord, Run, RunEnd, RunKind, RunState, ScoreRecord, Store, StoreError, TraceRecord,
-    number,
-};
+use super::{Run, RunEnd, RunKind, RunState, ScoreRecord, Store, StoreError, TraceRecord, number};
 use crate::masked;
 
 /// A file of the suite as it was read, so that a run can be judged again.
@@ -56,6 +55,7 @@ pub struct Writer {
     task: JoinHandle<Damage>,
     packer: Mutex<Packer>,
     redactor: Redactor,
+    log: EventLog,
 }
 
 impl Store {
@@ -95,8 +95,9 @@ impl Store {
         let (jobs, waiting) = mpsc::channel(QUEUE);
         // The queue is empty, so there is room.
         let _ = jobs.try_send(first);
-        let task = tokio::spawn(work(self.clone(), run, waiting));
-        Writer { jobs, task, packer: Mutex::new(packer), redactor: redactor.clone() }
+        let log = EventLog::new();
+        let task = tokio::spawn(work(self.clone(), run, waiting, log.clone()));
+        Writer { jobs, task, packer: Mutex::new(packer), redactor: redactor.clone(), log }
     }
 }
 
@@ -136,13 +137,21 @@ impl Writer {
         self.put("a trial", packed).await;
     }
 
-    /// Stores the answer to a question; a second answer to the same question replaces it.
-    pub async fn put_answer(&self, answer: &AnswerRecord) {
+    /// Stores an answer that belongs to no case; a second answer to the same question replaces it.
+    pub async fn answer(&self, answer: &AnswerRecord) {
         let masked = self.redactor.masked(answer).map_err(StoreError::from);
         let job = masked.and_then(|masked| {
-            let content = self.lock().json(&masked.part(|answer| answer.content.clone()))?;
-            let AnswerRecord { key, model, cost, duration_ms, content: _ } = masked.into_owned();
-            Ok(Job::Answer { key, model, cost, duration_ms, content })
+            let model = match &masked.answer {
+                KeptAnswer::Value(value) => value.get("model").and_then(|model| model.as_str()),
+                _ => None,
+            };
+            Ok(Job::Answer {
+                key: masked.key.clone(),
+                model: model.map(str::to_owned),
+                cost: masked.cost.price,
+                duration_ms: masked.took.as_secs_f64() * 1e3,
+                content: self.lock().json(&masked)?,
+            })
         });
         self.put("an answer", job).await;
     }
@@ -169,14 +178,27 @@ impl Writer {
         self.put("a score", job).await;
     }
 
-    /// Stores an event, for listeners that come late.
-    pub async fn append_event<T>(&self, sequence: u64, event: &T)
-    where
-        T: Serialize + DeserializeOwned + Clone,
-    {
-        let sequence = i64::try_from(sequence).unwrap_or(i64::MAX);
-        let packed = self.packed(event);
-        self.put("an event", packed.map(|content| Job::Event { sequence, content })).await;
+    /// Where the events of the run go, for listeners that come late.
+    pub fn event_log(&self) -> EventLog {
+        self.log.clone()
+    }
+
+    /// A result that is reported and not stored, since it is to be repeated when the run resumes.
+    pub fn unfinished_case(&self, case: &CaseResult) {
+        self.log.without_row(case.ordinal);
+    }
+
+    /// Replaces what is known of the run.
+    pub async fn info(&self, info: &RunInfo) {
+        let packed = self.lock().json(&masked::run(info, &self.redactor));
+        self.put("what is known of the run", packed.map(Job::Info)).await;
+    }
+
+    /// Forgets a run that came to nothing.
+    pub async fn discard(self) {
+        self.send(Job::Discard).await;
+        drop(self.jobs);
+        let _ = self.task.await;
     }
 
     /// Ends the run and waits until everything is on disk.

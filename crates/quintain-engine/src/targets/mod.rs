@@ -72,14 +72,8 @@ pub(crate) async fn ask(target: &Target, ask: &Ask<'_>, outside: &Outside) -> (E
         }
     };
     let is_echo = matches!(target.kind, TargetKind::Echo);
-    let exchange = Exchange {
-        server: target.name().to_owned(),
-        method: told.method.to_owned(),
-        sent: told.sent,
-        outcome: told.outcome,
-        took: if is_echo { Duration::ZERO } else { started.elapsed() },
-        notices: Vec::new(),
-    };
+    let took = if is_echo { Duration::ZERO } else { started.elapsed() };
+    let exchange = Exchange::new(target.name(), told.method, told.sent, told.outcome).within(took);
     (exchange, told.response)
 }
 

@@ -10,7 +10,7 @@ use quintain_script::{Host, Script, ScriptError};
 use quintain_source::{Diagnostic, is_template, wrong_type};
 use serde_json::Value;
 
-use crate::check::{Builtin, Check, Scene, Spec, judging};
+use crate::check::{Builtin, Check, Scene, SlowVerdict, Spec, judging};
 use crate::code::RunCode as _;
 use crate::code::{Grade, Voice, context};
 use crate::files::{FileValue, may_run};
@@ -94,10 +94,16 @@ the code sees and returns is the same as for `python`.
 };
 
 struct ScriptCheck {
-    /// The language of the type; a file may be in another one.
-    language: Language,
     source: Source,
     config: Option<Value>,
+    grading: Grading,
+}
+
+/// How a returned value becomes a verdict.
+#[derive(Clone, Copy)]
+struct Grading {
+    /// The language of the type; a file may be in another one.
+    language: Language,
     threshold: Option<f64>,
     negated: bool,
 }
@@ -117,7 +123,8 @@ fn compile(spec: &mut Spec<'_, '_>, language: Language) -> Option<Box<dyn Check>
     let config = spec.fields.get("config").map(quintain_source::Node::to_json);
     let threshold = spec.threshold();
     let negated = spec.negated;
-    Some(Box::new(ScriptCheck { language, source: source?, config, threshold, negated }))
+    let grading = Grading { language, threshold, negated };
+    Some(Box::new(ScriptCheck { source: source?, config, grading }))
 }
 
 /// A check for which there is nothing to run, which is the verdict of every case.
@@ -208,8 +215,8 @@ impl Source {
     }
 }
 
-impl ScriptCheck {
-    fn voice(&self) -> Voice {
+impl Grading {
+    fn voice(self) -> Voice {
         match self.language {
             Language::JavaScript => Voice { code: "Custom function", language: "Javascript" },
             Language::Python => Voice { code: "Python code", language: "Python" },
@@ -217,34 +224,8 @@ impl ScriptCheck {
         }
     }
 
-    fn run_js(&self, scene: &Scene<'_>) -> Result<(Value, String), Box<Verdict>> {
-        let rendered;
-        let (script, shown) = match &self.source {
-            Source::File { script, reference, .. } => (script, reference.as_str()),
-            Source::Inline { text, script: Some(script) } => (script, text.trim_end()),
-            Source::Inline { script: None, .. } => {
-                let code = self.source.code(Language::JavaScript, scene)?;
-                rendered = (code.script(), code.text().to_owned());
-                (&rendered.0, rendered.1.as_str())
-            }
-        };
-        let mentions = match &self.source {
-            Source::File { code, .. } => code.text(),
-            Source::Inline { .. } => shown,
-        };
-        let context = context(scene, self.config.as_ref(), mentions);
-        let host = Host { env: scene.templates.env().clone(), ..Host::default() };
-        match script.run(&[("output", scene.output), ("context", &context)], &host) {
-            Ok(value) => Ok((value, shown.to_owned())),
-            Err(error) => {
-                let in_file = matches!(self.source, Source::File { .. });
-                Err(Box::new(failure(&error, in_file, shown)))
-            }
-        }
-    }
-
     /// What the code returned, as a verdict. `shown` is the code for the reason.
-    fn grade(&self, value: &Value, shown: &str) -> Verdict {
+    fn grade(self, value: &Value, shown: &str) -> Verdict {
         let voice = self.voice();
         let grade = match self.language {
             Language::JavaScript => {
@@ -258,6 +239,41 @@ impl ScriptCheck {
             Err(reason) => Verdict::fail(reason),
         }
     }
+}
+
+impl ScriptCheck {
+    /// JavaScript with everything that it is run with.
+    fn js(&self, scene: &Scene<'_>) -> Result<SlowVerdict, Box<Verdict>> {
+        let (script, shown) = match &self.source {
+            Source::File { script, reference, .. } => (script.clone(), reference.clone()),
+            Source::Inline { text, script: Some(script) } => {
+                (script.clone(), text.trim_end().to_owned())
+            }
+            Source::Inline { script: None, .. } => {
+                let code = self.source.code(Language::JavaScript, scene)?;
+                (code.script(), code.text().to_owned())
+            }
+        };
+        let mentions = match &self.source {
+            Source::File { code, .. } => code.text(),
+            Source::Inline { .. } => &shown,
+        };
+        let (output, context) =
+            (scene.output.clone(), context(scene, self.config.as_ref(), mentions));
+        let host = Host { env: scene.templates.env().clone(), ..Host::default() };
+        let in_file = matches!(self.source, Source::File { .. });
+        let grading = self.grading;
+        let written = match grading.language {
+            Language::JavaScript => shown.clone(),
+            _ => self.written().to_owned(),
+        };
+        Ok(Box::new(move || {
+            match script.run(&[("output", &output), ("context", &context)], &host) {
+                Ok(value) => grading.grade(&value, &written),
+                Err(error) => failure(&error, in_file, &shown),
+            }
+        }))
+    }
 
     /// Python and Ruby show the value as it is written.
     fn written(&self) -> &str {
@@ -270,7 +286,7 @@ impl ScriptCheck {
 
 impl Check for ScriptCheck {
     fn code(&self) -> Option<Code> {
-        let is_own = self.source.is_js(self.language);
+        let is_own = self.source.is_js(self.grading.language);
         is_own.then(|| match &self.source {
             Source::File { code, .. } => code.clone(),
             Source::Inline { text, .. } => {
@@ -280,10 +296,10 @@ impl Check for ScriptCheck {
     }
 
     fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict> {
-        if !self.asks() {
-            return Next::Done(self.judge_js(scene));
+        if let Some(verdict) = self.slow_verdict(scene) {
+            return Next::Done(verdict());
         }
-        let code = match self.source.code(self.language, scene) {
+        let code = match self.source.code(self.grading.language, scene) {
             Ok(code) => code,
             Err(verdict) => return Next::Done(*verdict),
         };
@@ -295,28 +311,25 @@ impl Check for ScriptCheck {
         rounds.once(question, |answers| self.judge(answers))
     }
 
+    fn slow_verdict(&self, scene: &Scene<'_>) -> Option<SlowVerdict> {
+        if self.asks() {
+            return None;
+        }
+        Some(self.js(scene).unwrap_or_else(|verdict| Box::new(|| *verdict)))
+    }
+
     fn asks(&self) -> bool {
-        !self.source.is_js(self.language)
+        !self.source.is_js(self.grading.language)
     }
 }
 
 impl ScriptCheck {
-    fn judge_js(&self, scene: &Scene<'_>) -> Verdict {
-        match self.run_js(scene) {
-            Ok((value, shown)) if self.language == Language::JavaScript => {
-                self.grade(&value, &shown)
-            }
-            Ok((value, _)) => self.grade(&value, self.written()),
-            Err(verdict) => *verdict,
-        }
-    }
-
     fn judge(&self, answers: &[Answer]) -> Verdict {
         match (answers.first(), &self.source) {
-            (Some(Answer::Value(value)), _) => self.grade(value, self.written()),
+            (Some(Answer::Value(value)), _) => self.grading.grade(value, self.written()),
             (Some(Answer::Failed(why)), Source::File { .. }) => Verdict::fail(why),
             (Some(Answer::Failed(why)), Source::Inline { .. }) => {
-                Verdict::fail(format!("{} execution failed: {why}", self.voice().code))
+                Verdict::fail(format!("{} execution failed: {why}", self.grading.voice().code))
             }
             (Some(Answer::Unavailable(why)), _) => Verdict::error(why),
             (Some(Answer::Exchange(_) | Answer::Reply(_)) | None, _) => {

@@ -1,6 +1,12 @@
 //! Findings, answers, conversations, scores and events come back as they were written.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use quintain_evidence::answer_record::{AnswerRecord, Cost, KeptAnswer};
+use quintain_evidence::event::{Event, Phase, RunEvent};
 use quintain_evidence::finding::{Confidence, Finding, Place, Severity};
+use quintain_evidence::question::Question;
 use quintain_evidence::redteam_report::RedteamReport;
 
 use super::*;
@@ -54,27 +60,27 @@ async fn findings_are_rows_and_return_with_the_summary() {
     assert_eq!((list[0].severity.as_str(), list[0].rule.as_str()), ("high", "sql-injection"));
 }
 
+pub(super) fn answer(key: &str, content: &str) -> AnswerRecord {
+    AnswerRecord {
+        key: key.to_owned(),
+        question: Question::Post { url: "http://judge".to_owned(), body: json!({"ask": key}) },
+        answer: KeptAnswer::Value(json!({"content": content, "model": "judge"})),
+        took: Duration::from_millis(12),
+        cost: Cost { price: Some(0.25), ..Cost::default() },
+    }
+}
+
 #[tokio::test]
 async fn answers_are_stored_once_per_question() {
     let (store, _directory) = store().await;
     let writer = begin(&store, &info("eval-a", DAY));
-    let answer = |key: &str, content: &str| AnswerRecord {
-        key: key.into(),
-        model: Some("judge".into()),
-        cost: Some(0.25),
-        duration_ms: 12.5,
-        content: json!({"answer": content}),
-    };
-    let call = AnswerRecord { model: None, cost: None, ..answer("b", "called") };
-    for one in [&answer("a", "first"), &call, &answer("a", "second")] {
-        writer.put_answer(one).await;
+    for one in [answer("a", "first"), answer("b", "other"), answer("a", "second")] {
+        writer.answer(&one).await;
     }
     writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     let run = store.find("eval-a").await.unwrap();
-    let all = [answer("a", "second"), call];
+    let all = [answer("a", "second"), answer("b", "other")];
     assert_eq!(store.answers(&run).await.unwrap(), all);
-    assert_eq!(store.answer(&run, "b").await.unwrap().as_ref(), Some(&all[1]));
-    assert_eq!(store.answer(&run, "c").await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -106,25 +112,62 @@ async fn traces_and_scores_come_back() {
 }
 
 #[tokio::test]
-async fn a_late_listener_reads_the_events_so_far_and_then_the_next() {
+async fn events_come_back_in_order_and_refer_to_the_cases() {
     let (store, _directory) = store().await;
     let writer = begin(&store, &info("eval-a", DAY));
-    for sequence in 0..1_500_u64 {
-        writer.append_event(sequence, &json!({"n": sequence})).await;
+    let log = writer.event_log();
+    let redactor = Redactor::default();
+    let (mut sent, mut sequence) = (Vec::new(), 0);
+    let mut emit = |event: Event| {
+        sequence += 1;
+        let event = RunEvent { run: "eval-a".into(), sequence, event };
+        log.push(&event, &redactor).unwrap();
+        sent.push(event);
+    };
+    emit(Event::Phase(Phase::Probe));
+    for ordinal in 0..300 {
+        let result = case(ordinal, CaseStatus::Passed);
+        if ordinal == 7 {
+            writer.unfinished_case(&result);
+        } else {
+            writer.case(&result).await;
+        }
+        emit(Event::Case(Arc::new(result)));
+        if ordinal == 150 {
+            emit(Event::Warning("in between".to_owned()));
+            tokio::task::yield_now().await;
+        }
     }
+    emit(Event::Finished(Arc::new(summary())));
     writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     let run = store.find("eval-a").await.unwrap();
-    let mut read = Vec::new();
+    let mut read: Vec<RunEvent> = Vec::new();
     loop {
-        let after = read.last().map(|event: &EventRecord| event.sequence);
+        let after = read.last().map_or(0, |event| event.sequence);
         let more = store.events(&run, after).await.unwrap();
         if more.is_empty() {
             break;
         }
         read.extend(more);
     }
-    assert_eq!(read.len(), 1_500);
-    assert!(read.iter().enumerate().all(|(at, event)| event.sequence == at as u64));
-    assert_eq!(read[7].content, json!({"n": 7}));
-    assert_eq!(store.events(&run, Some(1_498)).await.unwrap().len(), 1);
+    read.extend(store.last_event(&run, read.len() as u64 + 1).await.unwrap());
+    assert_eq!(read.len(), sent.len());
+    for (read, sent) in read.iter().zip(&sent) {
+        assert_eq!(read.sequence, sent.sequence);
+        assert_eq!(
+            serde_json::to_value(read).unwrap(),
+            serde_json::to_value(sent).unwrap(),
+            "an event that was stored differs"
+        );
+    }
+    assert_eq!(store.events(&run, 299).await.unwrap()[0].sequence, 300, "in the middle of a row");
+}
+
+#[tokio::test]
+async fn a_discarded_run_leaves_nothing() {
+    let (store, _directory) = store().await;
+    let writer = begin(&store, &info("eval-a", DAY));
+    writer.case(&case(0, CaseStatus::Passed)).await;
+    writer.discard().await;
+    assert_eq!(store.count().await.unwrap(), 0);
 }

@@ -1,5 +1,6 @@
 //! Whatever is given to the store, no column of any table contains a secret.
 
+use quintain_evidence::event::{Event, RunEvent};
 use quintain_evidence::evidence::Observation;
 use quintain_evidence::finding::Place;
 use quintain_evidence::redteam_report::RedteamReport;
@@ -42,17 +43,16 @@ async fn no_column_of_any_table_contains_a_secret() {
     let key = TrialKey { attack: CANARY.into(), place: CANARY.into(), nth: 0 };
     let place = Place::Tool { server: CANARY.into(), tool: CANARY.into() };
     writer.trial(&TrialRecord { key, place, attempts: 1, hit: true, findings: Vec::new() }).await;
-    let (key, model) = (CANARY.to_owned(), Some(CANARY.to_owned()));
     let content = json!({CANARY: CANARY});
-    let answer =
-        AnswerRecord { key, model, cost: None, duration_ms: 1.0, content: content.clone() };
-    writer.put_answer(&answer).await;
+    writer.answer(&records::answer(CANARY, CANARY)).await;
     let name = CANARY.to_owned();
     writer.put_trace(&TraceRecord { ordinal: 0, name, content: content.clone() }).await;
     let (metric, score, passed) = (CANARY.to_owned(), None, None);
     let score = ScoreRecord { ordinal: 0, metric, score, passed, content: content.clone() };
     writer.put_score(&score).await;
-    writer.append_event(0, &content).await;
+    let event = Event::Warning(CANARY.to_owned());
+    let event = RunEvent { run: "eval-a".into(), sequence: 1, event };
+    writer.event_log().push(&event, &redactor).unwrap();
     let mut summary = summary();
     let mut report = RedteamReport::default();
     report.findings.push(records::finding("0123", CANARY));

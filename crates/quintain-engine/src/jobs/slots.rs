@@ -1,0 +1,54 @@
+//! How many jobs run concurrently. A job beyond the limit is queued: its run is stored, nothing of it is started.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::prepare::Jobs;
+use crate::eval::{Stop, stopped};
+use crate::store::Writer;
+
+/// The slots that jobs share; without a limit there are always more.
+#[derive(Clone, Default)]
+pub(super) struct Slots(Option<Arc<Semaphore>>);
+
+impl Jobs {
+    /// The same with at most `limit` jobs that run concurrently.
+    #[must_use]
+    pub fn with_limit(self, limit: usize) -> Self {
+        Self { slots: Slots(Some(Arc::new(Semaphore::new(limit.max(1))))), ..self }
+    }
+}
+
+impl Slots {
+    /// A slot for one job.
+    pub(super) fn reserve(&self) -> Slot {
+        let permit = self.0.clone().and_then(|slots| slots.try_acquire_owned().ok());
+        Slot { slots: self.0.clone(), permit }
+    }
+}
+
+/// The slot of a job; freed when it is dropped.
+pub(super) struct Slot {
+    slots: Option<Arc<Semaphore>>,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Slot {
+    /// Whether the job has to wait.
+    pub(super) fn is_queued(&self) -> bool {
+        self.slots.is_some() && self.permit.is_none()
+    }
+
+    /// Waits until the job may run. A job that is cancelled meanwhile needs no slot.
+    pub(super) async fn wait_for_turn(&mut self, stop: &mut Stop, writer: Option<&Writer>) {
+        let Some(slots) = self.slots.clone().filter(|_| self.permit.is_none()) else { return };
+        tokio::select! {
+            permit = slots.acquire_owned() => self.permit = permit.ok(),
+            () = stopped(stop) => {}
+        }
+        if let Some(writer) = writer {
+            writer.begin().await;
+        }
+    }
+}
