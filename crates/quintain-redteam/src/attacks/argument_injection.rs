@@ -26,7 +26,7 @@ An attacker needs no shell: one flag of `git`, `tar`, `ssh` or `find` overwrites
 
 # What counts as proof
 - A marker file appears at the path that the flag names.
-- The tester's listener receives a connection.
+- Quintain's listener receives a connection.
 - A recorded program receives the flag as a separate argument, before any `--` and not as the value of another flag. If the program is not
   known for harmful flags, the finding is suspected.
 

@@ -25,9 +25,9 @@ static META: Meta = Meta {
     docs: "\
 # What it does
 Calls tools as an identity with fewer rights: tools that are listed for the first identity but not for this one, and tools whose
-description or name reserves them for administrators. The calls are the ones that work for the first identity. A tool
-that works only once on an object is also called with another object. Both identities request an object that does not exist. A single
-identity calls the tools whose description names administrators, unless it has an administrator role.
+description or name reserves them for administrators. The calls are the ones that work for the first identity. A tool that works only once
+on an object is also called with another object. Both identities request an object that does not exist. A single identity calls the tools
+whose description names administrators, unless it has an administrator role.
 
 # Why it matters
 Leaving a tool out of a list protects nothing if the tool answers anyone who knows its name.
@@ -110,7 +110,7 @@ impl Attack for Bfla {
                 attempts.push(reach::plain(vec![step], who, (set, why.form(), role), nonce));
             };
             call_as(who, "called", baseline.step.clone(), brief.nonce());
-            // The ID carries the mark of the attempt, so the evidence shows that the tester made it up.
+            // The id carries the mark of the attempt, so the evidence shows that Quintain made it up.
             let nobody = brief.nonce();
             let absent = with_object(field, baseline, &Value::from(nobody.as_str()));
             if let Some(absent) = absent.filter(|_| who > 0) {
@@ -208,7 +208,7 @@ fn with_object(field: &TargetView<'_>, baseline: &Baseline, id: &Value) -> Optio
     Some(Step::Call(call))
 }
 
-/// Other objects with IDs of the same format, as returned by other tools.
+/// Other objects with ids of the same format, as returned by other tools.
 fn others(field: &TargetView<'_>, baseline: &Baseline) -> Vec<Value> {
     let Some((_, named)) = object(field, baseline) else { return Vec::new() };
     let shape = |value: &Value| -> Option<String> {

@@ -25,18 +25,18 @@ static META: Meta = Meta {
     summary: "An identity can read or change objects that belong to another identity",
     docs: "\
 # What it does
-Collects IDs that only one identity has seen and requests them as another identity: in arguments, in a list after one of its own IDs, and
+Collects ids that only one identity has seen and requests them as another identity: in arguments, in a list after one of its own ids, and
 in variables of resource templates. Where the owner can store a random word in an object, the other identity looks for that word. After a
 call of a tool that changes data, the owner checks what it sees. Two identities call in turn the tools and resources that return the
-caller's own data. With a single identity, the attack requests IDs adjacent to known ones.
+caller's own data. With a single identity, the attack requests ids adjacent to known ones.
 
 # Why it matters
-Anyone who can guess or learn an ID can read and change the data of other users.
+Anyone who can guess or learn an id can read and change the data of other users.
 
 # What counts as proof
 The other identity gets data that only the owner had seen, that the owner stored, or that names the owner; or the owner sees a change that
-the other identity made. An ID that the other identity finds in its own list is not secret. The same data for an ID that does not exist,
-or a text that repeats the ID, proves nothing. Findings for adjacent IDs are suspected at most.
+the other identity made. An id that the other identity finds in its own list is not secret. The same data for an id that does not exist,
+or a text that repeats the id, proves nothing. Findings for adjacent ids are suspected at most.
 
 # Example
 ```yaml
@@ -59,7 +59,7 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["API1", "MCP07", "MCP02", "ASI03", "LLM02"],
 };
 
-/// The maximum number of places, and of IDs to try at each.
+/// The maximum number of places, and of ids to try at each.
 const MAX_AIMS: usize = 40;
 const MAX_IDS: usize = 2;
 /// The maximum number of other tools that the owner calls before asking for its own data.
@@ -95,7 +95,7 @@ impl Attack for Bola {
 
     fn falls_back(&self, field: &TargetView<'_>) -> Option<&'static str> {
         (field.powers.identities.len() < 2).then_some(
-            "needs two identities (`redteam.identities`); with one, only IDs adjacent to known ones are \
+            "needs two identities (`redteam.identities`); with one, only ids adjacent to known ones are \
              tried, and findings are suspected at most",
         )
     }
@@ -138,11 +138,11 @@ impl Attack for Bola {
     }
 }
 
-/// Whether a place takes IDs of objects that may have an owner.
+/// Whether a place takes ids of objects that may have an owner.
 fn is_of_objects(field: &TargetView<'_>, aim: &Aim) -> bool {
     let known = aim.is(Kind::Id)
         || aim.is(Kind::Name)
-        // Only texts: that a number occurs elsewhere does not make it an ID.
+        // Only texts: that a number occurs elsewhere does not make it an id.
         || value_at(aim).filter(Value::is_string).is_some_and(|value| {
             field.knowledge.values.iter().any(|learned| learned.value == value)
         });
@@ -224,14 +224,14 @@ fn ask_in_turn(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Atte
     attempts
 }
 
-/// IDs of the owner that fit a place, the most likely first.
+/// Ids of the owner that fit a place, the most likely first.
 fn secret_ids<'k>(
     field: &'k TargetView<'_>,
     aim: &Aim,
     owner: usize,
     other: usize,
 ) -> Vec<&'k Learned> {
-    // A value that a call returned without naming its ID certainly belongs to the caller.
+    // A value that a call returned without naming its id certainly belongs to the caller.
     let broadly = only_told(field, owner, other, true);
     let told = broadly.into_iter().chain(only_told(field, owner, other, false));
     let current = value_at(aim);
@@ -270,7 +270,7 @@ fn secret_ids<'k>(
             () => None,
         }
     };
-    // An ID with the format of the one that works here is the most likely.
+    // An id with the format of the one that works here is the most likely.
     let shape = current.as_ref().map(shape);
     let unlike =
         |learned: &Learned| shape.as_ref().is_some_and(|one| *one != self::shape(&learned.value));
@@ -282,17 +282,17 @@ fn secret_ids<'k>(
     ids.into_iter().map(|(_, learned)| learned).collect()
 }
 
-/// The format of an ID: every digit becomes `0`.
+/// The format of an id: every digit becomes `0`.
 fn shape(id: &Value) -> String {
     text_of(id).chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect()
 }
 
-/// Excludes short words such as currencies, which are not IDs.
+/// Excludes short words such as currencies, which are not ids.
 fn is_telling(id: &Value) -> bool {
     id.as_str().is_none_or(|text| text.len() >= 4 || text.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// An ID of the same format that does not exist.
+/// An id of the same format that does not exist.
 fn nobodys(id: &Value, number: u64) -> Value {
     match id {
         Value::String(text) => {
@@ -304,7 +304,7 @@ fn nobodys(id: &Value, number: u64) -> Value {
             };
             let changed: String =
                 text.chars().map(|c| if c.is_ascii_digit() { next() } else { c }).collect();
-            // With few digits, a changed ID may exist.
+            // With few digits, a changed id may exist.
             let few = text.chars().filter(char::is_ascii_digit).count() < 3;
             Value::from(if few || changed == *text { format!("{text}{number}") } else { changed })
         }
@@ -325,7 +325,7 @@ fn ask_as(
     let tool = aim.place.tool().and_then(|tool| field.tool(server, tool));
     let changes = tool.is_some_and(tool_access::is_writer);
     let word = brief.nonce();
-    let form = if changes { "changed by ID" } else { "read by ID" };
+    let form = if changes { "changed by id" } else { "read by id" };
     let mut attempts = Vec::new();
     let mut add = |steps: Vec<Step>, who: usize, role: &str, value: Option<&Value>, form: &str| {
         if !steps.is_empty() {
@@ -367,7 +367,7 @@ fn ask_as(
             other,
             "other",
             Some(&id.value),
-            &format!("{form}, after an ID of the caller"),
+            &format!("{form}, after an id of the caller"),
         );
     }
     if changes {
@@ -376,7 +376,7 @@ fn ask_as(
     attempts
 }
 
-/// Calls of other tools that take the same kind of ID.
+/// Calls of other tools that take the same kind of id.
 fn by_id(
     field: &TargetView<'_>,
     aim: &Aim,
@@ -413,7 +413,7 @@ fn is_worded(step: &Step, word: &Nonce) -> bool {
     serde_json::to_string(step).is_ok_and(|text| text.contains(word.as_str()))
 }
 
-/// A call with a list that contains an ID of the caller, followed by the ID of the owner.
+/// A call with a list that contains an id of the caller, followed by the id of the owner.
 fn behind_own(field: &TargetView<'_>, aim: &Aim, other: usize, id: &Learned) -> Option<Step> {
     let Place::Argument { pointer, .. } = &aim.place else { return None };
     let list = pointer.strip_suffix("/0")?;
@@ -425,7 +425,7 @@ fn behind_own(field: &TargetView<'_>, aim: &Aim, other: usize, id: &Learned) -> 
     Some(Step::Call(call))
 }
 
-/// Tries IDs adjacent to known ones that no response contained.
+/// Tries ids adjacent to known ones that no response contained.
 fn ask_neighbours(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let known: BTreeSet<String> =
         field.knowledge.values.iter().map(|learned| text_of(&learned.value)).collect();
@@ -442,7 +442,7 @@ fn ask_neighbours(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<A
         let nobody = nobodys(&current, brief.number());
         for (role, value) in [("owner", &current), ("nobody", &nobody), ("neighbour", &id)] {
             let Some(step) = reach::step(aim, value.clone()) else { continue };
-            let form = (set, "adjacent to a known ID", role);
+            let form = (set, "adjacent to a known id", role);
             let attempt = reach::plain(vec![step], 0, form, brief.nonce());
             attempts.push(Attempt { payload: Some(value.clone()), ..attempt });
         }

@@ -17,7 +17,7 @@ static META: Meta = Meta {
     docs: "\
 # What it does
 Sends expressions in Python, JavaScript, Ruby and PHP instead of a value: bare, after closing a string, as another statement, and as a
-YAML tag that creates objects. The expressions join the halves of a random word or create a marker file in a folder of the tester.
+YAML tag that creates objects. The expressions join the halves of a random word or create a marker file in a temporary folder.
 
 # Why it matters
 Whoever writes the argument runs code with all rights of the server.

@@ -20,8 +20,8 @@ static META: Meta = Meta {
 # What it does
 Hides short commands in every text argument, and in numbers that the server may accept as text: after `;`, `|`, `&` or a line break, in
 backticks and `$()`, bare and after a closing quote, after the innocent value and instead of it, with and without spaces. Commands also go
-into the names of existing files. The commands add two random numbers, create a marker file in a folder of the tester, or connect to the
-tester's listener. If neither files nor connections can be watched, the commands wait.
+into the names of existing files. The commands add two random numbers, create a marker file in a temporary folder, or connect to
+Quintain's listener. If neither files nor connections can be watched, the commands wait.
 
 # Why it matters
 Whoever writes the argument, or makes a model write it, runs programs as the user of the server.
@@ -167,7 +167,7 @@ impl Attack for CommandInjection {
         for (at, shape) in SHAPES.iter().take(count).enumerate() {
             attempts.computed(shape, at == WITHOUT_SPACES);
         }
-        // A target that shares the tester's files runs on the same operating system.
+        // A target that shares Quintain's files runs on the same operating system.
         if brief.ground.is_none() || cfg!(windows) {
             WINDOWS.iter().for_each(|shape| attempts.on_windows(shape));
         }

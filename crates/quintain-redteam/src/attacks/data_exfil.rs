@@ -21,8 +21,8 @@ static META: Meta = Meta {
     summary: "A tool sends content to an address that the caller chooses",
     docs: "\
 # What it does
-Passes the address of the tester's listener to tools that take an address together with other arguments, and marks those arguments: a
-text, the path of a planted file, or the stored object that the innocent call names.
+Passes the address of Quintain's listener to tools that take an address together with other arguments, and marks those arguments: a text,
+the path of a planted file, or the stored object that the innocent call names.
 
 # Why it matters
 Combined with private data and untrusted text, such a tool leaks data: whoever can make a model call it receives the data.

@@ -31,7 +31,7 @@ levels such as `debug`, and reads resources such as `debug://state` and `config:
 The environment of a server contains its passwords and keys.
 
 # What counts as proof
-The response contains a random value that the tester put into the environment of the server, or a list of environment variables with their
+The response contains a random value that Quintain put into the environment of the server, or a list of environment variables with their
 values. The word *debug*, or the name of a variable without its value, proves nothing. If the tool states that it returns the environment,
 the severity is medium and the finding has a note.
 

@@ -26,7 +26,7 @@ static META: Meta = Meta {
     summary: "An error message exposes a stack trace, a path, an SQL statement or a secret",
     docs: "\
 # What it does
-Provokes errors with values of the wrong type, missing arguments, unknown names and IDs, and characters that need quoting, and searches
+Provokes errors with values of the wrong type, missing arguments, unknown names and ids, and characters that need quoting, and searches
 the error messages.
 
 # Why it matters
@@ -34,7 +34,7 @@ Stack traces, paths and SQL statements show an attacker how a server is built an
 
 # What counts as proof
 The error contains a stack trace (Python, Node, Java, .NET, Go, Rust, Ruby, PHP), an absolute path, the text of an SQL statement or a
-secret. Text that the tester sent, text that normal results contain as well, and folders that the server names on purpose do not count.
+secret. Text that Quintain sent, text that normal results contain as well, and folders that the server names on purpose do not count.
 Paths of a server that its client starts have the severity info.
 
 # Example

@@ -9,7 +9,7 @@ use super::tool_access;
 use crate::attack::{Action, Aim, Attempt, Brief, HttpRequest, Kind, TargetView, Tried};
 use crate::knowledge::Baseline;
 
-/// The header with the session ID.
+/// The header with the session id.
 pub(super) const SESSION: &str = "Mcp-Session-Id";
 
 fn post(method: &str, params: &Value) -> HttpRequest {

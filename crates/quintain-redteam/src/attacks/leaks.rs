@@ -82,7 +82,7 @@ impl Known {
             identity.default_args.values().for_each(|value| add(&value.to_string()));
         }
         for baseline in &field.knowledge.baselines {
-            // The tester chose these values.
+            // Quintain chose these values.
             tool_access::arguments(baseline).values().for_each(|value| add(&value.to_string()));
             let own = tool_access::tool_of(field, baseline).is_some_and(is_about_caller);
             if own {

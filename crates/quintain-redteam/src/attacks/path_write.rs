@@ -25,9 +25,9 @@ static META: Meta = Meta {
     summary: "A path writes files outside the allowed folder",
     docs: "\
 # What it does
-Calls tools that write with paths to a folder of the tester that is outside every folder the target declares: a relative path, an absolute
-path, a sibling folder with the name of the root as prefix, symbolic links inside the root, and other spellings. The attack only writes or
-overwrites files of the tester.
+Calls tools that write with paths to a temporary folder outside every folder the target declares: a relative path, an absolute path, a
+sibling folder with the name of the root as prefix, symbolic links inside the root, and other spellings. The attack only writes to files
+and folders that Quintain created.
 
 # Why it matters
 An attacker who can write anywhere can write a startup script, a key file or a configuration, and so run programs.

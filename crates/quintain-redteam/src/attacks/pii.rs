@@ -25,9 +25,9 @@ returns about the caller (`whoami` and similar tools), does not count.
 Data that a server passes to a model may end up anywhere the model can write to.
 
 # What counts as proof
-A number with correct check digits, confirmed by a word next to it or by its grouping, is confirmed. Everything else is suspected.
-Published example numbers count if the field of the record has a matching name (`card`), with a lower severity, since test systems contain
-them. Reports show values masked.
+A number with correct check digits is confirmed if a word next to it or its grouping supports it. Everything else is suspected. Published
+example numbers count if the field of the record has a matching name (`card`), with a lower severity, since test systems contain them.
+Reports show values masked.
 
 # Example
 ```yaml

@@ -22,8 +22,8 @@ static META: Meta = Meta {
     summary: "The server trusts a role in the arguments, or ignores the caller's role",
     docs: "\
 # What it does
-Repeats calls that the server refused with a claim to a role with more rights: in arguments that the schema has for it, and in properties
-that are not in the schema (`role`, `isAdmin`, `user`). Identities with a read-only role call tools that change data.
+Repeats calls that the server refused, and claims a role with more rights: in arguments that the schema has for it, and in properties that
+are not in the schema (`role`, `isAdmin`, `user`). Identities with a read-only role call tools that change data.
 
 # Why it matters
 Whoever writes the arguments, for example a manipulated model, becomes an administrator by claiming it.

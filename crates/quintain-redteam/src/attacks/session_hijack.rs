@@ -14,18 +14,18 @@ pub(super) struct SessionHijack;
 static META: Meta = Meta {
     id: "session-hijack",
     aliases: &["session-fixation", "mcp:session-hijack"],
-    summary: "A session ID works for a client other than its owner, or can be guessed",
+    summary: "A session id works for a client other than its owner, or can be guessed",
     docs: "\
 # What it does
 Uses the session of one identity without credentials and with the credentials of another identity. Starts several sessions and compares
-their IDs.
+their ids.
 
 # Why it matters
-Session IDs are in logs and headers. A server that accepts one as proof of identity gives the session to whoever finds or guesses it.
+Session ids are in logs and headers. A server that accepts one as proof of identity gives the session to whoever finds or guesses it.
 
 # What counts as proof
-The server serves the request, and refuses a made-up session ID with the same credentials, so servers without sessions are not reported.
-Several sessions show IDs that are sequential or identical.
+The server serves the request, and refuses a made-up session id with the same credentials, so servers without sessions are not reported.
+Several sessions show ids that are sequential or identical.
 
 # Example
 ```yaml
@@ -48,9 +48,9 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP07", "MCP01", "ASI03", "API2"],
 };
 
-/// The number of sessions to compare the IDs of.
+/// The number of sessions to compare the ids of.
 const SESSIONS: usize = 5;
-/// The set of attempts that collects session IDs.
+/// The set of attempts that collects session ids.
 const IDS: usize = 2;
 
 impl Attack for SessionHijack {
@@ -106,7 +106,7 @@ impl Attack for SessionHijack {
         }
         for _ in 0..SESSIONS {
             let request = HttpRequest { identity: Some(0), ..http::initialize() };
-            attempts.push(http::attempt(brief, (IDS, "IDs of several sessions", "id"), request));
+            attempts.push(http::attempt(brief, (IDS, "ids of several sessions", "id"), request));
         }
         attempts
     }
@@ -127,7 +127,7 @@ fn stolen(tried: &[&Tried]) -> Option<Hit> {
         let answer = of_role(tried, role).and_then(Answer::of);
         answer.is_some_and(|answer| answer.served().is_none())
     };
-    // A server that accepts any ID, or none, has no sessions to steal.
+    // A server that accepts any id, or none, has no sessions to steal.
     if !refused("made-up") || (with_none && !refused("own")) {
         return None;
     }
@@ -135,11 +135,11 @@ fn stolen(tried: &[&Tried]) -> Option<Hit> {
     // The data is certainly the owner's if the thief gets other data in its own session.
     let own = of_role(tried, "own").and_then(served);
     let data = with_none || (got == owner && own.is_some_and(|own| own != got));
-    let title = format!("Session hijacking: a session ID works {}", thief.attempt.form);
+    let title = format!("Session hijacking: a session id works {}", thief.attempt.form);
     let what = if data {
-        "the server returned the data of the owner for the session ID, and refused a made-up session ID"
+        "the server returned the data of the owner for the session id, and refused a made-up session id"
     } else {
-        "the server accepted the session ID of another user, and refused a made-up session ID"
+        "the server accepted the session id of another user, and refused a made-up session id"
     };
     let severity = if data { Severity::High } else { Severity::Medium };
     let fault = if with_none { "session-is-login" } else { "not-bound" };
@@ -165,12 +165,12 @@ fn guessed(tried: &[&Tried]) -> Option<Hit> {
         return None;
     };
     let shown = ids.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-    let title = format!("Predictable session IDs ({habit})");
-    let hit = Hit::confirmed(title, format!("consecutive sessions have the IDs {shown}"));
+    let title = format!("Predictable session ids ({habit})");
+    let hit = Hit::confirmed(title, format!("consecutive sessions have the ids {shown}"));
     Some(hit.by(last).fault("guessable"))
 }
 
-/// Whether IDs differ only in a number that grows a little each time.
+/// Whether ids differ only in a number that grows a little each time.
 fn counts(ids: &[&str]) -> bool {
     let first = ids[0].as_bytes();
     let common = |of: &dyn Fn(&[u8], usize) -> Option<u8>| {

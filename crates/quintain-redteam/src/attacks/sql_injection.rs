@@ -25,8 +25,8 @@ static META: Meta = Meta {
 # What it does
 Sends values that have a meaning for SQLite, PostgreSQL, MySQL and SQL Server only if they reach a statement unquoted: a quote and a
 doubled quote; true and false conditions inside quotes, as numbers and as a sort order; comments after names; `UNION` with one to eight
-columns; additional statements that create a marker file in a folder of the tester; and waits. Tools with names that suggest changing data
-get no payload that could change more of it. Arguments that take a query by contract are skipped.
+columns; additional statements that create a marker file in a temporary folder; and waits. Tools with names that suggest changing data get
+no payload that could change more of it. Arguments that take a query by contract are skipped.
 
 # Why it matters
 Whoever writes the argument reads and changes the whole database.

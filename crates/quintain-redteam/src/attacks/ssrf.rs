@@ -22,7 +22,7 @@ static META: Meta = Meta {
     summary: "An address from the caller makes the server connect to its own machine or network",
     docs: "\
 # What it does
-Listens on the loopback address of the tester's machine and passes that address to everything that may be an address: unchanged, in other
+Listens on the loopback address of this machine and passes that address to everything that may be an address: unchanged, in other
 notations (decimal, hexadecimal, octal, short, IPv6), after a name that is not the host, through a redirect, in markup, and in HTTP
 request headers from which servers build addresses: common ones, those that the server mentions, and those with the names of services that
 it connects to (`X-Shop-Url`).

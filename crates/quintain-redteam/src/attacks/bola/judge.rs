@@ -90,12 +90,12 @@ fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit>
         if whole || left {
             return Some(mark.clone());
         }
-        // A value that is only part of a line must be an ID.
+        // A value that is only part of a line must be an id.
         let is_id = |value: &&String| value.contains(|c: char| c.is_ascii_digit());
         elsewhere.iter().filter(is_id).find(|value| names(mark, value)).cloned()
     });
     // An indicator must work in a later run: the random word of this run will be missing then, and a line
-    // with the ID cut out matches nothing.
+    // with the id cut out matches nothing.
     let lasts = |mark: &String| !mark.contains(ID) && !left.is_some_and(|word| mark.contains(word));
     let sign = proof.iter().chain(&shared).find(|mark| lasts(mark)).map(Indicator::says);
     let (from, to) = (name_of(field, of), name_of(field, to));
@@ -188,7 +188,7 @@ fn judge_neighbour(trial: &Trial<'_>, tried: &[&Tried], neighbour: &Tried) -> Op
     let of_own = marks(outcome(owner)?, &own);
     let fresh = marks(got, &id).into_iter().find(|mark| !of_own.contains(mark))?;
     let title = format!(
-        "`{}` returns objects that were never listed (possible BOLA: adjacent to a known ID)",
+        "`{}` returns objects that were never listed (possible BOLA: adjacent to a known id)",
         trial.aim.place
     );
     let what = format!(

@@ -10,11 +10,11 @@ use crate::attack::Tried;
 /// Shorter pieces are not specific, longer ones are never the same twice.
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=400;
 const MAX_MARKS: usize = 2_000;
-/// Replaces the requested ID.
+/// Replaces the requested id.
 pub(super) const ID: &str = "·";
 
-/// The leaves and lines of a response, with the requested ID replaced, so that a text that only repeats the
-/// ID is the same for every ID.
+/// The leaves and lines of a response, with the requested id replaced, so that a text that only repeats the
+/// id is the same for every id.
 pub(super) fn marks(outcome: &Outcome, id: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     if let Some(result) = outcome.result() {
@@ -58,7 +58,7 @@ fn keep(text: &str, id: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// What responses say about an object: the records that contain its ID, the lines that name it, and the
+/// What responses say about an object: the records that contain its id, the lines that name it, and the
 /// whole response to a request for it.
 pub(super) fn about(tried: &Tried, id: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -79,7 +79,7 @@ pub(super) fn about(tried: &Tried, id: &str) -> Vec<String> {
     found
 }
 
-/// The smallest JSON objects that contain an ID.
+/// The smallest JSON objects that contain an id.
 fn records(value: &Value, id: &str, found: &mut Vec<String>) {
     let is_id = |value: &Value| match value {
         Value::String(text) => text == id,

@@ -1,4 +1,4 @@
-//! Which values each identity has seen, and whether it had to request them by ID.
+//! Which values each identity has seen, and whether it had to request them by id.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ pub(super) fn told_to(field: &TargetView<'_>, identity: usize, broadly: bool) ->
     values.map(|learned| text_of(&learned.value)).collect()
 }
 
-/// Whether a tool returns objects to every caller without an ID in the request. The response of an
+/// Whether a tool returns objects to every caller without an id in the request. The response of an
 /// administrator tool proves nothing about who may see the objects.
 fn is_broad(field: &TargetView<'_>, name: &str) -> bool {
     let mut tools = field.tools().filter(|(_, tool)| tool.name() == Some(name));
