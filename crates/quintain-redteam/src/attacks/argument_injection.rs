@@ -1,4 +1,4 @@
-//! Values that a program takes for its flags.
+//! Argument values that a program parses as flags.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::evidence::Observation;
@@ -14,19 +14,21 @@ pub(super) struct ArgumentInjection;
 static META: Meta = Meta {
     id: "argument-injection",
     aliases: &["option-injection", "flag-injection"],
-    summary: "A value becomes a flag of a program that the tool starts",
+    summary: "An argument value becomes a flag of a program that the tool starts",
     docs: "\
 # What it does
-Puts values with a leading dash where names, paths and references are meant, appends flags behind a space, and adds entries to lists and
-maps of flags. The flags are those of common programs that write a file, run a command or connect somewhere: `--output=`, `-o`,
-`--upload-pack=`, `--exec=`, `-oProxyCommand=`, `--log-file=` and others that the words of the tool suggest.
+Replaces names, paths and references with values that begin with a dash, appends flags after a space, and adds entries to lists and maps
+of flags. The flags belong to common programs and write a file, run a command or open a connection: `--output=`, `-o`, `--upload-pack=`,
+`--exec=`, `-oProxyCommand=`, `--log-file=`, and others that the words of the tool suggest.
 
 # Why it matters
-No shell is needed: one flag of `git`, `tar`, `ssh` or `find` overwrites files or runs programs.
+An attacker needs no shell: one flag of `git`, `tar`, `ssh` or `find` overwrites files or runs programs.
 
 # What counts as proof
-A marker that appeared at the path that the flag names; a connection to the tester's listener; a flag that reached a recorded program as
-an argument of its own, in front of any `--` and not as the value of another flag.
+- A marker file appears at the path that the flag names.
+- Quintain's listener receives a connection.
+- A recorded program receives the flag as a separate argument, before any `--` and not as the value of another flag. If the program is not
+  known for harmful flags, the finding is suspected.
 
 # Example
 ```yaml
@@ -55,20 +57,20 @@ const KINDS: [Kind; 9] = [
     Kind::Other,
 ];
 
-/// What stands behind a flag.
+/// What a flag makes a program do.
 #[derive(Clone, Copy)]
 enum Effect {
-    /// A file to write.
+    /// Writes a file.
     Writes,
-    /// A command for a shell.
+    /// Runs a shell command.
     Runs,
-    /// A program and its arguments, without a shell.
+    /// Starts a program with arguments, without a shell.
     Starts,
-    /// An address to connect to.
+    /// Connects to an address.
     Visits,
 }
 
-/// A flag, what it does, and the words of a tool that make it likely; none if it always is.
+/// A flag, its effect, and the words of a tool that make it likely. Without words it is always tried.
 type Flag = (&'static str, Effect, &'static [&'static str]);
 
 const FLAGS: [Flag; 17] = [
@@ -94,17 +96,17 @@ const FLAGS: [Flag; 17] = [
     ("--registry=", Effect::Visits, &["npm", "package", "packages", "dependency", "install"]),
     ("--index-url=", Effect::Visits, &["pip", "python", "package", "packages", "install"]),
 ];
-/// So many flags that only some words suggest.
+/// The maximum number of flags that are tried because of words of the tool.
 const MAX_SUGGESTED: usize = 4;
 
-/// Flags behind a space, for values that are split there.
+/// Flags after a space, for values that the server splits at spaces.
 const BEHIND: [(&str, Effect); 3] =
     [("--output=", Effect::Writes), ("-o ", Effect::Writes), ("-fprint ", Effect::Writes)];
 
-/// Names of entries of maps that become flags.
+/// Map keys that servers turn into flags.
 const KEYS: [&str; 3] = ["output", "--output", "o"];
 
-/// Programs whose flags do harm.
+/// Programs with harmful flags.
 const PROGRAMS: [&str; 35] = [
     "ansible-playbook",
     "aws",
@@ -142,7 +144,7 @@ const PROGRAMS: [&str; 35] = [
     "wget",
     "zip",
 ];
-/// Subcommands that only check what they are given.
+/// Subcommands that only check their arguments.
 const CHECKS: [&str; 4] = ["rev-parse", "check-ref-format", "show-ref", "cat-file"];
 
 impl Attack for ArgumentInjection {
@@ -164,7 +166,7 @@ impl Attack for ArgumentInjection {
         aims.retain(|aim| !is_prose(aim) || reach::in_free_map(aim));
         for aim in &mut aims {
             aim.by_design = tool_contract::of_commands(field, aim);
-            // The words of the tool suggest flags, and travel with the aim.
+            // `flags` gets only the aim, so the aim carries the description of the tool.
             let tool = field.tool_of(aim).and_then(|tool| tool.description());
             let own = aim.schema.get("description").and_then(|text| text.as_str());
             let told = format!("{} {}", tool.unwrap_or_default(), own.unwrap_or_default());
@@ -177,7 +179,7 @@ impl Attack for ArgumentInjection {
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let mut builder = AttemptBuilder { aim, brief, set: 0, made: Vec::new() };
-        // One of each way first: a target that is slow gets no more than the first few.
+        // One attempt of each kind first: a slow target gets only the first few.
         let (mut flags, mut behind) = (flags(aim), BEHIND.into_iter());
         flags.by_ref().take(1).for_each(|(flag, effect, _)| builder.instead(flag, effect));
         behind.by_ref().take(1).for_each(|(flag, effect)| builder.behind(flag, effect));
@@ -194,7 +196,7 @@ impl Attack for ArgumentInjection {
     }
 }
 
-/// The flags that make sense at an aim, the likeliest first.
+/// The flags that make sense at an aim, the most likely first.
 fn flags(aim: &Aim) -> impl Iterator<Item = Flag> {
     let description = aim.schema.get("description").and_then(|text| text.as_str());
     let mut told = words(description.unwrap_or_default());
@@ -213,19 +215,19 @@ struct AttemptBuilder<'a> {
 }
 
 impl AttemptBuilder<'_> {
-    /// What stands behind a flag so that its effect is seen; none if it cannot be seen.
+    /// The value that makes the effect of a flag observable; none if it cannot be observed.
     fn bait(&self, effect: Effect, nonce: &Nonce) -> Option<String> {
         let marker = || traces::marker(self.brief, nonce);
         match effect {
             Effect::Writes => marker(),
-            // The program appends arguments of its own.
+            // The program appends its own arguments to the command.
             Effect::Runs => marker().map(|path| format!("touch {path};false")),
             Effect::Starts => marker().map(|path| format!("touch {path}")),
             Effect::Visits => self.brief.listener.map(|listener| listener.url(nonce)),
         }
     }
 
-    /// A target on another machine gets flags too: its programs may be recorded.
+    /// A target on another machine gets flags as well: its programs may be recorded.
     fn flag(&self, flag: &str, effect: Effect, nonce: &Nonce) -> String {
         let bait = self.bait(effect, nonce);
         format!("{flag}{}", bait.unwrap_or_else(|| nonce.to_string()))
@@ -240,7 +242,7 @@ impl AttemptBuilder<'_> {
     fn instead(&mut self, flag: &str, effect: Effect) {
         let nonce = self.brief.nonce();
         let text = self.flag(flag, effect, &nonce);
-        let form = format!("leading dash: {flag}");
+        let form = format!("leading dash: `{flag}`");
         self.add(self.aim, &form, nonce, text.clone(), text);
     }
 
@@ -249,20 +251,20 @@ impl AttemptBuilder<'_> {
         let text = self.flag(flag, effect, &nonce);
         let payload = format!("{} {text}", reach::plausible(self.aim));
         let first = text.split(' ').next().unwrap_or_default().to_owned();
-        self.add(self.aim, &format!("behind a space: {}", flag.trim_end()), nonce, first, payload);
+        self.add(self.aim, &format!("after a space: `{}`", flag.trim_end()), nonce, first, payload);
     }
 
-    /// An item more in a list.
+    /// Adds an item to a list.
     fn in_list(&mut self) {
         let Some((list, index)) = reach::parent(self.aim) else { return };
         let Ok(index) = index.parse::<usize>() else { return };
         let next = reach::at(self.aim, format!("{list}/{}", index + 1));
         let nonce = self.brief.nonce();
         let text = self.flag("--output=", Effect::Writes, &nonce);
-        self.add(&next, "as a further item of the list", nonce, text.clone(), text);
+        self.add(&next, "additional list item", nonce, text.clone(), text);
     }
 
-    /// An entry more in a map that takes any.
+    /// Adds an entry to a map that accepts any key.
     fn in_map(&mut self) {
         let Some((map, _)) = reach::parent(self.aim).filter(|_| reach::in_free_map(self.aim))
         else {
@@ -272,14 +274,14 @@ impl AttemptBuilder<'_> {
             let other = reach::at(self.aim, format!("{map}/{key}"));
             let nonce = self.brief.nonce();
             let text = self.flag("", Effect::Writes, &nonce);
-            self.add(&other, &format!("as the entry {key} of a map"), nonce, String::new(), text);
+            self.add(&other, &format!("additional map entry `{key}`"), nonce, String::new(), text);
         }
     }
 }
 
 fn hit(trial: &Trial<'_>, tried: &Tried, confidence: Confidence, what: String) -> Hit {
     let form = &tried.attempt.form;
-    let title = format!("{} reaches a program as a flag ({form})", trial.aim.place);
+    let title = format!("Argument injection in `{}` ({form})", trial.aim.place);
     let hit = Hit::new(confidence, title, what).by(tried).fault("flag");
     match &trial.aim.by_design {
         Some(note) => hit.note(note).severity(Severity::Low),
@@ -298,12 +300,12 @@ fn proof(tried: &Tried) -> Option<(Confidence, String)> {
     })
 }
 
-/// Nobody takes a text that begins with a dash for an address.
+/// A text that begins with a dash is not an address, so only a program that parsed the flag connects.
 fn visited(tried: &Tried, request: &str) -> Option<(Confidence, String)> {
     let asked = request.split(' ').nth(1)?;
     let is_ours = asked.trim_start_matches('/').starts_with(tried.attempt.nonce.as_str());
     (is_ours && tried.attempt.role.contains("http://"))
-        .then(|| (Confidence::Confirmed, format!("the listener was asked: {request}")))
+        .then(|| (Confidence::Confirmed, format!("the listener received the request: {request}")))
 }
 
 fn recorded(tried: &Tried, program: &str, arguments: &[String]) -> Option<(Confidence, String)> {
@@ -311,7 +313,7 @@ fn recorded(tried: &Tried, program: &str, arguments: &[String]) -> Option<(Confi
     let at = arguments.iter().position(|argument| !flag.is_empty() && argument == flag)?;
     let before = &arguments[..at];
     let ended = before.iter().any(|argument| argument == "--" || argument == "--end-of-options");
-    // What follows a flag may be its value.
+    // The argument after a flag may be the value of that flag.
     let is_value = before.last().is_some_and(|last| last.starts_with('-') && !last.contains('='));
     if ended || is_value {
         return None;
@@ -320,7 +322,7 @@ fn recorded(tried: &Tried, program: &str, arguments: &[String]) -> Option<(Confi
     let checks = before.iter().any(|argument| CHECKS.contains(&argument.as_str()));
     let harmful = PROGRAMS.contains(&name) && !checks;
     let confidence = if harmful { Confidence::Confirmed } else { Confidence::Suspected };
-    Some((confidence, format!("{name} was started with {flag} as an argument of its own")))
+    Some((confidence, format!("`{name}` was started with `{flag}` as a separate argument")))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Servers that answer whoever comes without credentials.
+//! Servers that answer requests without credentials.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
@@ -16,18 +16,18 @@ pub(super) struct AuthMissing;
 static META: Meta = Meta {
     id: "auth-missing",
     aliases: &["missing-authentication", "unauthenticated-access"],
-    summary: "Requests without credentials are served",
+    summary: "The server accepts requests without credentials",
     docs: "\
 # What it does
-Begins a session without credentials, lists the tools and calls a harmless one. The same requests with the credentials of the target
-must have worked before.
+Starts a session without credentials, lists the tools and calls a harmless one. The same requests must have worked with the credentials of
+the target.
 
 # Why it matters
-Whoever reaches the address may use every tool in the name of the server.
+Anyone who can reach the server can use every tool with the rights of the server.
 
 # What counts as proof
-A 2xx with a result where 401 or 403 is due. If only the list of tools is served, and calls are refused, that is suspected and of little
-weight.
+A 2xx status with a result where the server must answer 401 or 403. If the server only lists its tools and refuses calls, the finding is
+suspected and of low severity.
 
 # Example
 ```yaml
@@ -103,19 +103,19 @@ impl Attack for AuthMissing {
         let mut hits = Vec::new();
         for (at, tried) in sets.iter().filter(|(_, tried)| served_to_all(tried)) {
             let Some(absent) = of_role(tried, "absent") else { continue };
-            let what = if *at == 0 { "the tools are listed" } else { "a tool can be called" };
-            let title = format!("{what} without credentials");
-            let told = format!("{}: the same as with credentials was served", absent.attempt.form);
+            let what = if *at == 0 { "tools/list" } else { "tools/call" };
+            let title = format!("Missing authentication: `{what}` works without credentials");
+            let told = "the server answered the same request with and without credentials";
             let hit = match at {
                 0 if refused_calls => Hit::suspected(title, told)
                     .severity(Severity::Low)
-                    .note("calls without credentials are refused"),
+                    .note("the server refuses tool calls without credentials"),
                 0 => Hit::confirmed(title, told).severity(Severity::Medium),
                 _ => Hit::confirmed(title, told),
             };
             hits.push(hit.by(absent).fault("absent"));
         }
-        // The worst first.
+        // The most severe finding comes first.
         hits.reverse();
         hits
     }

@@ -1,4 +1,4 @@
-//! Tools that one identity is not meant to use, used by it.
+//! Tools that an identity can call without being authorized to (broken function level authorization).
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
@@ -21,22 +21,23 @@ pub(super) struct Bfla;
 static META: Meta = Meta {
     id: "bfla",
     aliases: &["broken-function-level-authorization"],
-    summary: "An identity can call a tool that is not listed for it, or is for administrators",
+    summary: "An identity can call a tool that is not listed for it or is reserved for administrators",
     docs: "\
 # What it does
-Calls as a lesser identity what a greater one may: tools that are listed for the first identity and not for the other one, and tools
-that are for administrators by their description or name. The calls are those that work for the first identity. What can be done to
-an object only once is also tried on another object, and on one that does not exist, by both. A single identity calls the tools whose
-description names administrators, unless its role is theirs.
+Calls tools as an identity with fewer rights: tools that are listed for the first identity but not for this one, and tools whose
+description or name reserves them for administrators. The calls are the ones that work for the first identity. A tool that works only once
+on an object is also called with another object. Both identities request an object that does not exist. A single identity calls the tools
+whose description names administrators, unless it has an administrator role.
 
 # Why it matters
-A list that leaves a tool out protects nothing, if the tool answers whoever knows its name.
+Leaving a tool out of a list protects nothing if the tool answers anyone who knows its name.
 
 # What counts as proof
-The tool answers with success, while a tool that does not exist is refused. For tools that are not listed for the caller, and for those
-whose description names administrators, that is confirmed; a name that sounds so is suspected only. So is a lesser identity that is
-told that an object does not exist, in the words that the greater one is told it: it was not refused. What a single identity is let do
-is confirmed if its role is stated in the suite, and suspected if it is not.
+The call succeeds, and a call of a tool that does not exist is refused.
+- Confirmed if the tool is not listed for the caller, or if its description names administrators. Suspected if only its name suggests it.
+- Suspected if both identities get the same response for an object that does not exist: the server did not refuse the one with fewer
+  rights.
+- With a single identity, confirmed if the suite states its role, else suspected.
 
 # Example
 ```yaml
@@ -59,7 +60,7 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["API5", "MCP07", "MCP02", "ASI03"],
 };
 
-/// So many other objects are tried.
+/// The maximum number of other objects to try.
 const MAX_OTHERS: usize = 2;
 
 impl Attack for Bfla {
@@ -73,8 +74,8 @@ impl Attack for Bfla {
 
     fn falls_back(&self, field: &TargetView<'_>) -> Option<&'static str> {
         (field.powers.identities.len() < 2).then_some(
-            "needs two identities (`redteam.identities`); one can only call the tools that say that they \
-             are for administrators",
+            "needs two identities (`redteam.identities`); with one, only tools whose description restricts \
+             them to administrators are called",
         )
     }
 
@@ -88,7 +89,7 @@ impl Attack for Bfla {
                 aims.push(tool_access::aim(place, Some(baseline)));
             }
         }
-        // What is deleted cannot be changed any more.
+        // Tools that delete come last: a deleted object cannot be changed.
         aims.sort_by_key(|aim| is_destructive(aim.place.tool().unwrap_or_default()));
         aims
     }
@@ -109,7 +110,7 @@ impl Attack for Bfla {
                 attempts.push(reach::plain(vec![step], who, (set, why.form(), role), nonce));
             };
             call_as(who, "called", baseline.step.clone(), brief.nonce());
-            // The mark of the attempt shows that the object is of its making.
+            // The id carries the mark of the attempt, so the evidence shows that Quintain made it up.
             let nobody = brief.nonce();
             let absent = with_object(field, baseline, &Value::from(nobody.as_str()));
             if let Some(absent) = absent.filter(|_| who > 0) {
@@ -132,7 +133,7 @@ impl Attack for Bfla {
     }
 }
 
-/// Why a tool is not meant for somebody.
+/// Why an identity is not authorized to call a tool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Why {
     NotListed,
@@ -144,18 +145,19 @@ impl Why {
     fn form(self) -> &'static str {
         match self {
             Self::NotListed => "not listed for the caller",
-            Self::Said => "for administrators by its description",
-            Self::Named => "for administrators by its name",
+            Self::Said => "its description restricts it to administrators",
+            Self::Named => "its name suggests administrators only",
         }
     }
 }
 
-/// Who is not meant to use a tool, and why. An identity of which nothing is listed was not asked.
+/// The identities that are not authorized to call a tool, and why. An identity without a list of tools was
+/// never asked for one.
 fn lesser<'f>(
     field: &'f TargetView<'_>,
     tool: &'f Tool,
 ) -> impl Iterator<Item = (usize, Why)> + 'f {
-    // The first one is the greater one, if there is another.
+    // If there are several identities, the first one has more rights than the others.
     let is_single = field.powers.identities.len() == 1;
     let identities = field.powers.identities.iter().enumerate().skip(usize::from(!is_single));
     identities.filter_map(move |(at, identity)| {
@@ -178,12 +180,12 @@ fn lesser<'f>(
     })
 }
 
-/// What works once only.
+/// Whether a tool works only once on the same object.
 fn destroys(tool: &Tool) -> bool {
     claims_to_destroy(tool)
 }
 
-/// Where in a call its object is named.
+/// The argument of a call that names its object, and the value.
 fn object(field: &TargetView<'_>, baseline: &Baseline) -> Option<(String, Value)> {
     let Step::Call(call) = &baseline.step else { return None };
     let args = Value::Object(call.args.clone());
@@ -198,7 +200,7 @@ fn object(field: &TargetView<'_>, baseline: &Baseline) -> Option<(String, Value)
     })
 }
 
-/// The same call of another object.
+/// The same call with another object.
 fn with_object(field: &TargetView<'_>, baseline: &Baseline, id: &Value) -> Option<Step> {
     let (pointer, _) = object(field, baseline)?;
     let Step::Call(mut call) = baseline.step.clone() else { return None };
@@ -206,7 +208,7 @@ fn with_object(field: &TargetView<'_>, baseline: &Baseline, id: &Value) -> Optio
     Some(Step::Call(call))
 }
 
-/// Objects of the same kind, by the look of their ids, that other tools have told of.
+/// Other objects with ids of the same format, as returned by other tools.
 fn others(field: &TargetView<'_>, baseline: &Baseline) -> Vec<Value> {
     let Some((_, named)) = object(field, baseline) else { return Vec::new() };
     let shape = |value: &Value| -> Option<String> {
@@ -218,7 +220,7 @@ fn others(field: &TargetView<'_>, baseline: &Baseline) -> Vec<Value> {
     for learned in field.knowledge.values.iter().rev() {
         let tool = field.tool(&baseline.server, &learned.tool);
         let fits = learned.value != named && shape(&learned.value) == wanted;
-        // What such a tool tells of is gone.
+        // An object that such a tool returned no longer exists.
         if fits && !tool.is_some_and(destroys) && !found.contains(&learned.value) {
             found.push(learned.value.clone());
         }
@@ -241,9 +243,14 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let identities = &trial.field.powers.identities;
     let caller = identities.get(identity)?;
     let who = &caller.name;
-    let title = format!("{} can be called by {who} ({})", trial.aim.place, called.attempt.form);
-    let what = format!("the call of {who} succeeded, while a tool that does not exist was refused");
-    // Who is alone may be an administrator, unless the suite says what they are.
+    let title = format!(
+        "`{}` can be called by identity `{who}` (BFLA: {})",
+        trial.aim.place, called.attempt.form
+    );
+    let what = format!(
+        "the call as `{who}` succeeded, and a call of a tool that does not exist was refused"
+    );
+    // A single identity may be an administrator, unless the suite states its role.
     let is_known = identities.len() > 1 || caller.role.is_some();
     let sure = is_known && called.attempt.form != Why::Named.form();
     let hit = if sure {
@@ -253,7 +260,7 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     };
     let listed = called.attempt.form == Why::NotListed.form();
     let hit = hit.by(called);
-    // What is not listed for an identity cannot be called by a suite.
+    // A regression suite cannot call a tool that is not listed for the identity.
     Some(if listed {
         hit.fault("not-listed")
     } else {
@@ -261,8 +268,8 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     })
 }
 
-/// Whether somebody who should be refused is told what the greater one is told of an object that does
-/// not exist. A server may look for the object first, so that is no proof.
+/// Whether an identity that must be refused gets the same response as the authorized one for an object that
+/// does not exist. The server may look up the object before it checks the caller, so this proves nothing.
 fn let_in(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let (greater, lesser) = (of_role(tried, "absent to the greater")?, of_role(tried, "absent")?);
     let (theirs, ours) = (&greater.last()?.outcome, &lesser.last()?.outcome);
@@ -272,9 +279,8 @@ fn let_in(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
         return None;
     }
     let form = &lesser.attempt.form;
-    let title = format!("{} lets in whom it is not meant for ({form})", trial.aim.place);
-    let what =
-        "asked for an object that does not exist, both are told the same, and nobody is refused";
+    let title = format!("`{}` does not check who calls it (BFLA: {form})", trial.aim.place);
+    let what = "for an object that does not exist, both identities get the same response and neither is refused";
     let listed = *form == Why::NotListed.form();
     let hit = Hit::suspected(title, what).severity(Severity::Medium).by(lesser);
     Some(hit.fault(if listed { "not-listed" } else { "for-admins" }))

@@ -1,4 +1,4 @@
-//! Objects of one identity in the hands of another one.
+//! Objects of one identity that another identity can read or change (broken object level authorization).
 
 mod judge;
 mod marks;
@@ -22,21 +22,21 @@ pub(super) struct Bola;
 static META: Meta = Meta {
     id: "bola",
     aliases: &["idor", "broken-object-level-authorization"],
-    summary: "An object of one identity is given to another one, or changed by it",
+    summary: "An identity can read or change objects that belong to another identity",
     docs: "\
 # What it does
-Takes ids that only one identity was told, and asks for them as another identity: in arguments, behind an own id in a list, and in
-variables of resource templates. Where the owner can leave a random word with an object, the other one looks for it. Tools that change
-something are followed by a look at what the owner sees. Tools and resources that show what belongs to the caller are asked by two
-identities in turn. With a single identity it asks for neighbours of known ids.
+Collects ids that only one identity has seen and requests them as another identity: in arguments, in a list after one of its own ids, and
+in variables of resource templates. Where the owner can store a random word in an object, the other identity looks for that word. After a
+call of a tool that changes data, the owner checks what it sees. Two identities call in turn the tools and resources that return the
+caller's own data. With a single identity, the attack requests ids adjacent to known ones.
 
 # Why it matters
-Whoever can guess or learn an id reads and changes what belongs to others.
+Anyone who can guess or learn an id can read and change the data of other users.
 
 # What counts as proof
-The other identity gets data that only the owner was shown before, that the owner left, or that names the owner; or the owner sees what
-the other one changed. An id that the other one finds in a list of its own is no secret. The same data for an id that does not exist, or a text that
-repeats the id, proves nothing. Neighbours of known ids are never more than suspected.
+The other identity gets data that only the owner had seen, that the owner stored, or that names the owner; or the owner sees a change that
+the other identity made. An id that the other identity finds in its own list is not secret. The same data for an id that does not exist,
+or a text that repeats the id, proves nothing. Findings for adjacent ids are suspected at most.
 
 # Example
 ```yaml
@@ -59,14 +59,14 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["API1", "MCP07", "MCP02", "ASI03", "LLM02"],
 };
 
-/// So many places and so many ids at each.
+/// The maximum number of places, and of ids to try at each.
 const MAX_AIMS: usize = 40;
 const MAX_IDS: usize = 2;
-/// So many other tools are used before somebody asks for what is theirs.
+/// The maximum number of other tools that the owner calls before asking for its own data.
 const MAX_USED: usize = 6;
-/// So much of the server does an owner look at for changes.
+/// The maximum number of calls with which the owner looks for changes.
 const MAX_LOOKS: usize = 5;
-/// Words of arguments that name who gets something: to name others there is what they are for.
+/// Words of arguments that name a recipient. Naming another user there is their purpose.
 const RECIPIENTS: [&str; 12] = [
     "recipient",
     "recipients",
@@ -81,7 +81,7 @@ const RECIPIENTS: [&str; 12] = [
     "mention",
     "mentions",
 ];
-/// Owner and other, by position.
+/// Owner and other identity, by position.
 const PAIRS: [(usize, usize); 2] = [(0, 1), (1, 2)];
 
 impl Attack for Bola {
@@ -95,8 +95,8 @@ impl Attack for Bola {
 
     fn falls_back(&self, field: &TargetView<'_>) -> Option<&'static str> {
         (field.powers.identities.len() < 2).then_some(
-            "needs two identities (`redteam.identities`); one can only ask for neighbours of the ids it \
-             knows, which is suspected at most",
+            "needs two identities (`redteam.identities`); with one, only ids adjacent to known ones are \
+             tried, and findings are suspected at most",
         )
     }
 
@@ -138,11 +138,11 @@ impl Attack for Bola {
     }
 }
 
-/// Whether a place takes ids of objects that may belong to somebody.
+/// Whether a place takes ids of objects that may have an owner.
 fn is_of_objects(field: &TargetView<'_>, aim: &Aim) -> bool {
     let known = aim.is(Kind::Id)
         || aim.is(Kind::Name)
-        // A number that occurs somewhere is a number.
+        // Only texts: that a number occurs elsewhere does not make it an id.
         || value_at(aim).filter(Value::is_string).is_some_and(|value| {
             field.knowledge.values.iter().any(|learned| learned.value == value)
         });
@@ -156,7 +156,7 @@ fn is_of_objects(field: &TargetView<'_>, aim: &Aim) -> bool {
     known && open && !is_choice(&aim.schema) && !is_recipient(aim)
 }
 
-/// One of a few values that the schema lists: what it names belongs to nobody.
+/// Whether the schema lists the values: such values have no owner.
 fn is_choice(schema: &Value) -> bool {
     ["enum", "const"].into_iter().any(|key| schema.get(key).is_some())
 }
@@ -167,14 +167,14 @@ fn is_recipient(aim: &Aim) -> bool {
     told.chain(words(description)).any(|word| RECIPIENTS.contains(&word.as_str()))
 }
 
-/// What stands at a place in the call that works.
+/// The value at a place in the call that works.
 fn value_at(aim: &Aim) -> Option<Value> {
     let Place::Argument { pointer, .. } = &aim.place else { return None };
     let args = Value::Object(tool_access::arguments(aim.baseline.as_ref()?));
     args.pointer(pointer).cloned()
 }
 
-/// Tools and resources that show what belongs to whoever asks.
+/// Tools and resources that return the data of the caller.
 fn personal(field: &TargetView<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
     for (server, _) in field.surfaces {
@@ -205,7 +205,7 @@ fn personal(field: &TargetView<'_>) -> Vec<Aim> {
     aims
 }
 
-/// One uses the server and asks, then the other asks.
+/// The owner uses the server and asks, then the other identity asks.
 fn ask_in_turn(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let Some(step) = super::leaks::step(aim) else { return Vec::new() };
     let tool = aim.place.tool().unwrap_or_default();
@@ -217,25 +217,25 @@ fn ask_in_turn(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Atte
         for (who, role, steps) in
             [(owner, "owner", used.clone()), (other, "other", vec![step.clone()])]
         {
-            let form = (set, "asked after the owner", role);
+            let form = (set, "called after the owner", role);
             attempts.push(reach::plain(steps, who, form, brief.nonce()));
         }
     }
     attempts
 }
 
-/// Ids of the owner that fit a place, the likeliest first.
+/// Ids of the owner that fit a place, the most likely first.
 fn secret_ids<'k>(
     field: &'k TargetView<'_>,
     aim: &Aim,
     owner: usize,
     other: usize,
 ) -> Vec<&'k Learned> {
-    // What was shown without being asked for by its id belongs to whom it was shown, for certain.
+    // A value that a call returned without naming its id certainly belongs to the caller.
     let broadly = only_told(field, owner, other, true);
     let told = broadly.into_iter().chain(only_told(field, owner, other, false));
     let current = value_at(aim);
-    // Values that stood under the same key as the one that works here.
+    // Keys under which responses contained the value that works here.
     let keys: Vec<&str> = field
         .knowledge
         .values
@@ -244,7 +244,7 @@ fn secret_ids<'k>(
         .map(|learned| learned.name.as_str())
         .collect();
     let wanted = aim.place.argument().map(|name| words(&name)).unwrap_or_default();
-    // `notes://{name}`: what the template is about says as much as the name of its variable.
+    // `notes://{name}`: the scheme of a template says as much as the name of its variable.
     let about = match &aim.place {
         Place::Variable { template, .. } => {
             words(template.split('{').next().unwrap_or_default()).into_iter().next_back()
@@ -270,7 +270,7 @@ fn secret_ids<'k>(
             () => None,
         }
     };
-    // What looks like the id that works here is likelier than all others.
+    // An id with the format of the one that works here is the most likely.
     let shape = current.as_ref().map(shape);
     let unlike =
         |learned: &Learned| shape.as_ref().is_some_and(|one| *one != self::shape(&learned.value));
@@ -282,17 +282,17 @@ fn secret_ids<'k>(
     ids.into_iter().map(|(_, learned)| learned).collect()
 }
 
-/// What an id looks like, whatever its digits are.
+/// The format of an id: every digit becomes `0`.
 fn shape(id: &Value) -> String {
     text_of(id).chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect()
 }
 
-/// Currencies and the like are no ids.
+/// Excludes short words such as currencies, which are not ids.
 fn is_telling(id: &Value) -> bool {
     id.as_str().is_none_or(|text| text.len() >= 4 || text.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// An id of the same shape that belongs to nobody.
+/// An id of the same format that does not exist.
 fn nobodys(id: &Value, number: u64) -> Value {
     match id {
         Value::String(text) => {
@@ -304,7 +304,7 @@ fn nobodys(id: &Value, number: u64) -> Value {
             };
             let changed: String =
                 text.chars().map(|c| if c.is_ascii_digit() { next() } else { c }).collect();
-            // Few digits may hit somebody's by chance.
+            // With few digits, a changed id may exist.
             let few = text.chars().filter(char::is_ascii_digit).count() < 3;
             Value::from(if few || changed == *text { format!("{text}{number}") } else { changed })
         }
@@ -337,7 +337,7 @@ fn ask_as(
         let step = reach::step(aim, value.clone())?;
         Some(if changes { worded(field, step, server, &word) } else { step })
     };
-    // The other one may see the same list.
+    // The other identity may get the same list.
     add(lister.clone().into_iter().collect(), other, "list", None, form);
     let looks = || {
         let by_id = by_id(field, aim, &id.value, tool_access::is_reader);
@@ -347,7 +347,7 @@ fn ask_as(
         looks.take(MAX_LOOKS).collect::<Vec<_>>()
     };
     if changes {
-        // Twice: what changes by itself is no proof.
+        // Twice, since data that changes by itself proves nothing.
         add(looks(), owner, "before", None, form);
         add(looks(), owner, "before", None, form);
     } else {
@@ -360,9 +360,15 @@ fn ask_as(
     let nobody = nobodys(&id.value, brief.number());
     add(ask(&nobody).into_iter().collect(), other, "nobody", Some(&nobody), form);
     add(ask(&id.value).into_iter().collect(), other, "other", Some(&id.value), form);
-    // A check that looks at the first of a list lets the second pass.
+    // A server that checks only the first item of a list accepts the second.
     if let Some(step) = behind_own(field, aim, other, id) {
-        add(vec![step], other, "other", Some(&id.value), &format!("{form}, behind an own id"));
+        add(
+            vec![step],
+            other,
+            "other",
+            Some(&id.value),
+            &format!("{form}, after an id of the caller"),
+        );
     }
     if changes {
         add(looks(), owner, "after", None, form);
@@ -389,7 +395,7 @@ fn by_id(
     same.filter_map(|known| reach::step(known, id.clone())).collect()
 }
 
-/// A call with a word in the text that goes with it, if it takes one.
+/// A call with the random word in its text argument, if it has one.
 fn worded(field: &TargetView<'_>, step: Step, server: &str, word: &Nonce) -> Step {
     let Step::Call(mut call) = step else { return step };
     let text = field.knowledge.aims.iter().find(|known| {
@@ -407,7 +413,7 @@ fn is_worded(step: &Step, word: &Nonce) -> bool {
     serde_json::to_string(step).is_ok_and(|text| text.contains(word.as_str()))
 }
 
-/// A call whose list has an id of the caller before that of the owner.
+/// A call with a list that contains an id of the caller, followed by the id of the owner.
 fn behind_own(field: &TargetView<'_>, aim: &Aim, other: usize, id: &Learned) -> Option<Step> {
     let Place::Argument { pointer, .. } = &aim.place else { return None };
     let list = pointer.strip_suffix("/0")?;
@@ -419,7 +425,7 @@ fn behind_own(field: &TargetView<'_>, aim: &Aim, other: usize, id: &Learned) -> 
     Some(Step::Call(call))
 }
 
-/// Ids next to known ones, which no answer has shown.
+/// Tries ids adjacent to known ones that no response contained.
 fn ask_neighbours(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let known: BTreeSet<String> =
         field.knowledge.values.iter().map(|learned| text_of(&learned.value)).collect();
@@ -436,7 +442,7 @@ fn ask_neighbours(field: &TargetView<'_>, aim: &Aim, brief: &Brief<'_>) -> Vec<A
         let nobody = nobodys(&current, brief.number());
         for (role, value) in [("owner", &current), ("nobody", &nobody), ("neighbour", &id)] {
             let Some(step) = reach::step(aim, value.clone()) else { continue };
-            let form = (set, "neighbour of a known id", role);
+            let form = (set, "adjacent to a known id", role);
             let attempt = reach::plain(vec![step], 0, form, brief.nonce());
             attempts.push(Attempt { payload: Some(value.clone()), ..attempt });
         }
@@ -453,7 +459,7 @@ fn neighbours(id: &Value) -> Vec<Value> {
         Value::String(text) => {
             let head = text.trim_end_matches(|c: char| c.is_ascii_digit());
             let digits = &text[head.len()..];
-            // Long ones are random.
+            // Long numbers are random, not sequential.
             let Some(number) = digits.parse::<i64>().ok().filter(|_| digits.len() <= 9) else {
                 return Vec::new();
             };

@@ -1,4 +1,4 @@
-//! Text that an interpreter evaluates as code.
+//! Argument text that an interpreter evaluates as code.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::Severity;
@@ -13,20 +13,19 @@ pub(super) struct CodeInjection;
 static META: Meta = Meta {
     id: "code-injection",
     aliases: &["eval-injection", "code-execution"],
-    summary: "Text of an argument is evaluated as code",
+    summary: "The server evaluates argument text as code",
     docs: "\
 # What it does
-Puts expressions of Python, JavaScript, Ruby and PHP where a value is meant: bare, after closing a string, as a further statement, and as
-a tag of a YAML document that makes objects. The expressions put the halves of a random word together, or leave a marker in the canary
-ground.
+Sends expressions in Python, JavaScript, Ruby and PHP instead of a value: bare, after closing a string, as another statement, and as a
+YAML tag that creates objects. The expressions join the halves of a random word or create a marker file in a temporary folder.
 
 # Why it matters
-Whoever writes the argument runs code with all the rights of the server.
+Whoever writes the argument runs code with all rights of the server.
 
 # What counts as proof
-The whole word in the answer, of which the request has only the halves, or a marker that appeared. Arithmetic proves nothing here: a calculator computes by
-contract, but no calculator imports modules, looks into classes or builds functions. A tool that says that it runs code does so by
-design.
+The response contains the whole random word, of which the request contains only the halves, or the marker file appears. Arithmetic proves
+nothing here: a calculator computes by contract, but it does not import modules, inspect classes or build functions. If the tool states
+that it runs code, the finding is by design.
 
 # Example
 ```yaml
@@ -49,13 +48,13 @@ static WEAKNESS: Weakness = Weakness {
 const KINDS: [Kind; 6] =
     [Kind::Expression, Kind::Filter, Kind::Pattern, Kind::Command, Kind::Name, Kind::Text];
 
-/// An expression of a language, and how its result is told from an echo. Expressions are short, since
-/// many places take no long texts; those that leave a marker are longer, and by themselves.
+/// A language, and how the result of an expression differs from an echo. Expressions are short, since many
+/// places refuse long texts; those that create a marker file are longer and are sent separately.
 #[derive(Clone, Copy)]
 enum Tongue {
     Python,
     PythonMarker,
-    /// Python whose built-in functions were taken away: what is left are attributes.
+    /// Python without built-in functions: only attributes are left.
     BarePython,
     JavaScript,
     JavaScriptMarker,
@@ -63,32 +62,32 @@ enum Tongue {
     Php,
 }
 
-/// A form: what stands before the expression and behind it. The innocent value stays in front of
-/// what gets out of a text.
+/// A form: its name, the language, and the text before and after the expression. A form that closes a string
+/// keeps the innocent value in front.
 type Form = (&'static str, Tongue, &'static str, &'static str);
 
-/// Those before `RARE` are tried everywhere.
+/// The first `RARE` forms are tried everywhere.
 const FORMS: [Form; 15] = [
     ("Python expression", Tongue::Python, "", ""),
     ("JavaScript expression", Tongue::JavaScript, "", ""),
-    ("Python, after closing single quotes", Tongue::Python, "'+", "+'"),
-    ("JavaScript, after closing single quotes", Tongue::JavaScript, "'+", "+'"),
-    ("Python, after closing double quotes", Tongue::Python, "\"+", "+\""),
-    ("JavaScript, after closing double quotes", Tongue::JavaScript, "\"+", "+\""),
+    ("Python after a closing single quote", Tongue::Python, "'+", "+'"),
+    ("JavaScript after a closing single quote", Tongue::JavaScript, "'+", "+'"),
+    ("Python after a closing double quote", Tongue::Python, "\"+", "+\""),
+    ("JavaScript after a closing double quote", Tongue::JavaScript, "\"+", "+\""),
     ("Python expression, blind", Tongue::PythonMarker, "", ""),
     ("JavaScript expression, blind", Tongue::JavaScriptMarker, "", ""),
     ("Python without built-in functions", Tongue::BarePython, "", ""),
-    ("Python, as a further line, blind", Tongue::PythonMarker, "\n", "\n"),
-    ("Python, after closing single quotes, blind", Tongue::PythonMarker, "'+str(", ")+'"),
-    ("JavaScript, as a further statement", Tongue::JavaScript, ";", "//"),
-    ("JavaScript, after closing a call, blind", Tongue::JavaScriptMarker, "');", "//"),
+    ("Python on a new line, blind", Tongue::PythonMarker, "\n", "\n"),
+    ("Python after a closing single quote, blind", Tongue::PythonMarker, "'+str(", ")+'"),
+    ("JavaScript as another statement", Tongue::JavaScript, ";", "//"),
+    ("JavaScript after a closed call, blind", Tongue::JavaScriptMarker, "');", "//"),
     ("Ruby expression", Tongue::Ruby, "", ""),
     ("PHP expression", Tongue::Php, "", ""),
 ];
 const RARE: usize = 8;
 
 impl Tongue {
-    /// The expression; none if its effect cannot be seen.
+    /// The expression; none if its effect cannot be observed.
     fn expression(self, nonce: &Nonce, marker: Option<&str>) -> Option<String> {
         let function = |body: String| format!("[].constructor.constructor(\"{body}\")()");
         let (left, right) = nonce.as_str().split_at(6);
@@ -109,8 +108,8 @@ impl Tongue {
         })
     }
 
-    /// What the expression amounts to, as far as it can be told from an echo. The halves of a word
-    /// change places: no tool that strips, turns round or encodes texts does that.
+    /// The result of the expression, if it differs from an echo. The expression swaps the halves of a word; no
+    /// tool that strips, reverses or encodes text does that.
     fn value(self, nonce: &Nonce) -> String {
         let (left, right) = nonce.as_str().split_at(6);
         match self {
@@ -171,18 +170,18 @@ impl Attack for CodeInjection {
     }
 }
 
-/// Loaders of YAML that make any object a document asks for.
+/// For YAML loaders that create any object a document names.
 fn yaml(aim: &Aim, brief: &Brief<'_>, set: usize) -> Option<Attempt> {
     let nonce = brief.nonce();
     let role = nonce.to_string();
     let (left, right) = nonce.as_str().split_at(6);
     let payload = format!("!!python/object/apply:operator.mod ['%s{right}', {left}]");
-    let attempt = reach::attempt(aim, (set, "YAML that makes objects"), nonce, payload);
+    let attempt = reach::attempt(aim, (set, "YAML object tag"), nonce, payload);
     attempt.map(|attempt| Attempt { role, ..attempt })
 }
 
 fn hit(trial: &Trial<'_>, tried: &Tried, what: String) -> Hit {
-    let title = format!("{} is evaluated as code ({})", trial.aim.place, tried.attempt.form);
+    let title = format!("Code injection in `{}` ({})", trial.aim.place, tried.attempt.form);
     let hit = Hit::confirmed(title, what).by(tried).fault("code");
     let hit = hit.said(tried, &tried.attempt.role);
     match &trial.aim.by_design {
@@ -194,8 +193,9 @@ fn hit(trial: &Trial<'_>, tried: &Tried, what: String) -> Hit {
 fn proof(tried: &Tried) -> Option<String> {
     let value = &tried.attempt.role;
     traces::seen(tried).or_else(|| {
-        (!value.is_empty() && tried.said().contains(value.as_str()))
-            .then(|| format!("the answer holds {value}, which only the expression amounts to"))
+        (!value.is_empty() && tried.said().contains(value.as_str())).then(|| {
+            format!("the response contains {value}, which only evaluating the expression produces")
+        })
     })
 }
 

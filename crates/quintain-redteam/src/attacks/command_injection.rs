@@ -1,4 +1,4 @@
-//! Text that reaches a shell: commands hidden in arguments.
+//! Argument text that a shell runs.
 
 use std::time::Duration;
 
@@ -15,21 +15,24 @@ pub(super) struct CommandInjection;
 static META: Meta = Meta {
     id: "command-injection",
     aliases: &["shell-injection", "os-command-injection"],
-    summary: "Text of an argument is run by a shell",
+    summary: "The server passes argument text to a shell",
     docs: "\
 # What it does
-Hides small commands in every text that a tool takes, and in numbers that may be taken as text: behind `;`, `|`, `&`, a line break, in
-backticks and `$()`, bare and after closing a quotation, behind the innocent value and in its place, with and without spaces. The
-commands stand in names of files that exist, too. They add two random numbers, make a marker in the canary ground, or connect to the tester's own listener. Where neither files nor
-connections can be watched, they wait.
+Hides short commands in every text argument, and in numbers that the server may accept as text: after `;`, `|`, `&` or a line break, in
+backticks and `$()`, bare and after a closing quote, after the innocent value and instead of it, with and without spaces. Commands also go
+into the names of existing files. The commands add two random numbers, create a marker file in a temporary folder, or connect to
+Quintain's listener. If neither files nor connections can be watched, the commands wait.
 
 # Why it matters
 Whoever writes the argument, or makes a model write it, runs programs as the user of the server.
 
 # What counts as proof
-The sum of two random numbers that stands nowhere in the request; a marker that appeared; a connection with the nonce of the attempt;
-waits that are as long as the command asked for, each time. A text that merely repeats the payload proves nothing. A tool that says that
-it runs commands does so by design.
+- The response contains the sum of two random numbers, which is not in the request.
+- The marker file appears.
+- The listener receives a connection with the nonce of the attempt.
+- Every response takes as long as its command waits.
+
+A response that only repeats the payload proves nothing. If the tool states that it runs commands, the finding is by design.
 
 # Example
 ```yaml
@@ -61,16 +64,16 @@ const KINDS: [Kind; 9] = [
     Kind::Expression,
 ];
 
-/// How commands get out of the text around them. Each command is put between `before` and `behind`,
-/// and `end` closes what is left open. The digit at the end spoils the sum for a calculator that
-/// drops whatever is no arithmetic.
+/// How commands break out of the text around them. Each command goes between `before` and `behind`, and `end`
+/// closes what is still open. The digit in `end` changes the result of a calculator that drops everything
+/// except arithmetic.
 struct Shape {
     form: &'static str,
     open: &'static str,
     before: &'static str,
     behind: &'static str,
     end: &'static str,
-    /// The innocent value stays in front.
+    /// Whether the innocent value stays in front.
     keeps: bool,
 }
 
@@ -87,39 +90,39 @@ const fn alone(shape: Shape) -> Shape {
     Shape { keeps: false, ..shape }
 }
 
-/// The likeliest first: those before `RARE` are tried everywhere.
+/// The most likely first. The first `RARE` are tried everywhere.
 const SHAPES: [Shape; 12] = [
-    shape("after a semicolon", "", (";", ""), " #9"),
-    shape("in a command substitution", "", ("$(", ")"), "9"),
-    shape("after closing double quotes", "\"", (";", ""), " #9"),
-    shape("after closing single quotes", "'", (";", ""), " #9"),
-    shape("after a pipe", "", ("|", ""), " #9"),
-    shape("after a line break", "", ("\n", ""), " #9\n"),
-    shape("in backticks", "", ("`", "`"), "9"),
-    shape("in a command substitution between single quotes", "'", ("$(", ")"), "9'"),
-    shape("after &", "", ("&", ""), " #9"),
-    shape("in a command substitution without spaces", "", ("$(", ")"), "9"),
-    alone(shape("in the place of the value, after a semicolon", "", (";", ""), " #9")),
-    alone(shape("in the place of the value, in a command substitution", "", ("$(", ")"), "9")),
+    shape("shell metacharacter `;`", "", (";", ""), " #9"),
+    shape("command substitution `$()`", "", ("$(", ")"), "9"),
+    shape("closing double quote and `;`", "\"", (";", ""), " #9"),
+    shape("closing single quote and `;`", "'", (";", ""), " #9"),
+    shape("shell metacharacter `|`", "", ("|", ""), " #9"),
+    shape("line break", "", ("\n", ""), " #9\n"),
+    shape("command substitution in backticks", "", ("`", "`"), "9"),
+    shape("command substitution `$()` between single quotes", "'", ("$(", ")"), "9'"),
+    shape("shell metacharacter `&`", "", ("&", ""), " #9"),
+    shape("command substitution `$()` without spaces", "", ("$(", ")"), "9"),
+    alone(shape("shell metacharacter `;` instead of the value", "", (";", ""), " #9")),
+    alone(shape("command substitution `$()` instead of the value", "", ("$(", ")"), "9")),
 ];
 const RARE: usize = 8;
 const WITHOUT_SPACES: usize = 9;
 
-/// What `cmd.exe` understands.
+/// For `cmd.exe`.
 const WINDOWS: [Shape; 3] = [
-    shape("after & on Windows", "", ("& ", ""), " & rem 9"),
-    shape("after closing double quotes on Windows", "\"", ("& ", ""), " & rem 9"),
-    shape("after a pipe on Windows", "", ("| ", ""), " & rem 9"),
+    shape("shell metacharacter `&` on Windows", "", ("& ", ""), " & rem 9"),
+    shape("closing double quote and `&` on Windows", "\"", ("& ", ""), " & rem 9"),
+    shape("shell metacharacter `|` on Windows", "", ("| ", ""), " & rem 9"),
 ];
 
-/// What stands around a command in the name of something that exists.
+/// The text around a command in the name of an existing file or folder.
 const LODGED: [(&str, &str, &str); 3] = [
-    ("in the name of a folder that exists, in a command substitution", "$(", ")"),
-    ("in the name of a folder that exists, after closing single quotes", "';", ";'"),
-    ("in the name of a file that exists, in a command substitution", "$(", ").txt"),
+    ("command substitution `$()` in the name of an existing folder", "$(", ")"),
+    ("closing single quote in the name of an existing folder", "';", ";'"),
+    ("command substitution `$()` in the name of an existing file", "$(", ").txt"),
 ];
 
-/// Shapes that call the listener, or wait.
+/// Shapes for blind attempts, which call the listener or wait.
 const BLIND: [usize; 3] = [0, 1, 3];
 
 impl Shape {
@@ -164,7 +167,7 @@ impl Attack for CommandInjection {
         for (at, shape) in SHAPES.iter().take(count).enumerate() {
             attempts.computed(shape, at == WITHOUT_SPACES);
         }
-        // A target that shares the tester's files shares the tester's system.
+        // A target that shares Quintain's files runs on the same operating system.
         if brief.ground.is_none() || cfg!(windows) {
             WINDOWS.iter().for_each(|shape| attempts.on_windows(shape));
         }
@@ -199,7 +202,7 @@ impl Attack for CommandInjection {
     }
 }
 
-/// Attempts in the making, a set for each form.
+/// Builds the attempts, one set for each form.
 struct AttemptBuilder<'a> {
     aim: &'a Aim,
     brief: &'a Brief<'a>,
@@ -212,17 +215,17 @@ impl AttemptBuilder<'_> {
         self.made.last().map_or(0, |last| last.set + 1)
     }
 
-    /// Adds two numbers, and makes a marker where that can be seen.
+    /// Adds two numbers, and creates a marker file if files can be watched.
     fn computed(&mut self, shape: &Shape, without_spaces: bool) {
         let nonce = self.brief.nonce();
         let (a, b) = traces::summands(self.brief);
-        // `expr` and `touch` are everywhere, and need no character that has a meaning of its own. What
-        // is last in a pipe is seen.
+        // `expr` and `touch` exist everywhere and need no special characters. `expr` comes last, since only the
+        // last command of a pipe prints its output.
         let marker = traces::marker(self.brief, &nonce).map(|path| format!("touch {path}"));
         let mut commands: Vec<String> = marker.into_iter().collect();
         commands.push(format!("expr {a} + {b}"));
         if without_spaces {
-            // `$9` is empty, and ends the name before it. An address keeps these as they are.
+            // `$9` is empty and ends the name before it. URLs keep these characters unchanged.
             commands.iter_mut().for_each(|command| *command = command.replace(' ', "$IFS$9"));
         }
         let payload = shape.around(&self.innocent, &commands);
@@ -231,8 +234,8 @@ impl AttemptBuilder<'_> {
         self.made.extend(attempt.map(|attempt| Attempt { role: (a + b).to_string(), ..attempt }));
     }
 
-    /// In paths that exist: the engine makes those that hold a marker. Some servers look whether there
-    /// is something before they let a shell work on it.
+    /// Puts commands into paths that exist: the engine creates paths that contain a marker. Some servers check
+    /// that a path exists before they pass it to a shell.
     fn in_existing_path(&mut self) {
         let Some(ground) = self.brief.ground else { return };
         let folder = self.brief.roots.first().cloned();
@@ -257,12 +260,12 @@ impl AttemptBuilder<'_> {
         self.made.extend(attempt.map(|attempt| Attempt { role: (a + b).to_string(), ..attempt }));
     }
 
-    /// Connects to the listener, with a mark that whoever visits addresses in texts does not send.
+    /// Connects to the listener with a mark that a tool which only visits addresses in texts does not send.
     fn calling(&mut self, shape: &Shape) {
         let Some(listener) = self.brief.listener else { return };
         let (nonce, mark) = (self.brief.nonce(), self.brief.nonce());
         let url = listener.url(&nonce);
-        // One of them is installed nearly everywhere.
+        // Nearly every system has one of the two.
         let curl = format!("curl -s -m 3 -A {mark} {url}");
         let command = format!("{curl}||wget -q -T 3 -U {mark} -O - {url}");
         let payload = shape.around(&self.innocent, &[command]);
@@ -273,7 +276,7 @@ impl AttemptBuilder<'_> {
 
     fn waiting(&mut self, shape: &Shape) {
         let set = self.next_set();
-        let form = format!("{}, by time", shape.form);
+        let form = format!("{}, time-based", shape.form);
         for seconds in WAITS {
             let payload = shape.around(&self.innocent, &[format!("sleep {seconds}")]);
             let attempt = reach::attempt(self.aim, (set, &form), self.brief.nonce(), payload);
@@ -283,11 +286,11 @@ impl AttemptBuilder<'_> {
     }
 }
 
-/// How long the commands of one set wait, in seconds.
+/// The waits of one set, in seconds.
 const WAITS: [u64; 4] = [0, 2, 0, 4];
 
 fn hit(trial: &Trial<'_>, tried: &Tried, what: String) -> Hit {
-    let title = format!("{} is run by a shell ({})", trial.aim.place, tried.attempt.form);
+    let title = format!("Command injection in `{}` ({})", trial.aim.place, tried.attempt.form);
     let hit = Hit::confirmed(title, what).by(tried).fault("shell");
     let hit = if is_sum(tried) { hit.said(tried, &tried.attempt.role) } else { hit };
     match &trial.aim.by_design {
@@ -300,17 +303,21 @@ fn proof(tried: &Tried) -> Option<String> {
     traces::seen(tried).or_else(|| {
         let sum = &tried.attempt.role;
         (is_sum(tried) && tried.said().contains(sum.as_str()))
-            .then(|| format!("the answer holds {sum}, the sum of two random numbers"))
+            .then(|| {
+                format!(
+                    "the response contains {sum}, the sum of two random numbers that only a shell could have added"
+                )
+            })
     })
 }
 
-/// Whether the attempt is one that adds; those that wait have smaller numbers.
+/// Whether the attempt adds two numbers. The roles of attempts that wait are shorter numbers.
 fn is_sum(tried: &Tried) -> bool {
     let sum = &tried.attempt.role;
     sum.len() > 2 && sum.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Every answer took as long as its command was told to wait, and no longer than a second more.
+/// Every response took as long as its command waits, plus at most one second.
 fn waits(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
     let usual = trial.baseline()?.took;
     let slack = usual + Duration::from_secs(1);
@@ -324,7 +331,7 @@ fn waits(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
             return None;
         }
     }
-    Some(format!("the answers took as long as the commands waited: {WAITS:?} seconds"))
+    Some(format!("the responses took as long as the commands waited: {WAITS:?} seconds"))
 }
 
 #[cfg(test)]
@@ -430,7 +437,7 @@ mod tests {
                 .into_iter()
                 .map(|attempt| {
                     let mut evidence = answers("ok");
-                    let asked = if attempt.form.contains("by time") {
+                    let asked = if attempt.form.contains("time-based") {
                         attempt.role.parse().unwrap()
                     } else {
                         0

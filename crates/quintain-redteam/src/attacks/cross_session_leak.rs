@@ -1,4 +1,4 @@
-//! What one identity leaves behind and another one finds.
+//! Data that one identity stores and another identity can see.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::evidence::Exchange;
@@ -15,17 +15,17 @@ pub(super) struct CrossSessionLeak;
 static META: Meta = Meta {
     id: "cross-session-leak",
     aliases: &["session-leak"],
-    summary: "What one identity said turns up in the answers to another one",
+    summary: "Data from one identity appears in responses to another",
     docs: "\
 # What it does
-Plants a random word as one identity, in the texts that tools take, and lets another identity call the tools that read.
+Stores a random word as one identity, in the text arguments of tools, and calls the tools that read as another identity.
 
 # Why it matters
-State that is kept for all and meant for one gives away what others asked, and lets them put words into somebody else's context.
+State that is shared although it belongs to one user reveals what other users asked, and lets them put text into another user's context.
 
 # What counts as proof
-The random word in an answer to the other identity. If the tool that shows it speaks of the caller's own things (`my`, `last`,
-`history`), it is confirmed; otherwise the things may be shared by design, and it is suspected.
+A response to the other identity contains the random word. The finding is confirmed if the tool that returns it is about the caller's own
+data (`my`, `last`, `history`). Otherwise the data may be shared by design, and the finding is suspected.
 
 # Example
 ```yaml
@@ -65,7 +65,7 @@ impl Attack for CrossSessionLeak {
         &[Need::TwoIdentities]
     }
 
-    /// What is kept for all is overwritten by whatever else is sent.
+    /// Other requests would overwrite state that all sessions share.
     fn wants_quiet(&self) -> bool {
         true
     }
@@ -89,7 +89,7 @@ impl Attack for CrossSessionLeak {
         let Some(field) = brief.field else { return Vec::new() };
         let watchers = tool_access::watchers(field, aim.place.server(), "", WATCHERS);
         let nonce = brief.nonce();
-        let form = "planted by one, seen by another";
+        let form = "stored by one identity, returned to another";
         let Some(plant) = reach::attempt(aim, (0, form), nonce.clone(), nonce.as_str()) else {
             return Vec::new();
         };
@@ -105,7 +105,7 @@ impl Attack for CrossSessionLeak {
     }
 }
 
-/// Whether both named the same object: then both have to do with it.
+/// Whether both identities name the same object: then both are expected to see it.
 fn is_common(trial: &Trial<'_>, look: &Exchange) -> bool {
     let named = |value: &serde_json::Value| value.as_str().is_some_and(|text| text.len() >= 3);
     let Some(baseline) = &trial.aim.baseline else { return false };
@@ -131,15 +131,19 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let name = found.sent.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
     let server = trial.aim.place.server();
     let personal = trial.field.tool(server, name).is_some_and(tool_access::is_personal_tool);
-    let title = format!("{name} shows one identity what another one gave to {}", trial.aim.place);
-    let what =
-        format!("the word {nonce}, planted by one identity, was in the answer to another one");
+    let title = format!(
+        "`{name}` returns what another user sent to `{}` (cross-session leak)",
+        trial.aim.place
+    );
+    let what = format!(
+        "the response to one identity contains {nonce}, a random word that another identity stored"
+    );
     let hit = if personal {
         Hit::confirmed(title, what)
     } else {
         Hit::suspected(title, what)
             .severity(Severity::Low)
-            .note("by design if these things are shared by all")
+            .note("by design if all users share this data")
     };
     let place = Place::Tool { server: server.to_owned(), tool: name.to_owned() };
     Some(hit.by(tried).at(place).fault("shared"))

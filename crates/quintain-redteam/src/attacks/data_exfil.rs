@@ -1,4 +1,4 @@
-//! Content that leaves through an address of the caller.
+//! Content that a tool sends to an address from the caller.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::evidence::Observation;
@@ -18,18 +18,18 @@ pub(super) struct DataExfil;
 static META: Meta = Meta {
     id: "data-exfil",
     aliases: &["data-exfiltration"],
-    summary: "A tool sends content to an address that the caller names",
+    summary: "A tool sends content to an address that the caller chooses",
     docs: "\
 # What it does
-Gives the address of the tester's own listener to tools that take an address beside something else, and marks what else they are given: a
-text, the path of a planted file, or the stored object that the innocent call names.
+Passes the address of Quintain's listener to tools that take an address together with other arguments, and marks those arguments: a text,
+the path of a planted file, or the stored object that the innocent call names.
 
 # Why it matters
-Together with private data and text that strangers wrote, such a tool is a way out: whoever can make a model call it receives the data.
+Combined with private data and untrusted text, such a tool leaks data: whoever can make a model call it receives the data.
 
 # What counts as proof
-A connection to the listener that carries the marked content, the text of the planted file, or text that another tool of the server
-showed. A connection without content is none (see `ssrf`).
+The listener receives a connection with the marked text, the text of the planted file, or text that another tool of the server returned. A
+connection without such content does not count (see `ssrf`).
 
 # Example
 ```yaml
@@ -49,7 +49,7 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP10", "ASI01", "ASI02", "LLM02", "LLM06", "AML.T0086"],
 };
 
-/// Text of an answer that is found again must be as long as this.
+/// The minimum length of a response line that is searched for in the request to the listener.
 const LEAST: usize = 20;
 
 impl Attack for DataExfil {
@@ -73,7 +73,7 @@ impl Attack for DataExfil {
             let Some(Step::Call(call)) = aim.baseline.as_ref().map(|known| &known.step) else {
                 return false;
             };
-            // Something must be there to be sent.
+            // The call must contain something to send.
             let top = pointer.split('/').nth(1).unwrap_or_default();
             to && call.args.iter().any(|(key, value)| key != top && has_text(value))
         });
@@ -96,12 +96,12 @@ impl Attack for DataExfil {
         let nonce = brief.nonce();
         let content = format!("quintain {}", brief.nonce());
         let url = whole(&nonce);
-        let made = reach::attempt(aim, (1, "content of the caller"), nonce, url);
+        let made = reach::attempt(aim, (1, "content from the caller"), nonce, url);
         attempts.extend(made.and_then(|attempt| filled(attempt, aim, &content, Kind::Text)));
         if let Some(ground) = brief.ground {
             let nonce = brief.nonce();
             let url = whole(&nonce);
-            let made = reach::attempt(aim, (2, "content of a file"), nonce, url);
+            let made = reach::attempt(aim, (2, "file content"), nonce, url);
             let path = ground.canary.display().to_string();
             let made = made.and_then(|attempt| filled(attempt, aim, &path, Kind::Path));
             let role = ground.canary_text.clone();
@@ -114,10 +114,10 @@ impl Attack for DataExfil {
         let hits = trial.tried.iter().filter_map(|tried| {
             let what = proof(trial, tried)?;
             let (place, form) = (&trial.aim.place, &tried.attempt.form);
-            let title = format!("{place} receives what the tool is given or keeps ({form})");
+            let title = format!("Data exfiltration through `{place}` ({form})");
             let hit = Hit::confirmed(title, what).by(tried).fault("way out");
-            if form == "content of the caller" {
-                let note = "the caller gives both the text and the address; it is a way out for what a model has read elsewhere";
+            if form == "content from the caller" {
+                let note = "the caller chooses both the text and the address; a model can be made to send out what it read elsewhere";
                 return Some(hit.severity(Severity::Medium).note(note));
             }
             Some(hit)
@@ -136,7 +136,7 @@ fn has_text(value: &Value) -> bool {
     }
 }
 
-/// Puts a text into every other argument of a kind; none if there is no such argument.
+/// Puts a text into every other argument of a kind. None if there is no such argument.
 fn filled(mut attempt: Attempt, aim: &Aim, text: &str, kind: Kind) -> Option<Attempt> {
     let Action::Steps { steps, .. } = &mut attempt.action else { return None };
     let Some(Step::Call(call)) = steps.last_mut() else { return None };
@@ -176,7 +176,7 @@ fn proof(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     if !role.is_empty() {
         return sent.contains(&plain(role)).then(|| format!("the listener received {role}"));
     }
-    // What another tool showed, and the caller did not give.
+    // A line that another tool returned and that is not in the request.
     let given = plain(&tried.evidence.last().map(|last| last.sent.to_string()).unwrap_or_default());
     let own = trial.aim.place.tool();
     let others = trial.field.knowledge.baselines.iter().filter(
@@ -190,7 +190,7 @@ fn proof(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
         if let Some(line) = known {
             let end = line.floor_char_boundary(80.min(line.len()));
             return Some(format!(
-                "the listener received what another tool shows: {}",
+                "the listener received what another tool returns: {}",
                 &line[..end]
             ));
         }
@@ -198,7 +198,7 @@ fn proof(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     None
 }
 
-/// Text without what encodings add: letters and digits only.
+/// Only the letters and digits of a text, so that encodings do not matter.
 fn plain(text: &str) -> String {
     let end = text.floor_char_boundary(65_536.min(text.len()));
     let text = text[..end].replace("%20", "");

@@ -1,4 +1,4 @@
-//! Ways into the inside of a server that were meant for its developers.
+//! Debugging tools, flags and resources that expose the internals of a server.
 
 use std::sync::LazyLock;
 
@@ -21,19 +21,19 @@ pub(super) struct DebugAccess;
 static META: Meta = Meta {
     id: "debug-access",
     aliases: &["debug"],
-    summary: "A tool, a flag or a resource shows the inside of the server",
+    summary: "A tool, flag or resource exposes the server's environment",
     docs: "\
 # What it does
-Calls tools that sound like debugging, sets flags such as `debug` and `verbose` whether or not they are in the schema, asks for levels
-such as `debug`, and reads resources such as `debug://state` and `config://app` whether or not they are listed.
+Calls tools with names that suggest debugging, sets flags such as `debug` and `verbose` even if the schema does not have them, requests
+levels such as `debug`, and reads resources such as `debug://state` and `config://app` even if they are not listed.
 
 # Why it matters
-The environment of a server holds its passwords and keys.
+The environment of a server contains its passwords and keys.
 
 # What counts as proof
-A random text that the tester put into the environment of the server, or a list of variables of the environment with their values. The
-word *debug*, or the name of a variable without its value, proves nothing. A tool that says openly that it shows the environment is
-reported as medium, with a note.
+The response contains a random value that Quintain put into the environment of the server, or a list of environment variables with their
+values. The word *debug*, or the name of a variable without its value, proves nothing. If the tool states that it returns the environment,
+the severity is medium and the finding has a note.
 
 # Example
 ```yaml
@@ -82,7 +82,7 @@ const SUSPICIOUS: [&str; 27] = [
     "introspect",
     "runtime",
 ];
-/// Words with which a tool says openly what it shows.
+/// Words with which a tool states that it returns the environment.
 const OPENLY: [&str; 4] = ["environment", "env", "variables", "printenv"];
 const FLAGS: [&str; 5] = ["debug", "verbose", "trace", "include_env", "_debug"];
 const LEVELS: [&str; 5] = ["level", "mode", "verbosity", "detail", "section"];
@@ -176,7 +176,7 @@ impl Attack for DebugAccess {
         let hits = trial.tried.iter().filter_map(|tried| {
             let what = inside(&tried.said(), canary)?;
             let plain = tried.attempt.form == "call";
-            // What it shows without the flag is not due to the flag.
+            // The response contains it without the flag, too.
             if !plain && shows_anyway {
                 return None;
             }
@@ -190,7 +190,7 @@ fn sounds(name: &str) -> bool {
     words(name).iter().any(|word| SUSPICIOUS.contains(&word.as_str()))
 }
 
-/// The call as it is, with flags, and with words for levels.
+/// The unchanged call, calls with flags, and calls with levels.
 fn calls(aim: &Aim, server: &str, tool: &str) -> Vec<(String, Value, Step)> {
     let args = match aim.baseline.as_ref().map(|known| &known.step) {
         Some(Step::Call(call)) => call.args.clone(),
@@ -229,7 +229,7 @@ fn calls(aim: &Aim, server: &str, tool: &str) -> Vec<(String, Value, Step)> {
             found.push((format!("{name} {value}"), value, step(args)));
         }
     }
-    // A schema that allows nothing else is often kept.
+    // Servers often enforce a schema that forbids other properties.
     if aim.schema.get("additionalProperties") != Some(&Value::Bool(false)) {
         let hidden = FLAGS.iter().filter(|flag| !properties.contains_key(**flag));
         let hidden: Map<String, Value> =
@@ -242,7 +242,7 @@ fn calls(aim: &Aim, server: &str, tool: &str) -> Vec<(String, Value, Step)> {
     found
 }
 
-/// Resources that sound like debugging, listed or not.
+/// Resources with names that suggest debugging, listed or not.
 fn resources(brief: &Brief<'_>, server: &str) -> Vec<(String, Value, Step)> {
     let surfaces = brief.field.into_iter().flat_map(|field| field.surfaces);
     let listed =
@@ -258,16 +258,16 @@ fn resources(brief: &Brief<'_>, server: &str) -> Vec<(String, Value, Step)> {
     uris.iter().map(|uri| ("resource".to_owned(), json!(uri), step(uri))).collect()
 }
 
-/// What shows the inside of a process, in words.
+/// The evidence that a response exposes the environment.
 fn inside(said: &str, canary: Option<&str>) -> Option<String> {
     if let Some(canary) = canary.filter(|canary| !canary.is_empty() && said.contains(canary)) {
         return Some(format!(
-            "the answer holds {canary}, which stands in the environment of the server"
+            "the response contains {canary}, a random value from the environment of the server"
         ));
     }
     let matches = |regex: &Option<Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(said));
     (matches(&SEARCH_PATH) && matches(&OTHERS))
-        .then(|| "the answer lists variables of the environment with their values".to_owned())
+        .then(|| "the response lists environment variables with their values".to_owned())
 }
 
 fn hit(trial: &Trial<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -> Hit {
@@ -285,12 +285,12 @@ fn placed(trial: &Trial<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -
     let payload = tried.attempt.payload.as_ref().and_then(Value::as_str);
     if let (Place::Uri { server }, Some(uri)) = (&trial.aim.place, payload) {
         let place = Place::Resource { server: server.clone(), uri: uri.to_owned() };
-        let title = format!("{place} shows the environment of the server");
+        let title = format!("`{place}` exposes the server's environment variables");
         return Hit::confirmed(title, what).by(tried).fault("resource").at(place);
     }
     let place = &trial.aim.place;
     if form != "call" {
-        let title = format!("{place} shows the environment of the server ({form})");
+        let title = format!("`{place}` exposes the server's environment variables ({form})");
         let hit = Hit::confirmed(title, what).by(tried).fault("flag");
         let name = form.split(' ').next().unwrap_or_default();
         let of_schema = tool.and_then(Tool::properties).is_some_and(|all| all.contains_key(name));
@@ -303,13 +303,13 @@ fn placed(trial: &Trial<'_>, tried: &Tried, tool: Option<&Tool>, what: String) -
             _ => hit,
         };
     }
-    let title = format!("{place} shows the environment of the server");
+    let title = format!("`{place}` exposes the server's environment variables");
     let hit = Hit::confirmed(title, what).by(tried).fault("tool");
     let openly = tool
         .and_then(Tool::description)
         .is_some_and(|text| words(text).iter().any(|word| OPENLY.contains(&word.as_str())));
     if openly {
-        let note = "the tool says that it shows the environment; it should not be offered outside of development";
+        let note = "the tool states that it returns the environment; remove it outside development";
         return hit.severity(Severity::Medium).note(note);
     }
     hit

@@ -1,4 +1,4 @@
-//! Texts whose cost grows faster than their length.
+//! Texts that take disproportionately long to process as they get longer.
 
 use std::time::Duration;
 
@@ -18,22 +18,21 @@ pub(super) struct DosGrowth;
 static META: Meta = Meta {
     id: "dos-growth",
     aliases: &["redos", "regex-dos", "algorithmic-complexity"],
-    summary: "The cost of a call grows faster than its text",
+    summary: "Response time grows faster than the length of the input",
     docs: "\
 # What it does
-Sends texts that get longer step by step: short ones that make patterns with nested repetitions try every way (10 to 27 characters), long
-ones that make lists, tags and brackets cost their square (some thousand parts), and patterns of that kind where the caller gives the
-pattern. Before each row comes a harmless text of the same size. Each place has a session of its own, nothing else is sent meanwhile, and a
-row ends with the first answer that takes long twice, so that the target is busy for seconds at most. Tools that keep what they are given
-are left alone.
+Sends texts that grow step by step: short ones that make patterns with nested repetitions backtrack (10 to 27 characters), long ones that
+make lists, tags and brackets cost quadratic time (thousands of parts), and patterns of this kind where the caller chooses the pattern. A
+harmless text of the same size precedes each series. Each place gets its own session, and nothing else is sent in the meantime. A series
+ends with the first response that takes long twice, so the target is busy for seconds at most. Tools that store their input are skipped.
 
 # Why it matters
 One short call keeps a server busy for hours.
 
 # What counts as proof
-A curve: the last step took far longer than the one before, more than the growth of the text explains, and far longer than the harmless
-text of the same size. What took long, and what it is compared with, is sent again, and the quicker answer counts: a busy machine makes no
-curve. One long wait proves nothing, nor does a tool that is slow for every text: those are left alone.
+A curve: the last step took far longer than the one before, longer than the growth of the text explains, and far longer than the harmless
+text of the same size. Quintain sends the slow text and the texts it is compared with again and uses the faster response, since a busy
+machine produces no curve. One slow response proves nothing. A tool that is slow for every text is skipped.
 
 # Example
 ```yaml
@@ -52,24 +51,24 @@ static WEAKNESS: Weakness =
 
 const KINDS: [Kind; 6] =
     [Kind::Pattern, Kind::Text, Kind::Filter, Kind::Name, Kind::Url, Kind::Other];
-/// More places than these are not tried: each needs a session of its own.
+/// The maximum number of places. Each needs a separate session.
 const MAX_AIMS: usize = 8;
 
-/// An answer that takes longer ends the row.
+/// A response that takes longer ends the row.
 const PATIENCE: Duration = Duration::from_millis(400);
-/// A tool that takes longer for an innocent text is left alone: its rows would take a minute. A busy machine
-/// may be slow once; who is slow for the first harmless text, too, is left alone then.
+/// A tool that takes longer for an innocent text is skipped, since its rows would take a minute. A busy machine
+/// may be slow once; a tool that is also slow for the first harmless text is skipped then.
 const SLOW: Duration = Duration::from_secs(1);
-/// What is no accident of scheduling.
+/// Longer than delays caused by scheduling.
 const NOTABLE: Duration = Duration::from_millis(120);
-/// Smaller differences are not measured.
+/// Smaller differences are noise.
 const NOISE: Duration = Duration::from_millis(3);
 
 /// The steps get smaller, since the cost may double with each character.
 const SHORT: [usize; 6] = [10, 15, 20, 23, 25, 27];
 const LONG: [usize; 5] = [500, 2_000, 8_000, 16_000, 32_000];
 
-/// A row of texts that grow.
+/// A series of growing texts.
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
@@ -92,7 +91,7 @@ const TEXTS: [Row; 8] = [
     Row { name: "different lines", sizes: &LONG, text: |n, _| numbered(n, "\n") },
 ];
 
-/// Patterns, for texts whose length the caller may not choose. Nothing fits them.
+/// Patterns, for tools where the caller does not choose the text. Nothing matches them.
 const PATTERNS: [Row; 3] = [
     Row { name: "nested repetition", sizes: &SHORT, text: |_, _| "^(a+)+$".to_owned() },
     Row {
@@ -108,7 +107,7 @@ fn numbered(count: usize, between: &str) -> String {
 }
 
 impl Row {
-    /// A harmless text of the greatest size.
+    /// A harmless text of the largest size.
     fn harmless(&self, innocent: &str, pattern: bool) -> String {
         let size = self.sizes.last().copied().unwrap_or_default();
         if pattern {
@@ -162,7 +161,7 @@ impl Attack for DosGrowth {
         aims
     }
 
-    /// One attempt: the rows one after the other, each after its harmless text.
+    /// One attempt with all rows in sequence, each preceded by its harmless text.
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let innocent = reach::plausible(aim);
         let pattern = aim.kinds.first() == Some(&Kind::Pattern);
@@ -177,7 +176,7 @@ impl Attack for DosGrowth {
             }
         }
         vec![Attempt {
-            form: "texts that grow".to_owned(),
+            form: "growing texts".to_owned(),
             set: 0,
             role: String::new(),
             action: Action::Until { steps, identity: 0, patience: PATIENCE },
@@ -191,7 +190,7 @@ impl Attack for DosGrowth {
     }
 }
 
-/// Gives the pattern something to fail on, if the call has a text beside it.
+/// Adds a text that the pattern fails to match, if the call has a text argument.
 fn with_subject(step: Step, aim: &Aim, size: usize) -> Step {
     let (Step::Call(mut call), Place::Argument { pointer, .. }) = (step.clone(), &aim.place) else {
         return step;
@@ -210,7 +209,7 @@ fn with_subject(step: Step, aim: &Aim, size: usize) -> Step {
     Step::Call(call)
 }
 
-/// The row that the answers ended in, if its curve is too steep.
+/// A hit for the first row with a curve that is too steep.
 fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     let mut left = tried.evidence.exchanges.as_slice();
     for row in rows(trial.aim) {
@@ -221,18 +220,18 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
         let took: Vec<Duration> = points.iter().map(|exchange| exchange.took).collect();
         if is_answered(harmless) && grows(row, harmless.took, &took) {
             let title = format!(
-                "the cost of {} grows faster than its text ({})",
+                "Denial of service through `{}`: response time grows faster than the input ({})",
                 trial.aim.place, row.name
             );
             let curve = row.sizes.iter().zip(&took);
             let curve: Vec<String> =
                 curve.map(|(size, took)| format!("{size}: {} ms", took.as_millis())).collect();
             let what = format!(
-                "{}; a harmless text of the last size: {} ms",
+                "response time by input size: {}; a harmless text of the largest size: {} ms",
                 curve.join(", "),
                 harmless.took.as_millis()
             );
-            // A pause of the machine may look like growth once, hardly twice in one row.
+            // A pause of the machine may look like growth once, but hardly twice in one row.
             return Some(Hit::confirmed(title, what).by(tried).fault(row.name));
         }
     }
@@ -243,17 +242,17 @@ fn is_answered(exchange: &Exchange) -> bool {
     exchange.outcome.is_answer()
 }
 
-/// Whether the last point is notable, far above the harmless text, and above what the steps from those
-/// before explain; but not so far above them that only a pause of the machine does.
+/// Whether the last point is notable, far above the harmless text, and above what the growth of the text
+/// explains, but not so far above it that only a pause of the machine explains it.
 fn grows(row: &Row, harmless: Duration, took: &[Duration]) -> bool {
     let [earlier @ .., before, last] = took else { return false };
-    // Less than a millisecond is not measured.
+    // Times below a millisecond are noise.
     let times = |of: &Duration| last.as_secs_f64() / of.as_secs_f64().max(1e-3);
-    // As much is due as there is more text, and somewhat more for sorting.
+    // Linear growth is expected, and somewhat more for sorting.
     let size = |at: usize| row.sizes.get(at).map_or(1.0, |size| *size as f64);
     let longer = |at: usize| size(took.len() - 1) / size(at);
     let steep = match earlier.last() {
-        // One to five characters more: not even half as much again is due.
+        // One to five more characters: expect less than 1.5 times as long.
         Some(_) if row.is_short() => times(before) > 1.8,
         Some(earlier) => {
             let at = took.len() - 2;
@@ -264,8 +263,8 @@ fn grows(row: &Row, harmless: Duration, took: &[Duration]) -> bool {
     *last > NOTABLE && steep && times(&harmless) > 12.0 && !is_pause(row, took)
 }
 
-/// Whether the last point stands out of a row that was flat until then: more than four times the cost for
-/// each further character, or a hundred times for four times the text, comes from elsewhere.
+/// Whether the last point is an outlier of a flat row: more than four times the time per additional character,
+/// or a hundred times for four times the text, has another cause.
 fn is_pause(row: &Row, took: &[Duration]) -> bool {
     let [.., before, last] = took else { return false };
     let least = took.iter().min().copied().unwrap_or_default();
@@ -286,7 +285,7 @@ mod tests {
     use super::*;
     use crate::attacks::testing::{TestTarget, answers};
 
-    /// What the attack says of a target that needs so many milliseconds for a text.
+    /// The hits for a target that takes `cost` milliseconds for a text.
     fn judged(argument: &str, cost: impl Fn(&str) -> f64) -> Vec<Hit> {
         let room = TestTarget::with_argument("check", argument, "hello");
         room.fight(&DosGrowth, |attempt| {

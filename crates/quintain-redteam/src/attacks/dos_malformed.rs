@@ -1,4 +1,4 @@
-//! Messages and arguments that end or block a server.
+//! Messages and arguments that stop or block a server.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::evidence::{Observation, Outcome};
@@ -17,19 +17,19 @@ pub(super) struct DosMalformed;
 static META: Meta = Meta {
     id: "dos-malformed",
     aliases: &["malformed-frames"],
-    summary: "A malformed message or argument ends the server or leaves it without an answer",
+    summary: "A malformed message or argument stops or blocks the server",
     docs: "\
 # What it does
-Sends messages that no client should send, each in a session of its own: text that is no JSON, messages that are no objects, wrong types,
-deep nesting, huge numbers, bytes that are no text, very long lines, answers that nobody asked for. Then asks whether the server is still
-there. Gives tools values of wrong types and huge numbers where no bound is stated.
+Sends messages that no client should send, each in a separate session: invalid JSON, messages that are not objects, wrong types, deep
+nesting, huge numbers, invalid UTF-8, very long lines, unsolicited responses. Then pings the server. Calls tools with values of wrong
+types, and with huge numbers where the schema states no maximum.
 
 # Why it matters
-One bad message of one client, or of a model that errs, takes the server away from all.
+One bad message from one client, or from a model that makes a mistake, makes the server unavailable to all.
 
 # What counts as proof
-The process of the server ended, or a ping after the message is not answered, while a server that got an innocent message answers it. An
-error as the answer is right. Over stdio a message harms only the client that sends it, and is of little weight.
+The server process exits, or does not answer a ping after the message, while it answers a ping after an innocent message. An error
+response is correct. Over stdio, a message harms only the client that sends it, so the severity is info.
 
 # Example
 ```yaml
@@ -49,16 +49,16 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["LLM10", "ASI08"],
 };
 
-/// Deeper than the stacks of careless readers, and still a small message.
+/// Deep enough to overflow the stack of a recursive parser, in a message that is still small.
 const DEPTH: usize = 50_000;
 const LONG: usize = 4 << 20;
-/// So large that memory for it is refused at once.
+/// So large that allocating memory for it fails immediately.
 const HUGE: i64 = 1_000_000_000_000_000;
-/// The part of a trial that shows that an innocent message is survived.
+/// The role of the attempt that shows that the server survives an innocent message.
 const CONTROL: &str = "control";
 const MAX_CALLS: usize = 12;
 const MAX_NUMBERS: usize = 4;
-/// To wait long is what these are for.
+/// Words of tools and arguments that wait on purpose.
 const WAITS: [&str; 10] =
     ["sleep", "wait", "delay", "timeout", "duration", "seconds", "ms", "timer", "interval", "ttl"];
 
@@ -114,7 +114,7 @@ impl Attack for DosMalformed {
 
     fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let mut controls = trial.tried.iter().filter(|tried| tried.attempt.role == CONTROL);
-        // Who does not survive an innocent message is not harmed by others.
+        // If an innocent message harms the server as well, the malformed ones prove nothing.
         if controls.any(|tried| harm(tried).is_some()) {
             return Vec::new();
         }
@@ -124,10 +124,10 @@ impl Attack for DosMalformed {
 
 type Planned = (String, String, Action);
 
-/// Messages that no client should send. The first one is innocent.
+/// Messages that no client should send. The first one is the innocent control.
 fn frames(field: Option<&TargetView<'_>>, server: &str) -> Vec<Planned> {
     let text = |text: &str| text.as_bytes().to_vec();
-    // What goes as far as a tool meets more code than a ping.
+    // A call that reaches a tool exercises more code than a ping.
     let mut tools = field.into_iter().flat_map(TargetView::tools);
     let known = tools.find_map(|(of, tool)| {
         let argument = tool.properties()?.keys().next()?.as_str();
@@ -152,7 +152,7 @@ fn frames(field: Option<&TargetView<'_>>, server: &str) -> Vec<Planned> {
     no_text.extend(text(r#""}}"#));
     let frames = [
         ("innocent message", text(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#)),
-        ("text that is no JSON", text(r#"{"jsonrpc":"2.0","id":7,"method":"#)),
+        ("invalid JSON", text(r#"{"jsonrpc":"2.0","id":7,"method":"#)),
         ("null", text("null")),
         ("array", text(r#"[{"jsonrpc":"2.0","id":7,"method":"ping"},7,null]"#)),
         ("empty object", text("{}")),
@@ -162,10 +162,10 @@ fn frames(field: Option<&TargetView<'_>>, server: &str) -> Vec<Planned> {
         ("params without a name", call(r#"{"name":null,"arguments":[1]}"#)),
         ("deep nesting", text(&nested)),
         ("huge number", text(&huge)),
-        ("bytes that are no text", no_text),
+        ("invalid UTF-8", no_text),
         ("very long line", text(&long)),
         (
-            "messages that nobody asked for",
+            "unsolicited messages",
             text(concat!(
                 r#"{"jsonrpc":"2.0","id":99999,"result":null}"#,
                 "\n",
@@ -186,8 +186,8 @@ fn frames(field: Option<&TargetView<'_>>, server: &str) -> Vec<Planned> {
     planned.collect()
 }
 
-/// Calls that a careless tool does not survive. Wrong types are sent in one session, in the hope that
-/// nothing happens; each huge number has a session of its own.
+/// Calls that may crash a tool. Wrong types share one session, since they rarely have an effect; each huge number
+/// gets a separate session.
 fn calls(field: &TargetView<'_>, server: &str) -> Vec<Planned> {
     let tools: Vec<_> = field
         .tools()
@@ -250,7 +250,7 @@ fn calls(field: &TargetView<'_>, server: &str) -> Vec<Planned> {
     planned
 }
 
-/// What became of the server, in words, and which request of the attempt did it.
+/// What happened to the server, and the index of the request that caused it.
 struct Harm {
     what: String,
     at: usize,
@@ -266,19 +266,22 @@ fn harm(tried: &Tried) -> Option<Harm> {
     });
     if let Some(why) = exit {
         let at = first.unwrap_or(exchanges.len().saturating_sub(1));
-        return Some(Harm { what: format!("the process of the server ended: {why}"), at });
+        return Some(Harm { what: format!("the server process exited: {why}"), at });
     }
     if let Some(at) = first {
-        return Some(Harm { what: "the connection ended without an answer".to_owned(), at });
+        return Some(Harm {
+            what: "the server closed the connection without a response".to_owned(),
+            at,
+        });
     }
-    // A call may take its time; a ping may not.
+    // A call may be slow; a ping must not be.
     let last = exchanges.last()?;
     let is_ping = last.method == "ping" || matches!(tried.attempt.action, Action::Frame { .. });
     let silent = matches!(last.outcome, Outcome::TimedOut { .. });
     (is_ping && silent).then(|| {
         let slow = |outcome: &Outcome| matches!(outcome, Outcome::TimedOut { .. });
         let at = exchanges.iter().position(|exchange| slow(&exchange.outcome)).unwrap_or(0);
-        Harm { what: "a ping afterwards was not answered".to_owned(), at }
+        Harm { what: "the server did not answer a ping afterwards".to_owned(), at }
     })
 }
 
@@ -297,18 +300,20 @@ fn hit(trial: &Trial<'_>, tried: &Tried, harm: &Harm) -> Hit {
         } else {
             Place::Argument { server, tool, pointer }
         };
-        let title = format!("{place} ends or blocks the server ({form})");
+        let title = format!("Denial of service: `{place}` stops or blocks the server ({form})");
         (place, title)
     } else {
         let place = Place::Message { server, message: form.clone() };
-        (place, format!("a malformed message ends or blocks the server ({form})"))
+        let title =
+            format!("Denial of service: a malformed message stops or blocks the server ({form})");
+        (place, title)
     };
     let hit = Hit::confirmed(title, harm.what.clone()).by(tried).fault("ends").at(place);
     if trial.field.powers.http {
-        // It is taken away from others, too.
+        // An HTTP server is then unavailable to other clients as well.
         hit.severity(Severity::High)
     } else if matches!(tried.attempt.action, Action::Frame { .. }) {
-        // Arguments may come from a model and what it has read; whole messages come from the client.
+        // A model, and the texts it read, influence arguments; only the client writes whole messages.
         hit.severity(Severity::Info)
     } else {
         hit

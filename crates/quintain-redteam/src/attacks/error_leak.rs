@@ -1,4 +1,4 @@
-//! Errors that tell what only the operator should know.
+//! Error messages that expose internals of the server.
 
 use std::path::Path;
 
@@ -23,19 +23,19 @@ pub(super) struct ErrorLeak;
 static META: Meta = Meta {
     id: "error-leak",
     aliases: &["error-disclosure", "verbose-errors"],
-    summary: "An error tells a stack trace, a path, a statement or a secret",
+    summary: "An error message exposes a stack trace, a path, an SQL statement or a secret",
     docs: "\
 # What it does
-Provokes errors with values of the wrong type, missing arguments, unknown names and ids, and characters that need quoting, and reads
-what the errors say.
+Provokes errors with values of the wrong type, missing arguments, unknown names and ids, and characters that need quoting, and searches
+the error messages.
 
 # Why it matters
-Traces, paths and statements tell an attacker how a server is built and where to go on; some errors tell passwords.
+Stack traces, paths and SQL statements show an attacker how a server is built and what to try next. Some errors contain passwords.
 
 # What counts as proof
-A stack trace (Python, Node, Java, .NET, Go, Rust, Ruby, PHP), an absolute path, the text of an SQL statement or a secret in an error. What the
-tester sent, what normal results show as well, and folders that the server names on purpose do not count. Paths of a server that is started by its
-client are told as info.
+The error contains a stack trace (Python, Node, Java, .NET, Go, Rust, Ruby, PHP), an absolute path, the text of an SQL statement or a
+secret. Text that Quintain sent, text that normal results contain as well, and folders that the server names on purpose do not count.
+Paths of a server that its client starts have the severity info.
 
 # Example
 ```yaml
@@ -52,12 +52,12 @@ redteam:
 static WEAKNESS: Weakness =
     Weakness { severity: Severity::Low, cwe: &[209], frameworks: &["MCP10", "LLM02"] };
 
-/// Arguments of one tool that are tried.
+/// The maximum number of arguments to try per tool.
 const MAX_LEAVES: usize = 4;
-/// What is read of one answer.
+/// The number of bytes that are read of one response.
 const MAX_SAID: usize = 65_536;
 
-/// Words of arguments that are paths.
+/// Words in the names of arguments that are paths.
 const PATHS: [&str; 14] = [
     "path",
     "paths",
@@ -147,7 +147,7 @@ impl Attack for ErrorLeak {
         let mut hits: Vec<Hit> = Vec::new();
         for tried in trial.tried {
             for (fault, what) in leaks(trial, tried) {
-                // One argument is enough to show how a tool fails.
+                // One argument is enough to show how the tool fails.
                 if hits.iter().all(|hit| hit.fault != fault) {
                     hits.push(hit(trial, tried, fault, what));
                 }
@@ -157,7 +157,7 @@ impl Attack for ErrorLeak {
     }
 }
 
-/// The arguments of a tool that errors are provoked with; those of the innocent call first.
+/// The arguments with which errors are provoked, those of the innocent call first.
 fn leaves<'f>(
     field: &'f TargetView<'_>,
     server: &str,
@@ -190,7 +190,7 @@ fn odd_values(
     if let Some(text) =
         innocent.and_then(Value::as_str).filter(|t| t.contains(|c: char| c.is_ascii_digit()))
     {
-        // Of the same shape, so that it gets past a pattern.
+        // The same format, so that it matches a pattern.
         let other: String =
             text.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
         values.push(("unknown value of the same shape", Value::String(other)));
@@ -200,7 +200,7 @@ fn odd_values(
     values
 }
 
-/// What an error tells that it should not: the fault, and what was seen.
+/// What an error exposes: the fault and the evidence.
 fn leaks(trial: &Trial<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
     let Some(last) = tried.last() else { return Vec::new() };
     let is_error = match &last.outcome {
@@ -222,16 +222,16 @@ fn leaks(trial: &Trial<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
         .find(|(_, seen)| is_news(seen))
         .map(|(of, seen)| (of, seen.trim().to_owned()));
     if let Some((of, line)) = &trace {
-        found.push(("trace", format!("the error holds a stack trace of {of}: {}", short(line))));
+        found.push(("trace", format!("the error contains a stack trace of {of}: {}", short(line))));
     }
     if let Some(seen) = internals::statement(&said).filter(|seen| is_news(seen)) {
-        found.push(("statement", format!("the error holds a statement: {}", short(seen))));
+        found.push(("statement", format!("the error contains an SQL statement: {}", short(seen))));
     }
-    // A trace is full of paths; they are no second leak.
+    // The paths of a stack trace are not a second leak.
     if trace.is_none()
         && let Some(path) = path(trial, tried, &said).filter(|path| is_news(path))
     {
-        found.push(("path", format!("the error holds the path {}", short(&path))));
+        found.push(("path", format!("the error contains the path {}", short(&path))));
     }
     let secrets: Vec<_> = detect::all()
         .iter()
@@ -242,7 +242,7 @@ fn leaks(trial: &Trial<'_>, tried: &Tried) -> Vec<(&'static str, String)> {
         .into_iter()
         .find(|hit| hit.confidence >= detect::Confidence::Medium && is_news(hit.text(&said)));
     if let Some(secret) = secret {
-        found.push(("secret", format!("the error holds a secret: {}", secret.masked(&said))));
+        found.push(("secret", format!("the error contains a secret: {}", secret.masked(&said))));
     }
     found
 }
@@ -266,7 +266,7 @@ fn path(trial: &Trial<'_>, tried: &Tried, said: &str) -> Option<String> {
         .map(std::path::PathBuf::as_path)
         .filter(|r| is_told(r))
         .collect();
-    // A tool that is given a path may speak of paths.
+    // A tool that gets a path may name paths.
     if words(&tried.attempt.role).iter().any(|word| PATHS.contains(&word.as_str()))
         || takes_paths(trial, &tried.attempt.role)
     {
@@ -317,7 +317,7 @@ fn short(text: &str) -> &str {
 fn hit(trial: &Trial<'_>, tried: &Tried, fault: &'static str, what: String) -> Hit {
     let words = match fault {
         "trace" => "a stack trace",
-        "statement" => "the text of a statement",
+        "statement" => "an SQL statement",
         "path" => "an absolute path",
         _ => "a secret",
     };
@@ -329,14 +329,14 @@ fn hit(trial: &Trial<'_>, tried: &Tried, fault: &'static str, what: String) -> H
         },
         (place, _) => place.clone(),
     };
-    let title = format!("an error of {place} tells {words} ({})", tried.attempt.form);
+    let title = format!("Error message of `{place}` exposes {words} ({})", tried.attempt.form);
     let hit = Hit::confirmed(title, what).by(tried).fault(fault).at(place);
     if fault == "secret" {
         let kinds =
             leaks::detectors(Family::Secret).into_iter().map(|one| one.meta().id.to_owned());
         hit.severity(Severity::High).sign(Indicator::leaks(kinds.collect()))
     } else if fault == "path" && !trial.field.powers.http {
-        // Who starts a server knows where it is.
+        // A client that starts the server knows its paths.
         hit.severity(Severity::Info).sign(Indicator::Tells { kinds: vec![fault.to_owned()] })
     } else {
         hit.sign(Indicator::Tells { kinds: vec![fault.to_owned()] })

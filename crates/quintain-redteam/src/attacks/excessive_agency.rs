@@ -1,4 +1,4 @@
-//! Annotations that promise less than a tool does.
+//! Tools that do more than their annotations declare.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,21 +22,22 @@ pub(super) struct ExcessiveAgency;
 static META: Meta = Meta {
     id: "excessive-agency",
     aliases: &["annotation-lie", "mcp:excessive-agency"],
-    summary: "A tool does more than its annotations say",
+    summary: "A tool does more than its annotations declare",
     docs: "\
 # What it does
-Looks at the state of a server through its reading tools, calls a tool that claims to be harmless, and looks again: `readOnlyHint: true`
-and something changed, `destructiveHint: false` and something is gone, `idempotentHint: true` and a second call changed something again.
-Where the target runs on this machine, the files of the folders that it was given are looked at, too: after every call, four folders deep,
-as long as there are no more than 2000. All of it happens in a session of its own, while nothing else is sent.
+Reads the state of a server through its reading tools, calls a tool that declares itself harmless, and reads the state again. It looks for
+changes despite `readOnlyHint: true`, deletions despite `destructiveHint: false`, and a further change by a second call despite
+`idempotentHint: true`. If the target runs on this machine, the attack also compares the files in the folders of the target after every
+call, four levels deep, up to 2000 files. All calls run in a separate session while nothing else is sent.
 
 # Why it matters
-Clients ask their user before a call that destroys, and not before one that only reads. They know it from these claims.
+Clients ask the user before a call that destroys data, but not before one that only reads. They rely on these annotations.
 
 # What counts as proof
-What a reading tool shows was the same twice before the call, and another one, the same twice, after it. What changes by itself is not
-looked at, and times do not count. A tool is no witness in its own cause. Or a file that changed or went during the calls of this tool, and
-during no other call of the session; hidden files, locks and the journals of databases do not count.
+- A reading tool returns the same twice before the call, and something else twice after it. Data that changes by itself, and timestamps,
+  do not count. A tool is never used to watch itself.
+- A file changes or is deleted during the calls of this tool, and during no other call of the session. Hidden files, lock files and
+  database journals do not count.
 
 # Example
 ```yaml
@@ -56,7 +57,7 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["LLM06", "ASI02", "ASI09", "MCP02"],
 };
 
-/// So many tools are tried in one session.
+/// The maximum number of tools per session.
 const MAX_TOOLS: usize = 8;
 const WATCHERS: usize = 2;
 
@@ -86,15 +87,15 @@ impl Attack for ExcessiveAgency {
         let server = aim.place.server();
         let tools = promising(field, server);
         let mut attempts = Vec::new();
-        // One witness in each session: one that lies itself spoils no more than that. The sessions come
-        // one after the other, since they may share what they change.
+        // One watcher per session, so that a watcher that changes data itself spoils only that session. The
+        // sessions run in sequence, since they may share state.
         let mut watchers = tool_access::watchers(field, server, "", WATCHERS);
         if watchers.is_empty() && !brief.roots.is_empty() {
-            // Nothing is shown, but files can be seen.
+            // No tool shows the state, but files can be watched.
             watchers.push(ping(server));
         }
         for watcher in watchers {
-            // A tool is no witness in its own cause.
+            // A tool does not watch itself.
             let others: Vec<&(Promise, Step)> =
                 tools.iter().filter(|(_, step)| *step != watcher).collect();
             for tools in others.chunks(MAX_TOOLS) {
@@ -123,7 +124,7 @@ impl Attack for ExcessiveAgency {
     }
 }
 
-/// What a tool claims; the strongest claim.
+/// The strongest claim of a tool's annotations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Promise {
     ReadOnly,
@@ -143,7 +144,7 @@ impl Promise {
     }
 }
 
-/// Calls of tools that promise something, those that promise the most first.
+/// Calls of tools with such annotations, the strongest claims first.
 fn promising(field: &TargetView<'_>, server: &str) -> Vec<(Promise, Step)> {
     let baselines = field.knowledge.baselines.iter().filter(|known| known.server == server);
     let mut found: Vec<(Promise, Step)> = baselines
@@ -153,15 +154,14 @@ fn promising(field: &TargetView<'_>, server: &str) -> Vec<(Promise, Step)> {
             Some((promise, baseline.step.clone()))
         })
         .collect();
-    // Reading what others show is what the watchers do; their own harm would be seen by all.
     found.sort_by_key(|(promise, _)| *promise as u8);
     found.truncate(2 * MAX_TOOLS);
     found
 }
 
-/// A call, and what the watcher showed twice before it and twice after it.
+/// A call, and what the watcher returned twice before it and twice after it.
 struct Seen<'t> {
-    /// The number of its step.
+    /// The index of its step.
     at: usize,
     tool: &'t str,
     watcher: &'t str,
@@ -171,7 +171,7 @@ struct Seen<'t> {
 }
 
 impl Seen<'_> {
-    /// Whether it showed the same both times, and answered each time.
+    /// Whether the watcher answered every time and returned the same both times before, and both times after.
     fn is_steady(&self) -> bool {
         let works = |exchange: &&&Exchange| tool_access::succeeds(&exchange.outcome);
         let same = |[one, two]: [&Exchange; 2]| {
@@ -187,7 +187,7 @@ impl Seen<'_> {
         self.is_steady() && text(self.before[1]) != text(self.after[0])
     }
 
-    /// What was there before and is gone for good; nothing if something else came instead.
+    /// A value that is gone after the call; none if new values appeared instead.
     fn gone(&self) -> Option<String> {
         let [before, after] = match [self.before[1], self.after[0]].map(values) {
             [before, _] if before.is_empty() => [self.before[1], self.after[0]].map(lines),
@@ -198,7 +198,7 @@ impl Seen<'_> {
     }
 }
 
-/// The calls of an attempt in their order, as far as it got.
+/// The completed calls of an attempt, in order.
 fn calls(tried: &Tried) -> Vec<Seen<'_>> {
     let steps = tried.attempt.action.steps();
     let tool = |at: usize| match steps.get(at) {
@@ -214,8 +214,8 @@ fn calls(tried: &Tried) -> Vec<Seen<'_>> {
     (2..exchanges.len().saturating_sub(2)).step_by(3).map(of_call).collect()
 }
 
-/// A file that changed during this call, and whether it went. One that changes while others are called is
-/// no work of this tool.
+/// A file that changed during this call, and whether it was deleted. A file that also changes during calls of
+/// other tools does not count.
 fn file<'t>(tried: &'t Tried, calls: &[Seen<'_>], call: &Seen<'_>) -> Option<(&'t Path, bool)> {
     let changes = || {
         tried.evidence.observations.iter().filter_map(|one| match one {
@@ -234,7 +234,7 @@ fn ping(server: &str) -> Step {
     Step::Request { method: "ping".to_owned(), params: Map::new(), server }
 }
 
-/// The values of an answer, for telling what is gone.
+/// The values of a response, to find out which are gone.
 fn values(exchange: &Exchange) -> BTreeSet<String> {
     let text = |learned: Learned| timeless(&format!("{}={}", learned.name, learned.value));
     harvest(exchange, "", 0).into_iter().map(text).collect()
@@ -244,7 +244,7 @@ fn lines(exchange: &Exchange) -> BTreeSet<String> {
     exchange.outcome.said().lines().map(|line| timeless(line.trim())).collect()
 }
 
-/// A text without its times, which change by themselves.
+/// A text without timestamps, which change by themselves.
 fn timeless(text: &str) -> String {
     static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d\d:\d\d:\d\d\b|\b1[6-9]\d{8}(?:\.\d+|\d{3})?\b").ok()
@@ -278,9 +278,9 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Vec<Hit> {
 }
 
 fn read_only(call: &Seen<'_>) -> Option<Hit> {
-    let title = format!("{} says readOnlyHint and changes something", call.tool);
+    let title = format!("`{}` changes data despite `readOnlyHint: true`", call.tool);
     let what = format!(
-        "{} showed the same twice before the call, and something else twice after it",
+        "`{}` returned the same twice before the call, and something else twice after it",
         call.watcher
     );
     let hit = Hit::confirmed(title, what).severity(Severity::High).fault("read-only");
@@ -288,29 +288,32 @@ fn read_only(call: &Seen<'_>) -> Option<Hit> {
 }
 
 fn writes(call: &Seen<'_>, file: &Path) -> Option<Hit> {
-    let title = format!("{} says readOnlyHint and changes files", call.tool);
-    let what = format!("{} changed with the call, and with no other", file.display());
+    let title = format!("`{}` changes files despite `readOnlyHint: true`", call.tool);
+    let what = format!("{} changed during the call, and during no other call", file.display());
     let hit = Hit::confirmed(title, what).fault("read-only");
     tool_access::succeeds(&call.made.outcome).then_some(hit)
 }
 
 fn removes(call: &Seen<'_>, file: &Path) -> Option<Hit> {
-    let title = format!("{} says that it does not destroy, and a file is gone", call.tool);
-    let what = format!("{} went with the call", file.display());
+    let title = format!("`{}` deletes a file despite `destructiveHint: false`", call.tool);
+    let what = format!("{} was deleted during the call", file.display());
     let hit = Hit::confirmed(title, what).severity(Severity::High).fault("destructive");
     tool_access::succeeds(&call.made.outcome).then_some(hit)
 }
 
 fn not_destructive(call: &Seen<'_>) -> Option<Hit> {
-    let title = format!("{} says that it does not destroy, and something is gone", call.tool);
+    let title = format!("`{}` deletes data despite `destructiveHint: false`", call.tool);
     let lost: String = call.gone()?.chars().take(120).collect();
-    let what = format!("{} showed “{lost}” before the call, and no longer after it", call.watcher);
+    let what = format!("`{}` returned “{lost}” before the call, but not after it", call.watcher);
     Some(Hit::confirmed(title, what).severity(Severity::High).fault("destructive"))
 }
 
 fn idempotent(call: &Seen<'_>, again: &Seen<'_>) -> Option<Hit> {
-    let title = format!("{} says idempotentHint and does more when it is called again", call.tool);
-    let what = format!("{} showed another change after the second call", call.watcher);
+    let title = format!(
+        "`{}` changes data again on a second call despite `idempotentHint: true`",
+        call.tool
+    );
+    let what = format!("`{}` returned another change after the second call", call.watcher);
     let hit = Hit::confirmed(title, what).severity(Severity::Low).fault("idempotent");
     (call.changed() && again.changed()).then_some(hit)
 }
@@ -333,7 +336,7 @@ mod tests {
         room
     }
 
-    /// What the list shows around each call, each twice.
+    /// What the list returns before and after each call, each twice.
     fn looks(shown: &'static [&'static str]) -> impl Fn(&Attempt) -> Evidence {
         move |_| {
             let mut all = Evidence::default();

@@ -1,4 +1,4 @@
-//! Tools that answer although no list shows them.
+//! Tools that can be called although they are not listed.
 
 use std::collections::BTreeSet;
 
@@ -23,16 +23,16 @@ static META: Meta = Meta {
     summary: "A tool that is not listed can be called",
     docs: "\
 # What it does
-Calls tools that no list shows: names that descriptions, instructions and errors mention, and relatives of listed ones (`list_user` of
-`list_users`, `get_`, `admin_` and `debug_` of the same things). Each call stands beside one of a name that cannot exist. Names that
-destroy are left alone unless destruction is allowed.
+Calls tools that are not listed: names that descriptions, instructions and errors mention, and variants of listed names (`list_user` for
+`list_users`, and the prefixes `get_`, `admin_` and `debug_`). A call of a made-up name accompanies each call. Names that suggest
+destruction are skipped unless destructive calls are allowed.
 
 # Why it matters
-What is not listed is not reviewed, and often not guarded either.
+Unlisted tools are not reviewed, and often not protected either.
 
 # What counts as proof
-The tool succeeds, while the name that cannot exist is refused. An error that speaks of arguments where the other one speaks of an
-unknown tool is suspected.
+The call succeeds, and the call of the made-up name is refused. If the error is about arguments, and the error for the made-up name is
+about an unknown tool, the finding is suspected.
 
 # Example
 ```yaml
@@ -55,9 +55,9 @@ static WEAKNESS: Weakness = Weakness {
 const MAX_MENTIONED: usize = 12;
 const MAX_RELATIVES: usize = 24;
 const MAX_OF_VERB: usize = 6;
-/// What is done to the things of listed tools; the last one stands for another number of them.
+/// Prefixes for the objects of listed tools. The empty one switches between singular and plural.
 const VERBS: [&str; 6] = ["admin", "debug", "list", "get", "delete", ""];
-/// What servers have left over from their making.
+/// Names that are often left over from development.
 const LEFT_OVER: [&str; 4] = ["debug", "admin", "debug_info", "get_config"];
 
 impl Attack for HiddenTool {
@@ -102,7 +102,7 @@ impl Attack for HiddenTool {
     }
 }
 
-/// Names to try, those that somebody mentioned first.
+/// Names to try, those mentioned in a text first.
 fn candidates(field: &TargetView<'_>, server: &str) -> Vec<(String, &'static str)> {
     let listed: BTreeSet<&str> =
         field.tools().filter(|(of, _)| *of == server).filter_map(|(_, tool)| tool.name()).collect();
@@ -131,17 +131,17 @@ fn candidates(field: &TargetView<'_>, server: &str) -> Vec<(String, &'static str
     }
     let most = MAX_MENTIONED + MAX_RELATIVES;
     for name in LEFT_OVER {
-        add(name.to_owned(), "left over", most);
+        add(name.to_owned(), "common name of a debugging tool", most);
     }
     for verb in VERBS {
         let made = listed.iter().filter_map(|name| relative(name, verb)).take(MAX_OF_VERB);
-        made.for_each(|name| add(name, "relative of a listed one", most));
+        made.for_each(|name| add(name, "variant of a listed name", most));
     }
     found
 }
 
-/// Another name of the same things, written in the same way. Without a verb, one for many or many for
-/// one.
+/// Another name for the same objects, with the same separator. Without a verb, singular instead of plural or
+/// plural instead of singular.
 fn relative(name: &str, other: &str) -> Option<String> {
     let (verb, things) = name.split_once(['_', '-'])?;
     let mark = if name.contains('_') { '_' } else { '-' };
@@ -153,7 +153,7 @@ fn relative(name: &str, other: &str) -> Option<String> {
     }
 }
 
-/// The arguments of the listed tool that is about the same things.
+/// The arguments of the listed tool for the same objects.
 fn arguments(field: &TargetView<'_>, server: &str, name: &str) -> Map<String, serde_json::Value> {
     let things = |name: &str| -> Vec<String> {
         let singular = |word: &String| word.trim_end_matches('s').to_owned();
@@ -170,7 +170,7 @@ fn arguments(field: &TargetView<'_>, server: &str, name: &str) -> Map<String, se
     same.map(tool_access::arguments).unwrap_or_default()
 }
 
-/// Whether an error says that there is no such tool.
+/// Whether an error says that the tool does not exist.
 fn says_unknown(outcome: &Outcome) -> bool {
     let said = outcome.said().to_lowercase();
     let known = [
@@ -221,11 +221,11 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let tool = Place::Tool { server: trial.aim.place.server().to_owned(), tool: name.to_owned() };
     let form = &called.attempt.form;
     let hit = if tool_access::succeeds(yes) {
-        let title = format!("{name} answers although it is not listed ({form})");
-        Hit::confirmed(title, "the call succeeded, while a name that cannot exist was refused")
+        let title = format!("Unlisted tool `{name}` can be called ({form})");
+        Hit::confirmed(title, "the call succeeded, and a call of a made-up name was refused")
     } else if says_unknown(no) && says_arguments(yes) {
-        let title = format!("{name} exists although it is not listed ({form})");
-        let what = "the error speaks of arguments, where that of a name that cannot exist speaks of an unknown tool";
+        let title = format!("Unlisted tool `{name}` exists ({form})");
+        let what = "the error is about arguments, and the error for a made-up name is about an unknown tool";
         Hit::suspected(title, what).severity(Severity::Medium)
     } else {
         return None;

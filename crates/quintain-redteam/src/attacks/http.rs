@@ -1,4 +1,4 @@
-//! HTTP requests of attacks on the transport, and what their answers say.
+//! HTTP requests of attacks on the transport, and their responses.
 
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::finding::Place;
@@ -9,7 +9,7 @@ use super::tool_access;
 use crate::attack::{Action, Aim, Attempt, Brief, HttpRequest, Kind, TargetView, Tried};
 use crate::knowledge::Baseline;
 
-/// The header of the session.
+/// The header with the session id.
 pub(super) const SESSION: &str = "Mcp-Session-Id";
 
 fn post(method: &str, params: &Value) -> HttpRequest {
@@ -39,8 +39,8 @@ pub(super) fn call(tool: &str, args: &Map<String, Value>) -> HttpRequest {
     post("tools/call", &json!({"name": tool, "arguments": args}))
 }
 
-/// A harmless call of a tool that works, best one whose answer depends on who asks; the list of tools
-/// if there is none.
+/// A harmless call that works, preferably one with a response that depends on the caller. Without such a call, the
+/// list of tools.
 pub(super) fn harmless(field: &TargetView<'_>, server: &str) -> HttpRequest {
     let mut calls: Vec<&Baseline> =
         tool_access::readers(field, server).filter(|baseline| baseline.server == server).collect();
@@ -80,12 +80,12 @@ pub(super) fn attempt(
     }
 }
 
-/// The attempt of a role.
+/// The attempt with this role.
 pub(super) fn of_role<'t>(tried: &[&'t Tried], role: &str) -> Option<&'t Tried> {
     tried.iter().copied().find(|one| one.attempt.role == role)
 }
 
-/// What came back.
+/// The response to an HTTP request.
 pub(super) struct Answer<'t> {
     pub(super) status: u64,
     headers: Option<&'t Value>,
@@ -93,7 +93,7 @@ pub(super) struct Answer<'t> {
 }
 
 impl<'t> Answer<'t> {
-    /// None if nothing came back, or nothing was sent.
+    /// None if nothing was sent or no response came back.
     pub(super) fn of(tried: &'t Tried) -> Option<Self> {
         let Outcome::Reply(reply) = &tried.last()?.outcome else { return None };
         Some(Self {
@@ -109,7 +109,7 @@ impl<'t> Answer<'t> {
         found?.1.as_str()
     }
 
-    /// The result of the JSON-RPC answer, whether it came plain or as an event; none if it is an error.
+    /// The result of the JSON-RPC response, plain or in an event. None if it is an error.
     pub(super) fn result(&self) -> Option<Value> {
         let result = |text: &str| {
             let value: Value = serde_json::from_str(text).ok()?;
@@ -121,7 +121,7 @@ impl<'t> Answer<'t> {
         })
     }
 
-    /// The result of a request that was served: a 2xx with a result that does not call itself an error.
+    /// The result of a request that was served: a 2xx status with a result that is not an error.
     pub(super) fn served(&self) -> Option<Value> {
         if !(200..300).contains(&self.status) {
             return None;
@@ -137,7 +137,7 @@ impl<'t> Answer<'t> {
     }
 }
 
-/// The result that an attempt was served with.
+/// The result of an attempt that was served.
 pub(super) fn served(tried: &Tried) -> Option<Value> {
     Answer::of(tried)?.served()
 }
@@ -149,7 +149,7 @@ pub(super) mod testing {
     use super::*;
     use crate::attacks::testing::comes;
 
-    /// An answer of this status, with this JSON-RPC message.
+    /// A response with this status and this JSON-RPC message.
     pub(crate) fn replies(status: u64, body: &Value) -> Evidence {
         comes(Outcome::Reply(json!({"status": status, "headers": {}, "body": body.to_string()})))
     }

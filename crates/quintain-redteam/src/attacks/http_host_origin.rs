@@ -1,4 +1,4 @@
-//! Local servers that answer pages of any site: DNS rebinding.
+//! Local servers that answer web pages of any site (DNS rebinding).
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
@@ -14,21 +14,22 @@ pub(super) struct HttpHostOrigin;
 static META: Meta = Meta {
     id: "http-host-origin",
     aliases: &["dns-rebinding", "origin-validation"],
-    summary: "A local server takes requests with the Host or Origin of another site",
+    summary: "A local server accepts requests with a foreign Host or Origin header",
     docs: "\
 # What it does
-Sends a good request to a server on a loopback address, and the same one with a foreign `Host`, then with a foreign `Origin`, each alone,
-then with both, as a page sends them whose name was let point to this machine; also with names that merely begin like those of this
-machine. Asks whether pages of other sites may send requests (a preflight, and a request that needs none). `Host` and `Origin` are two
-findings, since they need two checks.
+Sends a valid request to a server on a loopback address, then the same request with a foreign `Host`, with a foreign `Origin`, and with
+both, as a browser sends them for a page with a name that resolves to this machine. It also tries names that begin or end like local
+names, and checks whether pages of other sites may send requests (a preflight, and a request that needs none). `Host` and `Origin` are
+separate findings, since they need separate checks.
 
 # Why it matters
-A page that the user happens to open can let its own name point to 127.0.0.1, and then use every tool of the server from the browser.
+A web page that the user happens to open can make its own name resolve to 127.0.0.1 and then use every tool of the server from the
+browser.
 
 # What counts as proof
-The status does not change and the result of the request comes back, for the header alone and for both together: either check stops such
-pages. If the other header is checked, one that is not checked at all is suspected only, unless the server lets pages of other sites in; a check that a
-similar name gets past is proof in any case. Servers that other machines reach are not tried.
+The status stays the same and the server returns the result, for the header alone and for both headers together: either check stops such
+pages. If the server checks only the other header, the finding for the unchecked one is suspected, unless the server allows pages of other
+sites. A check that accepts a similar name is confirmed in any case. Servers that other machines can reach are not tested.
 
 # Example
 ```yaml
@@ -48,18 +49,18 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP07", "MCP09", "ASI03"],
 };
 
-/// Names for `Host`: form and value.
+/// Values of `Host`, with their forms.
 const HOSTS: [(&str, &str); 3] = [
-    ("the name of another site", "rebind.example"),
-    ("a name that begins with localhost", "localhost.rebind.example"),
-    ("a name that begins with 127.0.0.1", "127.0.0.1.rebind.example"),
+    ("name of another site", "rebind.example"),
+    ("name that begins with localhost", "localhost.rebind.example"),
+    ("name that begins with 127.0.0.1", "127.0.0.1.rebind.example"),
 ];
 
 const ORIGINS: [(&str, &str); 4] = [
-    ("the name of another site", "http://rebind.example"),
-    ("a name that begins with localhost", "http://localhost.rebind.example"),
-    ("a name that begins with 127.0.0.1", "http://127.0.0.1.rebind.example"),
-    ("a name that ends with localhost", "http://rebindlocalhost"),
+    ("name of another site", "http://rebind.example"),
+    ("name that begins with localhost", "http://localhost.rebind.example"),
+    ("name that begins with 127.0.0.1", "http://127.0.0.1.rebind.example"),
+    ("name that ends with localhost", "http://rebindlocalhost"),
 ];
 
 impl Attack for HttpHostOrigin {
@@ -90,7 +91,7 @@ impl Attack for HttpHostOrigin {
         let Place::Header { header, .. } = &aim.place else { return Vec::new() };
         let is_host = header == "Host";
         let values: &[(&str, &str)] = if is_host { &HOSTS } else { &ORIGINS };
-        // Over the older transport the stream is asked for by the page, too.
+        // With the HTTP+SSE transport, the page requests the stream as well.
         let fresh = brief.field.is_some_and(|field| field.powers.sse);
         let good = HttpRequest { identity: Some(0), fresh, ..http::initialize() };
         let with = |added: &[(&str, &str)]| {
@@ -125,7 +126,7 @@ impl Attack for HttpHostOrigin {
 
     fn detect(&self, trial: &Trial<'_>) -> Vec<Hit> {
         let sets: Vec<(usize, Vec<&Tried>)> = trial.sets().collect();
-        // The first name resembles nothing: who refuses it looks at the header.
+        // The first name resembles no local name: a server that refuses it checks the header.
         let looks = sets.first().is_some_and(|(_, tried)| {
             let bad = of_role(tried, "bad").and_then(Answer::of);
             bad.is_some_and(|answer| answer.served().is_none())
@@ -134,7 +135,7 @@ impl Attack for HttpHostOrigin {
     }
 }
 
-/// What a browser asks before it sends JSON to another site.
+/// The request of a browser before it sends JSON to another site.
 fn preflight(origin: &str) -> HttpRequest {
     let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     HttpRequest {
@@ -159,22 +160,23 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried], looks: bool) -> Option<Hit> {
     }
     let form = &bad.attempt.form;
     let value = bad.attempt.payload.as_ref()?.as_str()?;
-    let title = format!("a foreign {header} is accepted on a loopback address ({form})");
+    let title = format!("DNS rebinding: the server accepts a foreign `{header}` header ({form})");
     let what =
-        format!("{header}: {value} was answered with {} and a result, as without it", wrong.status);
+        format!("`{header}: {value}` got status {} and a result, as without it", wrong.status);
     let rebinds = of_role(tried, "both").and_then(served).is_some();
     if rebinds || looks || lets_in(tried, value) {
         let hit = Hit::confirmed(title, what).by(bad).fault("rebinding");
-        // A page does not have credentials.
+        // A web page does not have the credentials.
         let weaker = trial.field.powers.credentials;
         return Some(if weaker { hit.severity(Severity::Medium) } else { hit });
     }
     let other = if header == "Host" { "Origin" } else { "Host" };
-    let note = format!("a foreign {other} is refused, which stops pages of other sites");
+    let note =
+        format!("the server refuses a foreign `{other}` header, which stops pages of other sites");
     Some(Hit::suspected(title, what).by(bad).fault("rebinding").severity(Severity::Low).note(note))
 }
 
-/// Whether a browser would let a page of another site send the request: after asking, or unasked.
+/// Whether a browser lets a page of another site send the request, with or without a preflight.
 fn lets_in(tried: &[&Tried], origin: &str) -> bool {
     let allows = of_role(tried, "preflight").and_then(Answer::of).is_some_and(|answer| {
         let allows = |name: &str, wanted: &str| {
@@ -222,7 +224,7 @@ mod tests {
         assert_eq!(hits.len(), HOSTS.len() + ORIGINS.len());
     }
 
-    /// What is found at a server that refuses by this header.
+    /// The hits for a server that checks this header.
     fn refusing(header: &str, preflight: &Evidence, simple: bool) -> Vec<Hit> {
         room().fight(&HttpHostOrigin, |attempt| match attempt.role.as_str() {
             "preflight" => preflight.clone(),

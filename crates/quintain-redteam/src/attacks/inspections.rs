@@ -1,5 +1,5 @@
-//! Attacks that need no call, as inspections of what servers list: `scan` and `surface-clean` use them without
-//! knowing attacks.
+//! Attacks that need no call, as inspections of the listed surface, so that `scan` and `surface-clean` can use them
+//! without depending on attacks.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use super::all;
 use crate::attack::{Attack, Capabilities, Hit, TargetView};
 use crate::knowledge::Knowledge;
 
-/// An attack whose [`Attack::inspect`] looks at lists alone.
+/// An attack with an [`Attack::inspect`] that reads only the listed surface.
 struct Inspection(&'static dyn Attack);
 
 static INSPECTIONS: LazyLock<Vec<Inspection>> = LazyLock::new(|| {
@@ -21,7 +21,7 @@ static INSPECTIONS: LazyLock<Vec<Inspection>> = LazyLock::new(|| {
     all().iter().copied().filter(of_lists).map(Inspection).collect()
 });
 
-/// All attacks that look at lists alone.
+/// All attacks that read only the listed surface.
 pub fn inspections() -> &'static [&'static dyn SurfaceInspection] {
     static ALL: LazyLock<Vec<&'static dyn SurfaceInspection>> =
         LazyLock::new(|| INSPECTIONS.iter().map(|one| one as &dyn SurfaceInspection).collect());

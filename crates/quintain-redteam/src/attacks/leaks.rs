@@ -1,4 +1,4 @@
-//! Personal data and secrets in answers, for the attacks that look for them.
+//! Finds personal data and secrets in responses.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use super::reach;
 use super::tool_access;
 use crate::attack::{Action, Aim, Attempt, Brief, TargetView, Tried};
 
-/// Longer texts are looked at without their key.
+/// Longer texts are scanned without their key.
 const WITH_KEY: usize = 4_096;
-/// Enough of one answer.
+/// The maximum number of leaks per response.
 const MAX_FOUND: usize = 64;
-/// Enough of one run.
+/// The maximum number of places per run.
 const MAX_PLACES: usize = 48;
 
-/// Something that leaked.
+/// Leaked data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Leak {
     pub(super) kind: &'static str,
@@ -34,7 +34,7 @@ pub(super) fn detectors(family: Family) -> Vec<&'static dyn Detector> {
     detect::all().iter().copied().filter(|detector| detector.family() == family).collect()
 }
 
-/// What leaked in an answer, without what the request had in it and what the caller owns.
+/// The leaks in a response, without data from the request and data of the caller.
 pub(super) fn in_outcome(
     outcome: &Outcome,
     detectors: &[&'static dyn Detector],
@@ -54,7 +54,7 @@ pub(super) fn in_outcome(
     search.found
 }
 
-/// What leaked in a single text.
+/// The leaks in a single text.
 pub(super) fn in_text(text: &str, detectors: &[&'static dyn Detector]) -> Vec<Leak> {
     let known = Known::default();
     let mut search = Search { detectors, known: &known, seen: BTreeSet::new(), found: Vec::new() };
@@ -62,12 +62,12 @@ pub(super) fn in_text(text: &str, detectors: &[&'static dyn Detector]) -> Vec<Le
     search.found
 }
 
-/// Texts that are no news to the caller.
+/// Texts that the caller already knows.
 #[derive(Default)]
 pub(super) struct Known(String);
 
 impl Known {
-    /// What a request holds, who sent it, and what the server says about the caller.
+    /// The request, the identity that sent it, and what the server returns about the caller.
     pub(super) fn of(field: &TargetView<'_>, tried: &Tried) -> Self {
         let mut known = String::new();
         let mut add = |text: &str| {
@@ -82,7 +82,7 @@ impl Known {
             identity.default_args.values().for_each(|value| add(&value.to_string()));
         }
         for baseline in &field.knowledge.baselines {
-            // What the tester made up comes back from them only.
+            // Quintain chose these values.
             tool_access::arguments(baseline).values().for_each(|value| add(&value.to_string()));
             let own = tool_access::tool_of(field, baseline).is_some_and(is_about_caller);
             if own {
@@ -94,14 +94,14 @@ impl Known {
 
     fn holds(&self, text: &str) -> bool {
         let digits = |text: &str| -> String { text.chars().filter(char::is_ascii_digit).collect() };
-        // A number is the same however it is grouped.
+        // Compare the digits only: a number may be grouped differently.
         let bare = digits(text);
         self.0.contains(text)
             || (bare.len() >= 8 && bare.len() * 2 > text.len() && digits(&self.0).contains(&bare))
     }
 }
 
-/// Tools that show who is asking; stricter than what sounds personal.
+/// Whether a tool returns data about the caller. Stricter than `is_personal_tool`.
 fn is_about_caller(tool: &quintain_evidence::surface::Tool) -> bool {
     let found = crate::knowledge::words(tool.name().unwrap_or_default());
     let is = |word: &str| found.iter().any(|known| known == word);
@@ -126,7 +126,7 @@ impl Search<'_> {
     fn value(&mut self, value: &Value, pointer: &str, key: Option<&str>) {
         match value {
             Value::String(text) => match serde_json::from_str::<Value>(text) {
-                // What stands in a text as JSON has keys, too.
+                // JSON in a text has keys as well.
                 Ok(inner @ (Value::Object(_) | Value::Array(_))) => {
                     self.inside(&inner, pointer, key);
                 }
@@ -148,7 +148,7 @@ impl Search<'_> {
         }
     }
 
-    /// The leaves of JSON in a text; they all stand where the text stands.
+    /// Scans the leaves of JSON in a text; all have the pointer of the text.
     fn inside(&mut self, value: &Value, pointer: &str, key: Option<&str>) {
         match value {
             Value::String(text) => self.text(text, pointer, key),
@@ -187,8 +187,8 @@ impl Search<'_> {
     }
 }
 
-/// Whether a key of a record says that personal data of this kind stands under it. Then an example from
-/// documents counts, too: systems under test are filled with them, and real data takes the same way.
+/// Whether the key of a record names personal data of this kind. Then published example values count as well:
+/// test systems contain them, and real data leaks in the same way.
 fn is_field_of(kind: &str, key: &str) -> bool {
     let names: &[&str] = match kind {
         "payment-card" => &["card", "cc", "pan", "credit", "creditcard", "cardnumber"],
@@ -201,7 +201,7 @@ fn is_field_of(kind: &str, key: &str) -> bool {
     crate::knowledge::words(key).iter().any(|word| names.contains(&word.as_str()))
 }
 
-/// Every answer that can be had without harm: calls that work, resources, prompts without arguments.
+/// Every place with a harmless request: calls that work, resources, prompts without required arguments.
 pub(crate) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
     let mut aims = Vec::new();
     for baseline in &field.knowledge.baselines {
@@ -230,7 +230,7 @@ pub(crate) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
     aims
 }
 
-/// The request that gets the answer of a place.
+/// The request for a place.
 pub(super) fn step(aim: &Aim) -> Option<Step> {
     let request = |method: &str, server: &str, params: Value| Step::Request {
         method: method.to_owned(),
@@ -248,13 +248,13 @@ pub(super) fn step(aim: &Aim) -> Option<Step> {
     }
 }
 
-/// The innocent request of a place, once more.
+/// Repeats the innocent request of a place.
 pub(crate) fn again(aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let Some(step) = step(aim) else { return Vec::new() };
-    vec![reach::plain(vec![step], 0, (0, "in the answer", ""), brief.nonce())]
+    vec![reach::plain(vec![step], 0, (0, "in the response", ""), brief.nonce())]
 }
 
-/// What leaked, in words and masked.
+/// A description of the leaks, masked.
 pub(super) fn told(leaks: &[&Leak]) -> String {
     let shown: Vec<String> = leaks
         .iter()

@@ -1,4 +1,4 @@
-//! Every text that a surface shows, with the place where it stands.
+//! Every text of a surface, with its place.
 
 use quintain_evidence::finding::Place;
 use quintain_evidence::surface::Surface;
@@ -9,15 +9,15 @@ use crate::attack::TargetView;
 /// One text of a surface.
 pub(super) struct Listed<'s> {
     pub(super) place: Place,
-    /// Where in the item: `description`, `inputSchema/properties/region/description`.
+    /// The field of the item: `description`, `inputSchema/properties/region/description`.
     pub(super) field: String,
     pub(super) text: &'s str,
 }
 
-/// Pictures are no texts.
+/// Fields without text.
 const SKIPPED: [&str; 1] = ["icons"];
 
-/// All texts of all servers: values and names of fields.
+/// All texts of all servers: values and field names.
 pub(super) fn texts<'s>(field: &TargetView<'s>) -> Vec<Listed<'s>> {
     let surfaces: &'s [(String, Surface)] = field.surfaces;
     let mut found = Vec::new();
@@ -83,7 +83,7 @@ fn joined(field: &str, key: &str) -> String {
     if field.is_empty() { key.to_owned() } else { format!("{field}/{key}") }
 }
 
-/// What stands in the schema of an argument belongs to the argument.
+/// A text in the schema of an argument has the place of the argument.
 fn exact(place: &Place, field: &str) -> Place {
     let Place::Tool { server, tool } = place else { return place.clone() };
     let Some(rest) = field.strip_prefix("inputSchema/properties/") else { return place.clone() };

@@ -95,7 +95,7 @@ pub fn all() -> &'static [&'static dyn Attack] {
     ALL
 }
 
-/// The attack of that id or alias.
+/// The attack with this id or alias.
 pub fn find(name: &str) -> Option<&'static dyn Attack> {
     ALL.iter().copied().find(|attack| attack.meta().answers_to(name))
 }

@@ -1,4 +1,4 @@
-//! Names of tools that turn up outside of lists.
+//! Tool names that are mentioned in texts.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::attack::TargetView;
 use crate::knowledge::{Sense, words};
 
-/// Words with a separator inside that could be names of tools, in the order of the text.
+/// Words with a separator that could be tool names, in the order of the text.
 pub(super) fn in_text(text: &str) -> Vec<String> {
     static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"\b[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b")
@@ -23,7 +23,7 @@ pub(super) fn in_text(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether a name begins like that of a tool.
+/// Whether a name begins with a verb that tool names use.
 fn is_tool_like(name: &str) -> bool {
     let found = words(name);
     found.len() >= 2 && found.first().is_some_and(|word| Sense::BeginsNames.is(word))
@@ -46,7 +46,7 @@ pub(super) fn called_tools(text: &str) -> Vec<String> {
     found.filter(|name| seen.insert(name.clone())).collect()
 }
 
-/// All names that surfaces show: tools, prompts, arguments and values.
+/// All names on the surfaces: tools, prompts, arguments and values.
 pub(super) fn listed<'s>(field: &TargetView<'s>) -> HashSet<&'s str> {
     let is_name = |field: &str| field == "name" || field.contains('/');
     let texts = super::listed::texts(field).into_iter().filter(|one| is_name(&one.field));

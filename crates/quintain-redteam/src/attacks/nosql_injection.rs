@@ -1,4 +1,4 @@
-//! Values that become operators or parts of queries that are no SQL.
+//! Argument values that become operators or parts of non-SQL queries.
 
 use std::sync::LazyLock;
 
@@ -18,19 +18,19 @@ pub(super) struct NosqlInjection;
 static META: Meta = Meta {
     id: "nosql-injection",
     aliases: &["query-injection", "cypher-injection", "kql-injection", "graphql-injection"],
-    summary: "A value becomes an operator or a part of a query",
+    summary: "An argument value becomes an operator or part of a database query",
     docs: "\
 # What it does
-Sends objects with operators of document stores (`$gt`, `$lt`, `$where`) where a text is meant, and texts that close a string inside of a
-query in JavaScript, JSON, Cypher, KQL or GraphQL. Each comes as a condition that is true and as one that is false. Tools that sound as if
-they change data are left alone, as are arguments that take a query by contract.
+Sends objects with operators of document stores (`$gt`, `$lt`, `$where`) instead of a text, and texts that close a string in a JavaScript,
+JSON, Cypher, KQL or GraphQL query. Each payload is sent with a true and with a false condition. Tools with names that suggest changing
+data, and arguments that take a query by contract, are skipped.
 
 # Why it matters
-A password of \"greater than nothing\" fits every account; a query that the caller completes reads what it should not.
+A password \"greater than nothing\" matches every account. A query that the caller can extend reads data that it should not.
 
 # What counts as proof
-The same answer for everything true and another for what is false, with the same operators, letters and length. An error of the query
-language after a quote, and none after an escaped one, is suspected only.
+All true conditions get the same response and the false one gets another, with the same operators, letters and length. A parser error
+after a quote, but not after an escaped quote, is suspected.
 
 # Example
 ```yaml
@@ -49,16 +49,16 @@ static WEAKNESS: Weakness =
 
 const KINDS: [Kind; 5] = [Kind::Filter, Kind::Id, Kind::Name, Kind::Other, Kind::Text];
 
-/// Texts that complete a string of a query: form, and the text with `LOW` and `HIGH` in it. Each uses
-/// what only its language has. All but the first are for places that sound like a query.
+/// Texts that close a string in a query: form, and the text with `LOW` and `HIGH`. Each uses syntax that only its
+/// language has. All but the first are only for places that look like a query.
 const TEXTS: [(&str, &str); 4] = [
-    ("JavaScript after closing single quotes", "zq' || 'LOW'.concat('')<'HIGH"),
-    ("Cypher after closing single quotes", "zq' OR 'LOW' STARTS WITH 'ab"),
-    ("KQL after closing single quotes", "zq' or 'LOW' startswith 'ab"),
-    ("KQL after closing double quotes", "zq\" or \"LOW\" startswith \"ab"),
+    ("JavaScript after a closing single quote", "zq' || 'LOW'.concat('')<'HIGH"),
+    ("Cypher after a closing single quote", "zq' OR 'LOW' STARTS WITH 'ab"),
+    ("KQL after a closing single quote", "zq' or 'LOW' startswith 'ab"),
+    ("KQL after a closing double quote", "zq\" or \"LOW\" startswith \"ab"),
 ];
 
-/// What parsers of such languages say of a query that does not parse.
+/// Parser errors of these languages.
 static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)Statement\.SyntaxError|Syntax Error: Unterminated string|Syntax Error: Expected |",
@@ -122,7 +122,7 @@ impl Attack for NosqlInjection {
         for (_, set) in trial.sets() {
             let Some(first) = set.first() else { continue };
             let place = &trial.aim.place;
-            let title = format!("{place} becomes part of a query ({})", first.attempt.form);
+            let title = format!("NoSQL injection in `{place}` ({})", first.attempt.form);
             if let Some(what) = pairs::differ(&set) {
                 let hit = Hit::confirmed(title, what).by(first).fault("query");
                 hits.push(hit.sign(Indicator::Differs));
@@ -154,15 +154,15 @@ impl AttemptBuilder<'_> {
         self.set += 1;
     }
 
-    /// A range that holds every text, or every number, and with its ends exchanged none. Whoever
-    /// refuses operators by name refuses both alike.
+    /// A range that includes every text or every number, and none with its ends swapped. A server that refuses
+    /// operators by name refuses both.
     fn operators(&mut self, number: bool) {
         let texts = |brief: &Brief<'_>| {
             let nonce = brief.nonce();
             Ordered { low: format!("!{nonce}"), high: format!("~{nonce}") }
         };
         self.pair(
-            "operators in place of a text",
+            "operators instead of a text",
             texts,
             |pair| json!({"$gt": pair.low, "$lt": pair.high}),
         );
@@ -171,21 +171,21 @@ impl AttemptBuilder<'_> {
                 let number = brief.number();
                 Ordered { low: format!("-1{number}000"), high: format!("11{number}000") }
             };
-            self.pair("operators in place of a number", numbers, |pair| {
+            self.pair("operators instead of a number", numbers, |pair| {
                 let number = |text: &str| text.parse::<i64>().unwrap_or_default();
                 json!({"$gt": number(&pair.low), "$lt": number(&pair.high)})
             });
         }
     }
 
-    /// A condition in JavaScript as a further entry of a filter.
+    /// A JavaScript condition as an additional entry of a filter.
     fn javascript(&mut self) {
         if !reach::in_free_map(self.aim) {
             return;
         }
         let Some((map, _)) = reach::parent(self.aim) else { return };
         let aim = reach::at(self.aim, format!("{map}/$where"));
-        let form = (self.set, "$where as a further entry");
+        let form = (self.set, "additional entry `$where`");
         let made = pairs::set(&aim, self.brief, form, Ordered::words, |pair| {
             format!("'{}'<'{}'", pair.low, pair.high)
         });
@@ -193,11 +193,11 @@ impl AttemptBuilder<'_> {
         self.set += 1;
     }
 
-    /// A field once more, in a query that is put together as text. The last one counts.
+    /// Repeats a field in a query that the server builds as JSON text. The last one counts.
     fn json(&mut self) {
         let name = self.aim.place.argument().unwrap_or_default();
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
-        self.pair("a further field in JSON", Ordered::words, |pair| {
+        self.pair("additional field in JSON", Ordered::words, |pair| {
             let range = json!({"$gt": format!("!{}", pair.low), "$lt": format!("~{}", pair.high)});
             let none = json!({"$gt": format!("~{}", pair.low), "$lt": format!("!{}", pair.high)});
             let range = if pair.low < pair.high { range } else { none };
@@ -207,7 +207,7 @@ impl AttemptBuilder<'_> {
 
     fn quotes(&mut self, innocent: &str) {
         for quote in ['\'', '"'] {
-            let form = format!("a quote and an escaped quote ({quote})");
+            let form = format!("quote and escaped quote: `{quote}`");
             for (role, text) in [("quote", format!("{quote}")), ("escaped", format!("\\{quote}"))] {
                 let payload = format!("{innocent}{text}");
                 let nonce = self.brief.nonce();
@@ -219,7 +219,7 @@ impl AttemptBuilder<'_> {
     }
 }
 
-/// An error of a parser after a quote, and none after an escaped one or without.
+/// A parser error after a quote, and none after an escaped quote or without a quote.
 fn error_pair(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
     let of = |role: &str| set.iter().find(|tried| tried.attempt.role == role);
     let error = |text: &str| ERRORS.as_ref()?.find(text).map(|found| found.as_str().to_owned());
@@ -228,7 +228,7 @@ fn error_pair(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
     let fine = escaped.last()?.outcome.is_answer() && error(&escaped.said()).is_none();
     let innocent = error(&trial.baseline()?.outcome.said()).is_none();
     (fine && innocent).then(|| {
-        format!("after a quote the answer says {found:?}, after an escaped one it does not")
+        format!("the response contains {found:?} after a quote, but not after an escaped quote")
     })
 }
 

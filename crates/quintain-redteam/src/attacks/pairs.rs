@@ -1,4 +1,4 @@
-//! Pairs of attempts that differ in nothing but their truth, and what their answers tell.
+//! Attempts that differ only in whether a condition is true, and the comparison of their responses.
 
 use quintain_evidence::accepted::accepted;
 use quintain_evidence::echo;
@@ -7,21 +7,20 @@ use serde_json::Value;
 use super::reach;
 use crate::attack::{Aim, Attempt, Brief, Tried};
 
-/// Roles of the attempts of a set.
+/// Roles of the attempts in a set.
 const TRUE: &str = "true";
 const FALSE: &str = "false";
 const AGAIN: &str = "true again";
 
-/// Two words, or two numbers, in order. A statement about them is true, and false with the two
-/// exchanged: both ways it has the same letters, words and length, so that whatever merely counts,
-/// searches or measures the text gives the same answer.
+/// Two words or two numbers in order. A condition about them is true, and false with the two swapped. Both have the
+/// same letters, words and length, so a tool that only counts, searches or measures the text returns the same.
 pub(super) struct Ordered {
     pub(super) low: String,
     pub(super) high: String,
 }
 
 impl Ordered {
-    /// In order in every collation, and none is the beginning of the other.
+    /// In order in every collation, and neither is a prefix of the other.
     pub(super) fn words(brief: &Brief<'_>) -> Self {
         let nonce = brief.nonce();
         let tail = &nonce.as_str()[..6];
@@ -38,7 +37,7 @@ impl Ordered {
     }
 }
 
-/// Three attempts: a statement that is true, its contrary, and another that is true.
+/// Three attempts: a true condition, a false one, and another true one.
 pub(super) fn set<P: Into<Value>>(
     aim: &Aim,
     brief: &Brief<'_>,
@@ -56,8 +55,8 @@ pub(super) fn set<P: Into<Value>>(
     made
 }
 
-/// What is true is answered alike each time, and its contrary otherwise. Two refusals in other words
-/// tell nothing: there are many ways to be no valid value.
+/// The true conditions get the same response and the false one gets another. Two different refusals prove nothing,
+/// since a value can be invalid in many ways.
 pub(super) fn differ(set: &[&Tried]) -> Option<String> {
     let of = |role: &str| set.iter().copied().find(|tried| tried.attempt.role == role);
     if !accepted(&of(TRUE)?.last()?.outcome) {
@@ -67,14 +66,14 @@ pub(super) fn differ(set: &[&Tried]) -> Option<String> {
     (yes == again && yes != no).then(|| {
         let length = |text: &str| text.trim().chars().count();
         format!(
-            "statements that are true are answered alike ({} characters), one that is false otherwise ({})",
+            "true conditions get the same response ({} characters), a false one gets another ({} characters)",
             length(&yes),
             length(&no)
         )
     })
 }
 
-/// What an attempt brought back, with every way to write the payload cut out.
+/// The response to an attempt, with the payload removed in every encoding.
 fn answer(tried: &Tried) -> Option<String> {
     let outcome = &tried.last()?.outcome;
     if !outcome.is_answer() {

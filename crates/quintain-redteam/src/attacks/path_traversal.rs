@@ -1,4 +1,4 @@
-//! Paths that lead out of the folder that a server is confined to, for reading.
+//! Paths that read files outside the allowed folder.
 
 mod prefix;
 
@@ -29,24 +29,26 @@ pub(super) struct PathTraversal;
 static META: Meta = Meta {
     id: "path-traversal",
     aliases: &["path-traversal-read", "directory-traversal", "lfi"],
-    summary: "A path leads out of the folder that a server is confined to",
+    summary: "A path reads files outside the allowed folder",
     docs: "\
 # What it does
-Plants a file with random text outside of every folder that the target declares, and asks for it through everything that may be a
-path: arguments of tools, items of lists, variables of resource templates, free URIs, arguments of prompts, completions. Each form
-that needs another fix is a finding of its own: relative path, absolute path, dots behind the path of the root, a sibling folder whose
-name begins with that of the root, a symbolic link inside of the root, encoded dots, backslashes, dots that survive their removal, a
-null byte, a file URI. Tools that take a file in are asked, too, and those that show it afterwards. Where no folder is declared, so that nothing can be planted beside it, its name is guessed from what the tool
-says, and the guard is asked about folders whose names begin and end so.
+Plants a file with random text outside every folder that the target declares, and requests it through everything that may be a path: tool
+arguments, list items, variables of resource templates, free URIs, prompt arguments and completions. Forms that need different fixes are
+separate findings: relative path, absolute path, `..` after the root path, a sibling folder with the name of the root as prefix, a
+symbolic link inside the root, encoded dots, backslashes, dots that survive their removal, a null byte, and a file URI. For tools that
+take in a file, the attack also calls the tools that return it afterwards. If no folder is declared, nothing can be planted next to it;
+then the attack guesses the name of the folder from the tool's description and compares the responses for folders with that name as prefix
+and as suffix.
 
 # Why it matters
-A server that may read a folder then reads keys, tokens and the data of other users.
+A server that may read one folder then exposes keys, tokens and the data of other users.
 
 # What counts as proof
-The random text of the planted file in an answer, or its name in the list of a folder. An error that quotes the path proves nothing. If
-a file that exists is answered in another way than one that does not, that is suspected. A server that declares no folder, with an
-argument that is a path and claims no limits, is unrestricted by design: that is told, as low; as medium, if another argument names the folder
-that the path is about; and in full, if the server is reached over HTTP.
+The response contains the random text of the planted file, or a folder listing contains its name. An error that quotes the path proves
+nothing. If the server answers differently for a file that exists and for one that does not, the finding is suspected.
+
+A server that declares no folder, with an argument that is a path and claims no limits, is unrestricted by design, and the severity is
+low. It is medium if another argument names the folder of the path, and the full severity applies if the server is reached over HTTP.
 
 # Example
 ```yaml
@@ -94,7 +96,7 @@ impl Attack for PathTraversal {
 
     fn attempts(&self, aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
         let Some(ground) = brief.ground else { return Vec::new() };
-        // What is inside of a root may be read.
+        // Files inside a root may be read.
         if paths::is_below(&ground.canary, brief.roots) {
             return Vec::new();
         }
@@ -140,7 +142,7 @@ impl Attack for PathTraversal {
     }
 }
 
-/// Whether an argument may be the path of something that is read. What writes must not meet the canary.
+/// Whether an argument may be the path of a file that the tool reads. A tool that writes must not get the canary.
 fn is_worth_it(field: &TargetView<'_>, aim: &Aim) -> bool {
     if matches!(aim.place, Place::Argument { .. }) {
         let Some(tool) = tool_actions::tool_of(field, aim) else { return false };
@@ -165,7 +167,7 @@ fn takes_file_uris(aim: &Aim) -> bool {
         || aim.schema.to_string().contains("file:")
 }
 
-/// URIs that nobody listed, and what is completed.
+/// URIs that are not listed, and completions.
 fn other_places(field: &TargetView<'_>) -> Vec<Aim> {
     let aim = |place: Place| Aim {
         place,
@@ -206,7 +208,7 @@ fn other_places(field: &TargetView<'_>) -> Vec<Aim> {
 
 fn proof(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     let role = &tried.attempt.role;
-    // What others show does not come from a call that was refused.
+    // If the server refused the first call, what later calls return has another source.
     let refused = |first: &Exchange| !accepted(&first.outcome);
     let shown_later = tried.evidence.exchanges.len() > 1;
     if role == ABSENT || (shown_later && tried.evidence.exchanges.first().is_some_and(refused)) {
@@ -224,18 +226,20 @@ fn proof(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     };
     let mark = role.lines().find(proves)?;
     Some(if role.lines().next() == Some(mark) {
-        format!("the answer holds {mark}, which stands in a file that was planted outside")
+        format!(
+            "the response contains {mark}, the random text of a file outside the allowed folder"
+        )
     } else {
-        format!("the answer names {mark}, a file in a folder outside")
+        format!("the response names {mark}, a file in a folder outside the allowed one")
     })
 }
 
-/// Text without the breaks that long encoded lines have.
+/// A text without whitespace, since encoders break long lines.
 fn bare(said: &str) -> String {
     said.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// How a file that begins with a text begins in base64.
+/// The beginning of the base64 encoding of a file that begins with this text.
 fn in_base64(text: &str) -> String {
     let whole = text.len() / 3 * 3;
     STANDARD.encode(&text.as_bytes()[..whole])
@@ -247,24 +251,24 @@ fn hit(trial: &Trial<'_>, tried: &Tried, what: String, free: Option<&Free>) -> H
         let canary = tried.attempt.role.lines().next().unwrap_or_default();
         return free.hit(&trial.aim.place, "reads", form, what).by(tried).said(tried, canary);
     }
-    // A variable of a URI can hold separators in no other way.
+    // In a URI variable, separators must be encoded.
     let is_variable = matches!(trial.aim.place, Place::Variable { .. });
     let fault = match paths::fault(form) {
         "encoded" if is_variable && form == "URL-encoded" => "relative",
         other => other,
     };
-    let later = form.contains("second item").then(|| second_item(trial.aim)).flatten();
+    let later = form.contains("second list item").then(|| second_item(trial.aim)).flatten();
     let place = later.map_or(trial.aim.place.clone(), |aim| aim.place);
-    let title = format!("{place} reads outside of the folder that it is confined to ({form})");
+    let title = format!("Path traversal in `{place}` ({form})");
     let canary = tried.attempt.role.lines().next().unwrap_or_default();
     Hit::confirmed(title, what).by(tried).fault(fault).at(place).said(tried, canary)
 }
 
-/// A file that exists is answered in another way than one that does not.
+/// The server answers differently for a file that exists and for one that does not.
 fn existence(trial: &Trial<'_>, set: &[&Tried]) -> Option<Hit> {
     let (absent, there): (Vec<&&Tried>, Vec<&&Tried>) =
         set.iter().partition(|tried| tried.attempt.role == ABSENT);
-    // Two questions of two forms may share a set: each is compared with its own.
+    // Attempts of two forms may share a set: compare those with the same form.
     there.into_iter().find_map(|tried| {
         let other = absent.iter().find(|absent| absent.attempt.form == tried.attempt.form)?;
         let (yes, no) = (tried.last()?, other.last()?);
@@ -275,8 +279,8 @@ fn existence(trial: &Trial<'_>, set: &[&Tried]) -> Option<Hit> {
             return None;
         }
         let form = &tried.attempt.form;
-        let title = format!("{} seems to reach files outside ({form})", trial.aim.place);
-        let what = "a planted file outside is answered, one that does not exist is refused";
+        let title = format!("Possible path traversal in `{}` ({form})", trial.aim.place);
+        let what = "the server accepts a path to a planted file outside the allowed folder and refuses one to a missing file";
         let hit = Hit::suspected(title, what).by(tried).severity(Severity::Medium);
         Some(hit.fault(if paths::fault(&tried.attempt.form) == "absolute" {
             "absolute"

@@ -1,4 +1,4 @@
-//! Paths that lead out of the folder that a server is confined to, for writing.
+//! Paths that write files outside the allowed folder.
 
 use std::path::{Path, PathBuf};
 
@@ -22,20 +22,21 @@ pub(super) struct PathWrite;
 static META: Meta = Meta {
     id: "path-traversal-write",
     aliases: &["path-write", "arbitrary-file-write"],
-    summary: "A path writes outside of the folder that a server is confined to",
+    summary: "A path writes files outside the allowed folder",
     docs: "\
 # What it does
-Asks tools that write to write into a folder of the tester that lies outside of every folder that the target declares: by a relative
-path, an absolute path, a sibling folder whose name begins with that of the root, symbolic links inside of the root, and other
-spellings. Only files of the tester are ever written or overwritten.
+Calls tools that write with paths to a temporary folder outside every folder the target declares: a relative path, an absolute path, a
+sibling folder with the name of the root as prefix, symbolic links inside the root, and other spellings. The attack only writes to files
+and folders that Quintain created.
 
 # Why it matters
-Who can write anywhere can write a start script, a key file or a configuration, and so run programs.
+An attacker who can write anywhere can write a startup script, a key file or a configuration, and so run programs.
 
 # What counts as proof
-A file that appeared outside of the root, with the random mark of the attempt in its name or its content. What the answer says proves
-nothing. A server that declares no folder is unrestricted by design: that is told, as low; as medium, if another argument names the folder
-that the path is about; and in full, if the server is reached over HTTP.
+A file appears outside the root with the random mark of the attempt in its name or content. What the response says proves nothing.
+
+A server that declares no folder is unrestricted by design, and the severity is low. It is medium if another argument names the folder of
+the path, and the full severity applies if the server is reached over HTTP.
 
 # Example
 ```yaml
@@ -56,12 +57,12 @@ static WEAKNESS: Weakness = Weakness {
 };
 
 const KINDS: [Kind; 4] = [Kind::Path, Kind::Name, Kind::Id, Kind::Other];
-/// Names of arguments that hold what is written.
+/// Names of arguments with the content to write.
 const CONTENTS: [&str; 12] = [
     "content", "contents", "text", "body", "data", "line", "lines", "note", "message", "value",
     "markdown", "html",
 ];
-/// Names of arguments that say what is moved or copied.
+/// Names of arguments with the source of a move or copy.
 const SOURCES: [&str; 5] = ["source", "src", "from", "old", "input"];
 
 impl Attack for PathWrite {
@@ -137,7 +138,7 @@ impl Attack for PathWrite {
     }
 }
 
-/// All paths for one mark, in the same order for every mark.
+/// All paths for one mark, in the same order for each mark.
 fn shots(
     aim: &Aim,
     roots: &[PathBuf],
@@ -152,7 +153,7 @@ fn shots(
     let mut shots: Vec<(&'static str, String)> = forms
         .into_iter()
         .filter(|form| wide || PLAIN.contains(&form.fault))
-        // Dots that a server takes for a name would make folders nobody can foresee.
+        // A server that treats these as plain names would create unexpected folders.
         .filter(|form| !matches!(form.fault, "backslash" | "uri"))
         .map(|form| (form.words, form.path))
         .collect();
@@ -165,7 +166,7 @@ fn shots(
     };
     if let Some((root, sibling)) = ground.siblings.iter().next() {
         let path = sibling.with_file_name(&file);
-        shots.push(("sibling with the prefix of the root", local(root, &path)));
+        shots.push(("sibling folder with the root name as prefix", local(root, &path)));
     }
     if let Some((root, door)) = ground.doors.iter().next() {
         shots.push(("symbolic link to a folder", local(root, &door.join(&file))));
@@ -176,7 +177,7 @@ fn shots(
     shots
 }
 
-/// The call that writes: what is written carries the mark, and what is moved exists.
+/// The call that writes. Its content contains the mark, and the source of a move exists.
 fn attempt(
     aim: &Aim,
     brief: &Brief<'_>,
@@ -210,7 +211,7 @@ fn attempt(
     Some(attempt)
 }
 
-/// Puts the mark into everything that holds what is written.
+/// Puts the mark into every argument with the content to write.
 fn fill(value: &mut Value, at: &str, own: &str, mark: &str) {
     match value {
         Value::Object(entries) => {
@@ -234,15 +235,15 @@ fn fill(value: &mut Value, at: &str, own: &str, mark: &str) {
     }
 }
 
-/// The argument that says what is moved or copied.
+/// The argument with the source of a move or copy.
 fn source(args: &Map<String, Value>, own: &str) -> Option<String> {
     let is_source = |key: &String| words(key).iter().any(|word| SOURCES.contains(&word.as_str()));
     let key = args.iter().find(|(key, value)| is_source(key) && value.is_string())?.0;
     (own != format!("/{key}")).then(|| key.clone())
 }
 
-/// A call of another tool that makes a file inside of the root, and its name. What was moved once is
-/// not there for the next attempt.
+/// A call of another tool that creates a file inside the root, and the name of the file. Every attempt needs a new
+/// file, since the previous one was moved.
 fn create(field: &TargetView<'_>, server: &str, mark: &str) -> Option<(Step, String)> {
     let baselines = field.knowledge.baselines.iter().filter(|known| known.server == server);
     baselines.into_iter().find_map(|known| {
@@ -271,7 +272,7 @@ fn create(field: &TargetView<'_>, server: &str, mark: &str) -> Option<(Step, Str
     })
 }
 
-/// The file outside of all roots that carries the mark.
+/// The file outside all roots with the mark.
 fn written(tried: &Tried) -> Option<&Path> {
     let nonce = tried.attempt.nonce.as_str();
     tried.evidence.observations.iter().find_map(|observation| match observation {
@@ -286,11 +287,12 @@ fn written(tried: &Tried) -> Option<&Path> {
 
 fn hit(trial: &Trial<'_>, tried: &Tried, path: &Path, free: Option<&Free>) -> Hit {
     let (place, form) = (&trial.aim.place, &tried.attempt.form);
-    let what = format!("the file {} appeared with the mark of the attempt", path.display());
+    let what = format!("the file {} appeared with the random mark of the attempt", path.display());
     if let Some(free) = free {
         return free.hit(place, "writes", form, what).by(tried);
     }
-    let title = format!("{place} writes outside of the folder that it is confined to ({form})");
+    let title =
+        format!("Path traversal in `{place}` writes files outside the allowed folder ({form})");
     Hit::confirmed(title, what).by(tried).fault(paths::fault(form))
 }
 
@@ -316,7 +318,7 @@ mod tests {
         room
     }
 
-    /// A server that writes what the predicate lets through.
+    /// The faults found at a server that writes the paths that `lets` accepts.
     fn writing(room: &TestTarget, lets: impl Fn(&str) -> bool) -> Vec<&'static str> {
         let hits = room.fight(&PathWrite, |attempt| {
             let mut evidence = answers("Saved.");

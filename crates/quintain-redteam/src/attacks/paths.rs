@@ -1,4 +1,4 @@
-//! How a path that leads out of a folder can be written.
+//! The spellings of a path to a file outside a folder.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,24 +9,24 @@ use super::tool_actions;
 use crate::attack::{Aim, Hit, TargetView};
 use crate::knowledge::words;
 
-/// Deeper folders than this are hardly ever the root of a server; superfluous dots do no harm.
+/// More levels than the root of a server usually has. Extra `..` have no effect.
 const DEEP: usize = 14;
 
-/// One way to write a path.
+/// One spelling of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Form {
-    /// What has to be mended so that it is refused.
+    /// The missing check that lets the path pass.
     pub(super) fault: &'static str,
-    /// In words.
+    /// The description in reports.
     pub(super) words: &'static str,
     pub(super) path: String,
 }
 
-/// Faults of a check that lets plain paths through. Where one of them is, other spellings of the same
-/// path say nothing new.
+/// Faults of a check that accepts plain paths. With one of them, other spellings of the same path prove nothing
+/// more.
 pub(super) const PLAIN: [&str; 3] = ["relative", "absolute", "unrestricted"];
 
-/// Names of arguments that are a path of any file, not the name of one in some folder.
+/// Names of arguments that are the path of any file, not the name of a file in a fixed folder.
 const FREE: [&str; 12] = [
     "path",
     "paths",
@@ -42,7 +42,7 @@ const FREE: [&str; 12] = [
     "output",
 ];
 
-/// The ways to write a path that a server does not expect, the plain ones first.
+/// The spellings of a path, the plain ones first.
 pub(super) fn forms(target: &Path, roots: &[PathBuf]) -> Vec<Form> {
     let absolute = target.display().to_string();
     let tail = absolute.trim_start_matches('/').to_owned();
@@ -55,17 +55,17 @@ pub(super) fn forms(target: &Path, roots: &[PathBuf]) -> Vec<Form> {
         add("relative", "relative path from the root", relative(root, target));
         let up = "../".repeat(depth(root));
         let path = format!("{}/{up}{tail}", root.display().to_string().trim_end_matches('/'));
-        add("dots", "dots behind the path of the root", path);
+        add("dots", "`..` after the root path", path);
     }
     add("encoded", "URL-encoded", encoded(&deep));
     add("encoded", "URL-encoded twice", encoded(&deep).replace('%', "%25"));
     add("backslash", "backslashes", deep.replace('/', "\\"));
-    add("stripped", "dots that are left when dots are removed", deep.replace("../", "....//"));
+    add("stripped", "`....//`, which survives the removal of `../`", deep.replace("../", "....//"));
     add("uri", "file URI", format!("file://{absolute}"));
     forms
 }
 
-/// The same path as it is written from inside a root.
+/// The path relative to a root.
 pub(super) fn relative(root: &Path, target: &Path) -> String {
     let shared = root.components().zip(target.components()).take_while(|(a, b)| a == b).count();
     let up = root.components().count().saturating_sub(shared);
@@ -73,7 +73,7 @@ pub(super) fn relative(root: &Path, target: &Path) -> String {
     format!("{}{}", "../".repeat(up), rest.display())
 }
 
-/// Dots and separators as percent signs.
+/// The path with dots and separators percent-encoded.
 pub(super) fn encoded(path: &str) -> String {
     path.replace("../", "%2e%2e%2f").replace('/', "%2f")
 }
@@ -82,53 +82,57 @@ fn depth(path: &Path) -> usize {
     path.components().filter(|part| matches!(part, Component::Normal(_))).count()
 }
 
-/// What has to be mended so that a form is refused, by its words.
+/// The missing check that lets a form pass, by the description of the form.
 pub(super) fn fault(form: &str) -> &'static str {
     let known = [
         ("relative path", "relative"),
         ("absolute path", "absolute"),
-        ("dots behind", "dots"),
+        ("`..` after", "dots"),
         ("sibling", "sibling"),
         ("symbolic link", "link"),
         ("URL-encoded", "encoded"),
         ("backslashes", "backslash"),
-        ("dots that are left", "stripped"),
+        ("`....//`", "stripped"),
         ("null byte", "null"),
         ("file URI", "uri"),
     ];
     known.iter().find(|(words, _)| form.starts_with(words)).map_or("", |(_, fault)| *fault)
 }
 
-/// Names of arguments that say which folder the others are about.
+/// Names of arguments with the folder that other arguments refer to.
 const BASES: [&str; 7] = ["project", "workspace", "vault", "root", "base", "repo", "repository"];
 
-/// Why any path may be taken where nothing is said of a folder that a place is confined to.
+/// Why a place accepts any path if no allowed folder is declared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Free {
-    /// Whoever starts the server may read and write the same files.
+    /// The user who starts the server can read and write the same files.
     ByDesign,
-    /// Whoever reaches the server may not.
+    /// Clients that reach the server over HTTP cannot.
     Served,
-    /// Another argument names the folder that this one is about.
+    /// Another argument names the folder that this one refers to.
     Base(String),
 }
 
 impl Free {
-    /// A hit on a place that takes any path.
+    /// A hit at a place that accepts any path.
     pub(super) fn hit(&self, place: &Place, verb: &str, form: &str, what: String) -> Hit {
         let hit = match self {
             Self::ByDesign => {
-                let title = format!("{place} {verb} any file; no folder is declared ({form})");
-                Hit::confirmed(title, what).severity(Severity::Low).note(
-                    "the server declares no folder that it is confined to: unrestricted by design",
-                )
+                let title =
+                    format!("`{place}` {verb} any file; no allowed folder is declared ({form})");
+                Hit::confirmed(title, what)
+                    .severity(Severity::Low)
+                    .note("the server declares no allowed folder: unrestricted by design")
             }
             Self::Served => {
-                Hit::confirmed(format!("{place} {verb} any file of its machine ({form})"), what)
+                let title =
+                    format!("`{place}` {verb} any file on the machine of the server ({form})");
+                Hit::confirmed(title, what)
             }
             Self::Base(base) => {
-                let title =
-                    format!("{place} {verb} outside of the folder that {base} names ({form})");
+                let title = format!(
+                    "Path traversal: `{place}` {verb} files outside the folder `{base}` ({form})"
+                );
                 Hit::confirmed(title, what).severity(Severity::Medium)
             }
         };
@@ -136,7 +140,7 @@ impl Free {
     }
 }
 
-/// Whether nothing is said of a folder that this place is confined to.
+/// Why a place accepts any path. None if an allowed folder is declared or claimed.
 pub(super) fn free(field: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> Option<Free> {
     let own = words(&tool_actions::last_name(aim));
     let named = own.iter().any(|word| FREE.contains(&word.as_str()))
@@ -162,7 +166,8 @@ pub(super) fn is_free(field: &TargetView<'_>, aim: &Aim, roots: &[PathBuf]) -> b
     free(field, aim, roots).is_some()
 }
 
-/// Where nothing is checked, other spellings say nothing new; a link is a matter of its own.
+/// Drops other spellings if nothing is checked, since they prove nothing more. Symbolic links stay: they need
+/// another fix.
 pub(super) fn without_spellings(mut hits: Vec<Hit>) -> Vec<Hit> {
     let is_plain = |hit: &Hit| PLAIN.contains(&hit.fault);
     let is_open = |hit: &Hit| hit.fault == "unrestricted";
@@ -175,12 +180,12 @@ pub(super) fn without_spellings(mut hits: Vec<Hit>) -> Vec<Hit> {
     hits
 }
 
-/// Another name at the place of a path; inside of it if it is a root, since beside it nothing may be made.
+/// The path with another file name; inside the path if it is a root, since nothing may be created next to a root.
 pub(super) fn renamed(path: &Path, name: &str, roots: &[PathBuf]) -> PathBuf {
     if roots.iter().any(|root| root == path) { path.join(name) } else { path.with_file_name(name) }
 }
 
-/// Whether a path is below one of these folders.
+/// Whether a path is inside one of these folders.
 pub(super) fn is_below(path: &Path, roots: &[PathBuf]) -> bool {
     roots.iter().any(|root| path.starts_with(root))
 }
@@ -196,10 +201,7 @@ mod tests {
         assert_eq!(relative(Path::new("/a"), target), "../srv/ground/c.txt");
         let forms = forms(target, &[root.to_owned()]);
         let path = |words: &str| forms.iter().find(|f| f.words == words).unwrap().path.clone();
-        assert_eq!(
-            path("dots behind the path of the root"),
-            "/srv/data/files/../../../srv/ground/c.txt"
-        );
+        assert_eq!(path("`..` after the root path"), "/srv/data/files/../../../srv/ground/c.txt");
         assert!(path("URL-encoded").ends_with("%2e%2e%2fsrv%2fground%2fc.txt"));
         assert!(path("URL-encoded twice").contains("%252e%252e%252f"));
         assert!(path("backslashes").ends_with("..\\srv\\ground\\c.txt"));

@@ -1,4 +1,4 @@
-//! Personal data of others in answers.
+//! Personal data of other people in responses.
 
 use quintain_content::detect::{Confidence, Family};
 use quintain_content::registry::Meta;
@@ -14,20 +14,20 @@ pub(super) struct Pii;
 static META: Meta = Meta {
     id: "pii",
     aliases: &["pii:api-db", "pii:direct", "pii:session", "pii:social", "harmful:privacy"],
-    summary: "Answers hold personal data of others than the caller",
+    summary: "Responses contain personal data of people other than the caller",
     docs: "\
 # What it does
-Makes every harmless call that works once more, reads resources and prompts, and looks for cards, bank accounts, identity numbers,
-addresses, telephone numbers and dates of birth with the detectors of `no-pii`. What the request itself had in it, and what the server
-tells about the caller (`whoami` and the like), does not count.
+Repeats every harmless call that works, reads resources and prompts, and searches the responses with the detectors of `no-pii` for payment
+cards, bank accounts, identity numbers, addresses, phone numbers and dates of birth. Data from the request, and data that the server
+returns about the caller (`whoami` and similar tools), does not count.
 
 # Why it matters
-What a server hands to a model may end up anywhere the model can write to.
+Data that a server passes to a model may end up anywhere the model can write to.
 
 # What counts as proof
-A number whose check digits are right and that a word or its grouping speaks for is confirmed; everything else is suspected. Numbers
-that are published for tests count if they stand in a field of a record that is named after them (`card`), with less weight: systems
-under test are filled with them. Values are shown masked.
+A number with correct check digits is confirmed if a word next to it or its grouping supports it. Everything else is suspected. Published
+example numbers count if the field of the record has a matching name (`card`), with a lower severity, since test systems contain them.
+Reports show values masked.
 
 # Example
 ```yaml
@@ -44,9 +44,9 @@ redteam:
 static WEAKNESS: Weakness =
     Weakness { severity: Severity::High, cwe: &[359], frameworks: &["MCP10", "LLM02", "ASI03"] };
 
-/// What is looked for, by what is lost: fault, title, severity, kinds.
+/// The classes of personal data: fault, description, severity, kinds.
 const CLASSES: [(&str, &str, Severity, &[&str]); 3] = [
-    ("payment", "numbers of cards or accounts", Severity::High, &["payment-card", "iban"]),
+    ("payment", "payment card or bank account numbers", Severity::High, &["payment-card", "iban"]),
     (
         "identity",
         "identity numbers",
@@ -64,13 +64,13 @@ const CLASSES: [(&str, &str, Severity, &[&str]); 3] = [
     ),
     (
         "contact",
-        "addresses, telephone numbers or dates of birth",
+        "addresses, phone numbers or dates of birth",
         Severity::Low,
         &["email", "phone", "postal-address", "date-of-birth"],
     ),
 ];
 
-/// Kinds that have check digits.
+/// Kinds with check digits.
 const CHECKED: [&str; 6] = ["payment-card", "iban", "de-tax-id", "es-dni", "nl-bsn", "in-aadhaar"];
 
 impl Attack for Pii {
@@ -108,19 +108,19 @@ impl Attack for Pii {
                     found.iter().filter(|leak| kinds.contains(&leak.kind)).collect();
                 let Some(first) = of.first() else { continue };
                 let examples = of.iter().all(|leak| leak.confidence == Confidence::Low);
-                // One address of nobody is a contact; several kinds beside each other are a person.
+                // One example address is a contact; several kinds together are a person.
                 let alone = of.iter().all(|leak| leak.kind == first.kind);
                 if examples && alone && fault == "contact" {
                     continue;
                 }
-                let title = format!("{} gives away {what}", trial.aim.place);
+                let title = format!("Personal data exposure: `{}` returns {what}", trial.aim.place);
                 let sure = of.iter().any(|leak| {
                     CHECKED.contains(&leak.kind) && leak.confidence != Confidence::Medium
                 });
                 let new = if sure { Hit::confirmed } else { Hit::suspected };
                 let mut told = leaks::told(&of);
                 if examples {
-                    told.push_str("; published as examples, but real ones would take the same way");
+                    told.push_str("; these are published example values, but real ones would leak in the same way");
                 }
                 let severity = if examples { severity.min(Severity::Medium) } else { severity };
                 let mut hit = new(title, told).by(tried).severity(severity);

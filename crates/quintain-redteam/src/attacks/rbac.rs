@@ -1,4 +1,4 @@
-//! Roles that a server believes from its callers, or does not look at.
+//! Servers that trust the role a caller claims, or ignore the role of the caller.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
@@ -19,18 +19,18 @@ pub(super) struct Rbac;
 static META: Meta = Meta {
     id: "rbac",
     aliases: &["role-confusion"],
-    summary: "A role in the arguments is believed, or the role of the caller is not looked at",
+    summary: "The server trusts a role in the arguments, or ignores the caller's role",
     docs: "\
 # What it does
-Calls tools that refuse the caller again with a claim to a greater role: in arguments that the schema has for it, and in properties that
-it has not (`role`, `isAdmin`, `user`). Tools that change something are called by identities whose role is to look only.
+Repeats calls that the server refused, and claims a role with more rights: in arguments that the schema has for it, and in properties that
+are not in the schema (`role`, `isAdmin`, `user`). Identities with a read-only role call tools that change data.
 
 # Why it matters
-Whoever writes the arguments, a model under somebody's influence for one, would be an administrator by saying so.
+Whoever writes the arguments, for example a manipulated model, becomes an administrator by claiming it.
 
 # What counts as proof
-The plain call is refused for want of rights, and the same call with the claim succeeds. That somebody who may only look can call a tool
-that changes something is suspected.
+The server refuses the plain call for missing rights, and the same call with the claim succeeds. If an identity with a read-only role can
+call a tool that changes data, the finding is suspected.
 
 # Example
 ```yaml
@@ -55,12 +55,12 @@ static WEAKNESS: Weakness = Weakness {
 
 const MAX_AIMS: usize = 24;
 
-/// Words of arguments that say who somebody is.
+/// Words of arguments that name the role of the caller.
 const ROLES: &str = "\
     role roles admin privilege privileges permission permissions scope scopes acting sudo \
     superuser impersonate";
 
-/// The greatest of a list of roles.
+/// Roles with the most rights, in order of preference.
 const GREATEST: [&str; 8] =
     ["admin", "administrator", "superadmin", "root", "owner", "superuser", "system", "manager"];
 
@@ -80,7 +80,7 @@ impl Attack for Rbac {
             let refused = field.knowledge.silent.iter().any(|silent| {
                 silent.server == server && silent.tool == name && speaks_of_rights(&silent.why)
             });
-            // With one identity, what it may do it may do without a claim.
+            // A single identity may call these tools anyway, so a claim would prove nothing.
             let guarded = refused
                 || field.powers.identities.len() > 1
                     && (tool_access::is_writer(tool)
@@ -95,7 +95,7 @@ impl Attack for Rbac {
                 ));
             }
         }
-        // What refused somebody already is the most promising.
+        // Tools that already refused a call are the most promising.
         aims.sort_by_key(|(later, _)| *later);
         aims.into_iter().map(|(_, aim)| aim).take(MAX_AIMS).collect()
     }
@@ -108,7 +108,7 @@ impl Attack for Rbac {
             Some(baseline) => tool_access::arguments(baseline),
             None => made_up(field, tool).unwrap_or_default(),
         };
-        // The least of all; the first one may have been refused as well.
+        // The identity with the fewest rights.
         let who = brief.identities.saturating_sub(1);
         let call = |args: Map<String, Value>| {
             let server = Some(server.to_owned()).filter(|server| !server.is_empty());
@@ -116,8 +116,13 @@ impl Attack for Rbac {
         };
         let claims = claims(tool, &args);
         if claims.is_empty() {
-            // Nothing can be claimed, but the role of the caller can be looked at.
-            return vec![reach::plain(call(args), who, (0, "as it is", "plain"), brief.nonce())];
+            // The schema allows no claim, but the role of the caller still matters.
+            return vec![reach::plain(
+                call(args),
+                who,
+                (0, "unchanged call", "plain"),
+                brief.nonce(),
+            )];
         }
         let mut attempts = Vec::new();
         for (set, claim) in claims.into_iter().enumerate() {
@@ -142,7 +147,7 @@ impl Attack for Rbac {
 struct Claim {
     form: &'static str,
     args: Map<String, Value>,
-    /// What was added or changed.
+    /// The added or changed arguments.
     payload: Value,
 }
 
@@ -151,7 +156,7 @@ fn speaks_of_rights(text: &str) -> bool {
     tool_access::refuses(&quintain_evidence::evidence::Outcome::ToolError(reply))
 }
 
-/// Arguments that the schema should take.
+/// Generated arguments that fit the schema.
 fn made_up(field: &TargetView<'_>, tool: &Tool) -> Option<Map<String, Value>> {
     let schema = tool.input_schema().cloned().unwrap_or(Value::Null);
     let hints = Hints::default();
@@ -164,7 +169,7 @@ fn claims(tool: &Tool, args: &Map<String, Value>) -> Vec<Claim> {
     let mut changed = Map::new();
     for (name, schema) in tool.properties().into_iter().flatten() {
         let is_role = words(name).iter().any(|word| tool_access::has(ROLES, word));
-        // What is to be set is no claim: `set_user_role` has a role, too.
+        // A required role is the value to set, as in `set_user_role`, not a claim.
         let is_value = tool.required_args().contains(&name.as_str());
         if let Some(value) = greatest(schema).filter(|_| is_role && !is_value) {
             changed.insert(name.clone(), value.clone());
@@ -173,7 +178,7 @@ fn claims(tool: &Tool, args: &Map<String, Value>) -> Vec<Claim> {
     }
     if !changed.is_empty() {
         let payload = Value::Object(changed);
-        found.push(Claim { form: "a role that the schema has", args: with, payload });
+        found.push(Claim { form: "role argument in the schema", args: with, payload });
     }
     let strict = tool.input_schema().and_then(|schema| schema.get("additionalProperties"))
         == Some(&Value::Bool(false));
@@ -190,12 +195,12 @@ fn claims(tool: &Tool, args: &Map<String, Value>) -> Vec<Claim> {
             }
         }
         let payload = Value::Object(added);
-        found.push(Claim { form: "a role that the schema has not", args: with, payload });
+        found.push(Claim { form: "role argument not in the schema", args: with, payload });
     }
     found
 }
 
-/// The call without what the claim says.
+/// The arguments without the claim.
 fn without(args: &Map<String, Value>, claim: &Claim) -> Map<String, Value> {
     let mut args = args.clone();
     for name in claim.payload.as_object().into_iter().flatten().map(|(name, _)| name) {
@@ -204,7 +209,7 @@ fn without(args: &Map<String, Value>, claim: &Claim) -> Map<String, Value> {
     args
 }
 
-/// The value of an argument that claims the most.
+/// The value of an argument that claims the most rights.
 fn greatest(schema: &Value) -> Option<Value> {
     if let Some(items) = schema.get("enum").and_then(Value::as_array) {
         let known = |word: &&&str| items.iter().any(|item| item.as_str() == Some(**word));
@@ -225,11 +230,12 @@ fn believed(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
         return None;
     }
     let title = format!(
-        "{} believes the role that its caller claims ({})",
+        "Privilege escalation: `{}` trusts the role that the caller claims ({})",
         trial.aim.place, claim.attempt.form
     );
     let payload = claim.attempt.payload.as_ref().map(ToString::to_string).unwrap_or_default();
-    let what = format!("the plain call was refused, and the same call with {payload} succeeded");
+    let what =
+        format!("the server refused the plain call, and accepted the same call with {payload}");
     Some(Hit::confirmed(title, what).by(claim).fault("claim").sign(Indicator::Succeeds))
 }
 
@@ -245,8 +251,9 @@ fn not_looked_at(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     if !counts || !tool_access::succeeds(&tried.last()?.outcome) {
         return None;
     }
-    let title = format!("{} lets a {role} change something", trial.aim.place);
-    let what = format!("the call of {} succeeded, whose role is to look only", who.name);
+    let title =
+        format!("`{}` lets the role `{role}` change data (missing role check)", trial.aim.place);
+    let what = format!("the call as `{}` succeeded, although its role is read-only", who.name);
     Some(
         Hit::suspected(title, what)
             .by(tried)

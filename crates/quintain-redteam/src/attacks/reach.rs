@@ -1,4 +1,4 @@
-//! How a hostile value gets to its place: the request that carries it.
+//! Builds the request that carries a hostile value to its place.
 
 use quintain_evidence::finding::Place;
 use quintain_evidence::probe::Step;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::attack::{Action, Aim, Attempt, Nonce};
 use crate::knowledge::put;
 
-/// The request that carries a value to the place of an aim; none if no request reaches it.
+/// The request that carries a value to the place of an aim. None if no request reaches it.
 pub fn step(aim: &Aim, value: Value) -> Option<Step> {
     let request = |method: &str, server: &str, params: Value| Step::Request {
         method: method.to_owned(),
@@ -69,7 +69,7 @@ pub(crate) fn attempt(
     })
 }
 
-/// An attempt of these requests by an identity, without a hostile value.
+/// An attempt with these requests as an identity, without a hostile value.
 pub(crate) fn plain(
     steps: Vec<Step>,
     identity: usize,
@@ -86,7 +86,7 @@ pub(crate) fn plain(
     }
 }
 
-/// The innocent text that the place has in a call that works.
+/// The innocent text at the place in a call that works.
 pub(crate) fn innocent(aim: &Aim) -> Option<String> {
     let (Place::Argument { pointer, .. }, Step::Call(call)) =
         (&aim.place, &aim.baseline.as_ref()?.step)
@@ -97,7 +97,7 @@ pub(crate) fn innocent(aim: &Aim) -> Option<String> {
     args.pointer(pointer).and_then(shown)
 }
 
-/// A text that the place may well accept: the innocent one, one that the schema gives, or a letter.
+/// A text that the place probably accepts: the innocent one, one from the schema, or a letter.
 pub(crate) fn plausible(aim: &Aim) -> String {
     let given = |key: &str| match aim.schema.get(key)? {
         Value::Array(items) => items.first().and_then(shown),
@@ -115,10 +115,10 @@ fn shown(value: &Value) -> Option<String> {
     }
 }
 
-/// What the walk through schemas calls an entry of a free map.
+/// The key that schema traversal uses for an entry of a map with free keys.
 const FREE_KEY: &str = "note";
 
-/// Whether an aim stands for any entry of a map: no schema speaks of it, or the walk made it up.
+/// Whether an aim is an entry of a map with free keys: it has no schema, or schema traversal made up its key.
 pub(crate) fn in_free_map(aim: &Aim) -> bool {
     let unknown = aim.schema.get("type").is_none() && aim.schema.get("enum").is_none();
     parent(aim).is_some_and(|(map, key)| {
@@ -126,7 +126,7 @@ pub(crate) fn in_free_map(aim: &Aim) -> bool {
     })
 }
 
-/// The pointer to what holds the place of an aim, and its key there.
+/// The pointer to the parent of the place of an aim, and the key of the place in it.
 pub(crate) fn parent(aim: &Aim) -> Option<(&str, &str)> {
     match &aim.place {
         Place::Argument { pointer, .. } => pointer.rsplit_once('/'),
@@ -147,7 +147,7 @@ fn text(value: &Value) -> Option<&str> {
     value.as_str()
 }
 
-/// A template with one variable filled in, the others with something harmless.
+/// A template with the value for one variable and harmless values for the others.
 fn filled(template: &str, variable: &str, value: &str) -> String {
     let mut uri = String::new();
     let mut rest = template;

@@ -1,4 +1,4 @@
-//! Arguments that a tool's own schema forbids, and that are accepted.
+//! Arguments that a tool accepts although its schema forbids them.
 
 use quintain_content::registry::Meta;
 use quintain_content::schema::violations::{Rule, Violation, violations};
@@ -17,17 +17,18 @@ pub(super) struct SchemaBypass;
 static META: Meta = Meta {
     id: "schema-bypass",
     aliases: &["schema-validation"],
-    summary: "Arguments that the schema of a tool forbids are accepted",
+    summary: "A tool accepts arguments that its schema forbids",
     docs: "\
 # What it does
-Takes a call that works and breaks the schema of the tool in one place: another type, a required argument less, a value that is not listed,
-out of range, too long, of another form, a property that is not allowed.
+Takes a call that works and violates the schema of the tool in one place: another type, a missing required argument, a value that is not
+listed, out of range, too long or in another format, a property that is not allowed.
 
 # Why it matters
-A schema that nobody checks is only advice. What a tool assumes of its arguments then fails somewhere further inside.
+A schema that the server does not check is only advice. Assumptions about the arguments then fail deeper inside the tool.
 
 # What counts as proof
-Success with arguments that the schema forbids, where the innocent call succeeded as well. It is information, not yet a weakness.
+The call succeeds with arguments that the schema forbids, and the innocent call succeeds as well. This is information, not yet a
+vulnerability.
 
 # Example
 ```yaml
@@ -44,9 +45,9 @@ redteam:
 static WEAKNESS: Weakness =
     Weakness { severity: Severity::Info, cwe: &[20], frameworks: &["ASI02"] };
 
-/// Violations of one tool that are tried.
+/// The maximum number of violations to try per tool.
 const MAX: usize = 8;
-/// Violations of one rule that are tried.
+/// The maximum number of violations to try per rule.
 const MAX_OF_RULE: usize = 3;
 
 impl Attack for SchemaBypass {
@@ -117,7 +118,10 @@ impl Attack for SchemaBypass {
         taken
             .map(|tried| {
                 let form = &tried.attempt.form;
-                let title = format!("{} accepts what its schema forbids ({form})", trial.aim.place);
+                let title = format!(
+                    "`{}` accepts arguments that its schema forbids ({form})",
+                    trial.aim.place
+                );
                 let what = "the call succeeded with arguments that the schema forbids";
                 Hit::confirmed(title, what).by(tried).fault("unchecked").sign(Indicator::Succeeds)
             })
@@ -136,7 +140,7 @@ fn form(violation: &Violation) -> String {
         Rule::Length => format!("length of {place}"),
         Rule::Pattern => format!("pattern of {place}"),
         Rule::Format => format!("format of {place}"),
-        Rule::Multiple => format!("{place} no multiple"),
+        Rule::Multiple => format!("{place} not a multiple"),
     }
 }
 

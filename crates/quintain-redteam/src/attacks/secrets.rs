@@ -1,4 +1,4 @@
-//! Keys, tokens and passwords in answers and in the surface itself.
+//! Keys, tokens and passwords in responses and on the surface.
 
 use quintain_content::detect::{Confidence, Family};
 use quintain_content::registry::Meta;
@@ -18,20 +18,20 @@ pub(super) struct Secrets;
 static META: Meta = Meta {
     id: "secrets",
     aliases: &["secret-exposure", "mcp:secrets"],
-    summary: "Answers, errors or descriptions hold keys, tokens or passwords",
+    summary: "Responses, errors or descriptions contain keys, tokens or passwords",
     docs: "\
 # What it does
-Reads everything that a server lists, makes every harmless call that works once more, reads resources and prompts, and makes calls with
-other values, listed ones and one that cannot exist, since errors tell more than answers. It looks for private keys, keys of known services, credentials in
-addresses and values that are assigned to a password, with the detectors of `no-secrets`.
+Reads everything that a server lists, repeats every harmless call that works, reads resources and prompts, and makes calls with other
+listed values or a made-up value, since errors reveal more than normal responses. The detectors of `no-secrets` search for private keys,
+keys of known services, credentials in URLs, and values assigned to a password.
 
 # Why it matters
-A secret in an answer is in the context of a model, in logs and in transcripts from then on.
+A secret in a response ends up in the context of a model, in logs and in transcripts.
 
 # What counts as proof
-The form of a key of a known service with something random in it, a private key, or credentials inside of an address are confirmed;
-other assignments and JSON Web Tokens are suspected. What the request had in it does not count, and placeholders do not. A tool whose
-purpose is to hand out a secret is by design. Values are shown masked.
+A key in the format of a known service with random content, a private key, or credentials in a URL are confirmed. Other assignments and
+JSON Web Tokens are suspected. Values from the request and placeholders do not count. If the purpose of a tool is to return a secret, the
+finding is by design. Reports show values masked.
 
 # Example
 ```yaml
@@ -51,7 +51,7 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP01", "LLM02", "ASI03"],
 };
 
-/// So many calls with other values are made of a tool.
+/// The maximum number of calls with other values per tool.
 const BAD_VALUES: usize = 4;
 
 impl Attack for Secrets {
@@ -76,7 +76,8 @@ impl Attack for Secrets {
             if all.is_empty() {
                 continue;
             }
-            let title = format!("{} of {} holds {}", listed.field, listed.place, name(&all));
+            let title =
+                format!("Exposed secret in {} of `{}`: {}", listed.field, listed.place, name(&all));
             let shown: Vec<String> =
                 all.iter().map(|leak| format!("{} `{}`", leak.kind, leak.masked)).collect();
             let hit = judged(&all, title, shown.join(", ")).at(listed.place.clone());
@@ -141,7 +142,7 @@ impl Attack for Secrets {
                 },
                 place => place.clone(),
             };
-            // What the innocent answer has is told with that one.
+            // A leak of the innocent response is reported there.
             let innocent = !argument.is_empty()
                 && trial.baseline().is_some_and(|baseline| {
                     let known = leaks::in_outcome(&baseline.outcome, &detectors, &known);
@@ -150,7 +151,8 @@ impl Attack for Secrets {
             if innocent {
                 continue;
             }
-            let title = format!("{place} gives away {} ({})", name(&all), tried.attempt.form);
+            let title =
+                format!("`{place}` exposes a secret {}: {}", tried.attempt.form, name(&all));
             let mut hit = judged(&all, title, leaks::told(&all)).by(tried).at(place);
             hit.pointer = Some(first.pointer.clone());
             hit = hit.sign(Indicator::leaks(all.iter().map(|leak| leak.kind.to_owned()).collect()));
@@ -163,7 +165,7 @@ impl Attack for Secrets {
     }
 }
 
-/// Other values of an argument: those that it lists, else one that cannot exist.
+/// Other values of an argument: those in its enum, else `None` for a made-up one.
 fn others(schema: Option<&Value>, value: &Value) -> Vec<Option<Value>> {
     match schema.and_then(|schema| schema.get("enum")?.as_array()) {
         Some(items) => {
@@ -196,7 +198,7 @@ fn name(leaks: &[&Leak]) -> String {
     kinds.join(", ")
 }
 
-/// Tools that are there to give out a secret.
+/// The note for tools with the purpose of returning a secret.
 fn hands_out(tool: &str) -> Option<String> {
     let found = words(tool);
     let has = |known: &[&str]| found.iter().any(|word| known.contains(&word.as_str()));
@@ -204,7 +206,7 @@ fn hands_out(tool: &str) -> Option<String> {
         has(&["generate", "create", "issue", "login", "rotate", "get", "authenticate", "mint"]);
     let secret =
         has(&["token", "tokens", "key", "keys", "password", "secret", "credentials", "login"]);
-    (makes && secret).then(|| "the tool is there to hand out a secret".to_owned())
+    (makes && secret).then(|| "returning a secret is the purpose of the tool".to_owned())
 }
 
 #[cfg(test)]

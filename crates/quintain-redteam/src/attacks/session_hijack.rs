@@ -1,4 +1,4 @@
-//! Sessions that serve others than those who began them.
+//! Sessions that another client can use.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
@@ -14,19 +14,18 @@ pub(super) struct SessionHijack;
 static META: Meta = Meta {
     id: "session-hijack",
     aliases: &["session-fixation", "mcp:session-hijack"],
-    summary: "A session id serves others than its owner, or can be guessed",
+    summary: "A session id works for a client other than its owner, or can be guessed",
     docs: "\
 # What it does
-Uses the session of one identity with no credentials, and with those of another identity. Begins several sessions and compares their
-ids.
+Uses the session of one identity without credentials and with the credentials of another identity. Starts several sessions and compares
+their ids.
 
 # Why it matters
-Session ids stand in logs and in headers. A server that takes one for a proof of identity gives the session to whoever finds or guesses
-it.
+Session ids are in logs and headers. A server that accepts one as proof of identity gives the session to whoever finds or guesses it.
 
 # What counts as proof
-The request is served, while a made-up session id with the same credentials is refused: servers without sessions are not accused. Ids
-that count up, or are the same for all, are seen over several sessions.
+The server serves the request, and refuses a made-up session id with the same credentials, so servers without sessions are not reported.
+Several sessions show ids that are sequential or identical.
 
 # Example
 ```yaml
@@ -49,9 +48,9 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP07", "MCP01", "ASI03", "API2"],
 };
 
-/// So many sessions are begun to compare their ids.
+/// The number of sessions to compare the ids of.
 const SESSIONS: usize = 5;
-/// Where the ids stand: the set of attempts.
+/// The set of attempts that collects session ids.
 const IDS: usize = 2;
 
 impl Attack for SessionHijack {
@@ -100,9 +99,9 @@ impl Attack for SessionHijack {
             }
         };
         if field.powers.credentials {
-            steal(0, "with no credentials", None);
+            steal(0, "without credentials", None);
             if brief.identities > 1 {
-                steal(1, "with the credentials of another", Some(1));
+                steal(1, "with another user's credentials", Some(1));
             }
         }
         for _ in 0..SESSIONS {
@@ -122,25 +121,25 @@ impl Attack for SessionHijack {
 
 fn stolen(tried: &[&Tried]) -> Option<Hit> {
     let thief = of_role(tried, "stolen")?;
-    let with_none = thief.attempt.form == "with no credentials";
+    let with_none = thief.attempt.form == "without credentials";
     let owner = of_role(tried, "control").and_then(served)?;
     let refused = |role: &str| {
         let answer = of_role(tried, role).and_then(Answer::of);
         answer.is_some_and(|answer| answer.served().is_none())
     };
-    // A server that takes any id, or none, has no sessions to steal.
+    // A server that accepts any id, or none, has no sessions to steal.
     if !refused("made-up") || (with_none && !refused("own")) {
         return None;
     }
     let got = served(thief)?;
-    // Whose data it is can be told if the thief gets other data in a session of their own.
+    // The data is certainly the owner's if the thief gets other data in its own session.
     let own = of_role(tried, "own").and_then(served);
     let data = with_none || (got == owner && own.is_some_and(|own| own != got));
-    let title = format!("a session serves others than its owner ({})", thief.attempt.form);
+    let title = format!("Session hijacking: a session id works {}", thief.attempt.form);
     let what = if data {
-        "the session id alone was served with what its owner gets, while a made-up one was refused"
+        "the server returned the data of the owner for the session id, and refused a made-up session id"
     } else {
-        "the session of another was served, while a made-up one was refused"
+        "the server accepted the session id of another user, and refused a made-up session id"
     };
     let severity = if data { Severity::High } else { Severity::Medium };
     let fault = if with_none { "session-is-login" } else { "not-bound" };
@@ -159,19 +158,19 @@ fn guessed(tried: &[&Tried]) -> Option<Hit> {
         return None;
     }
     let habit = if ids.iter().all(|id| *id == ids[0]) {
-        "are the same for all"
+        "identical for all sessions"
     } else if counts(&ids) {
-        "count up"
+        "sequential"
     } else {
         return None;
     };
     let shown = ids.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-    let title = format!("session ids {habit}");
-    let hit = Hit::confirmed(title, format!("sessions begun one after the other have: {shown}"));
+    let title = format!("Predictable session ids ({habit})");
+    let hit = Hit::confirmed(title, format!("consecutive sessions have the ids {shown}"));
     Some(hit.by(last).fault("guessable"))
 }
 
-/// Whether ids are the same but for a number that grows a little each time.
+/// Whether ids differ only in a number that grows a little each time.
 fn counts(ids: &[&str]) -> bool {
     let first = ids[0].as_bytes();
     let common = |of: &dyn Fn(&[u8], usize) -> Option<u8>| {
@@ -182,7 +181,7 @@ fn counts(ids: &[&str]) -> bool {
         (0..first.len()).take_while(all).count()
     };
     let mut head = common(&|id, at| id.get(at).copied());
-    // A number is read from its beginning.
+    // The common part must not cut off the first digits of the number.
     while head > 0 && first[head - 1].is_ascii_hexdigit() {
         head -= 1;
     }

@@ -1,4 +1,4 @@
-//! Text that becomes part of an SQL statement.
+//! Argument text that becomes part of an SQL statement.
 
 mod attempt_builder;
 
@@ -20,21 +20,23 @@ pub(super) struct SqlInjection;
 static META: Meta = Meta {
     id: "sql-injection",
     aliases: &["sqli"],
-    summary: "Text of an argument becomes part of an SQL statement",
+    summary: "Argument text becomes part of an SQL statement",
     docs: "\
 # What it does
-Sends values that mean something to SQLite, PostgreSQL, MySQL and SQL Server only if they reach a statement unquoted: a quote and a
-doubled quote, conditions that are true and false inside quotes, as numbers and as an order, comments behind names, `UNION` with one to
-eight columns, further statements that leave a marker in the canary ground, and waits. Tools that sound as if they change data get
-nothing that could change more of it. Arguments that take a query by contract are left alone.
+Sends values that have a meaning for SQLite, PostgreSQL, MySQL and SQL Server only if they reach a statement unquoted: a quote and a
+doubled quote; true and false conditions inside quotes, as numbers and as a sort order; comments after names; `UNION` with one to eight
+columns; additional statements that create a marker file in a temporary folder; and waits. Tools with names that suggest changing data get
+no payload that could change more of it. Arguments that take a query by contract are skipped.
 
 # Why it matters
 Whoever writes the argument reads and changes the whole database.
 
 # What counts as proof
-Pairs, not single signs: an error of the database after a quote and none after two; the same answer for everything true and another for
-what is false, though the texts have the same letters; the product of two random numbers that no row holds; a marker that appeared; an
-answer that takes as long as the statement waits, where others do not.
+- A database error after one quote, but not after two.
+- The same response for all true conditions and another for a false one, although the texts have the same letters.
+- The product of two random numbers that is in no row.
+- The marker file appears.
+- A response that takes as long as the statement waits, while others do not.
 
 # Example
 ```yaml
@@ -55,10 +57,10 @@ const KINDS: [Kind; 6] =
     [Kind::Filter, Kind::Id, Kind::Name, Kind::Text, Kind::Number, Kind::Other];
 
 const WAIT: Duration = Duration::from_secs(2);
-/// The role of what waits.
+/// The role of attempts that wait.
 const WAITS: &str = "waits";
 
-/// What databases say of a statement that does not parse. Full-text queries have errors of their own.
+/// Database errors for a statement that does not parse. Full-text queries have separate errors.
 static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r#"(?i)unrecognized token: ?["']|near ["'].{0,40}["']: syntax error|sqlite_error|"#,
@@ -144,8 +146,7 @@ impl Attack for SqlInjection {
             };
             hits.extend(what.map(|what| {
                 let form = &first.attempt.form;
-                let title =
-                    format!("{} becomes part of an SQL statement ({form})", trial.aim.place);
+                let title = format!("SQL injection in `{}` ({form})", trial.aim.place);
                 let hit = Hit::confirmed(title, what).by(first).fault("statement");
                 match set.as_slice() {
                     [only] if only.attempt.role != WAITS => hit.said(only, &only.attempt.role),
@@ -161,10 +162,14 @@ impl Attack for SqlInjection {
 fn computed(tried: &Tried) -> Option<String> {
     let shown = &tried.attempt.role;
     (!shown.is_empty() && shown != WAITS && tried.said().contains(shown.as_str()))
-        .then(|| format!("the answer holds {shown}, the product of two random numbers"))
+        .then(|| {
+            format!(
+                "the response contains {shown}, the product of two random numbers that only the database could have multiplied"
+            )
+        })
 }
 
-/// An error of the database after one quote, and none after two or without.
+/// A database error after one quote, and none after two quotes or without a quote.
 fn error_pair(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
     let of = |role: &str| set.iter().find(|tried| tried.attempt.role == role);
     let error = |text: &str| {
@@ -177,12 +182,15 @@ fn error_pair(trial: &Trial<'_>, set: &[&Tried]) -> Option<String> {
         trial.baseline().is_some_and(|exchange| error(&exchange.outcome.said()).is_none());
     let doubled = of("doubled")?;
     let fine = doubled.last()?.outcome.is_answer() && error(&doubled.said()).is_none();
-    (innocent && fine)
-        .then(|| format!("after one quote the database says {found:?}, after two it does not"))
+    (innocent && fine).then(|| {
+        format!(
+            "the response contains the database error {found:?} after one quote, but not after two"
+        )
+    })
 }
 
-/// An answer that takes as long as the statement waits; neither the innocent call nor statements of
-/// other databases do.
+/// A response that takes as long as the statement waits, while the innocent call and the statements for other
+/// databases are fast.
 fn waited(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     let took = |tried: &Tried| tried.last().map_or(Duration::MAX, |exchange| exchange.took);
     let is_wait = |tried: &&Tried| tried.attempt.role == WAITS;
@@ -193,7 +201,7 @@ fn waited(trial: &Trial<'_>, tried: &Tried) -> Option<String> {
     let waits = is_wait(&tried) && alone && usual < WAIT / 3 && slow >= WAIT && slow < WAIT * 3;
     waits.then(|| {
         let (slow, usual) = (slow.as_millis(), usual.as_millis());
-        format!("the answer took {slow} ms, and {usual} ms without the wait")
+        format!("the response took {slow} ms with a wait in the statement, and {usual} ms without")
     })
 }
 
@@ -233,7 +241,7 @@ mod tests {
         };
         assert!(titles(&room().fight(&SqlInjection, union)).contains("UNION, 3 columns"));
         let fails = |attempt: &Attempt| {
-            let fails = attempt.form.contains("inside of a text") && attempt.role == "false";
+            let fails = attempt.form.contains("inside a text") && attempt.role == "false";
             answers(if fails { "failed" } else { "" })
         };
         assert_eq!(room().fight(&SqlInjection, fails).len(), 1);
@@ -316,7 +324,9 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"year": {"type": "integer"}}});
         let number = TestTarget::of_tools(&[json!({"name": "since", "inputSchema": schema})]);
         assert!(forms(&number).contains("after a number") && !forms(&number).contains("quote"));
-        assert!(forms(&number).contains("a comment behind"));
-        assert!(forms(&TestTarget::with_argument("list", "sort_by", "price")).contains("as order"));
+        assert!(forms(&number).contains("comment after"));
+        assert!(
+            forms(&TestTarget::with_argument("list", "sort_by", "price")).contains("sort order")
+        );
     }
 }

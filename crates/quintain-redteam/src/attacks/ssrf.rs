@@ -1,4 +1,4 @@
-//! Addresses that make a server connect where its callers cannot.
+//! Addresses that make a server connect to hosts that its callers cannot reach.
 
 mod headers;
 
@@ -19,20 +19,20 @@ pub(super) struct Ssrf;
 static META: Meta = Meta {
     id: "ssrf",
     aliases: &["server-side-request-forgery"],
-    summary: "An address of the caller makes the server connect to its own machine or network",
+    summary: "An address from the caller makes the server connect to its own machine or network",
     docs: "\
 # What it does
-Waits on the loopback address of the tester's machine, and gives that address to everything that may be an address: as it is, in other
-notations (decimal, hexadecimal, octal, short, IPv6), behind a name that is not the host, by way of a redirect, inside of markup, and in
-headers of HTTP requests that servers make addresses from: the usual ones, those that the server speaks of, and those that would carry
-the names of what it connects to (`X-Shop-Url`).
+Listens on the loopback address of this machine and passes that address to everything that may be an address: unchanged, in other
+notations (decimal, hexadecimal, octal, short, IPv6), after a name that is not the host, through a redirect, in markup, and in HTTP
+request headers from which servers build addresses: common ones, those that the server mentions, and those with the names of services that
+it connects to (`X-Shop-Url`).
 
 # Why it matters
-Behind a server are databases, administration pages and the metadata of clouds, which trust whoever connects from there.
+Behind a server are databases, administration pages and cloud metadata services, which trust connections from the server.
 
 # What counts as proof
-A connection to the listener that carries the random path of the attempt. If it is the stated purpose of a tool to fetch what it is
-given, that is by design and low, unless the tool claims limits, or refuses the plain address and takes another notation.
+The listener receives a connection with the random path of the attempt. If the stated purpose of a tool is to fetch the given address, the
+finding is by design and low, unless the tool claims limits, or refuses the plain address and accepts another notation.
 
 # Example
 ```yaml
@@ -50,7 +50,7 @@ static WEAKNESS: Weakness =
     Weakness { severity: Severity::High, cwe: &[918], frameworks: &["MCP05", "ASI02", "LLM06"] };
 
 const KINDS: [Kind; 4] = [Kind::Url, Kind::Host, Kind::Path, Kind::Other];
-/// Names of arguments whose text is rendered, so that addresses inside of it are fetched.
+/// Names of arguments with text that the server renders, so that it fetches the URLs in it.
 const MARKUP: [&str; 6] = ["html", "markdown", "svg", "xml", "css", "page"];
 impl Attack for Ssrf {
     fn meta(&self) -> Meta {
@@ -116,7 +116,7 @@ impl Attack for Ssrf {
             .iter()
             .filter_map(|tried| Some(hit(trial, tried, &connection(tried, named)?)))
             .collect();
-        // Where nothing is filtered, other notations say nothing new.
+        // If nothing is filtered, other notations prove nothing more.
         if hits.iter().any(|hit| hit.fault == "unfiltered") {
             hits.retain(|hit| hit.fault == "unfiltered");
         }
@@ -128,7 +128,7 @@ fn is_markup(aim: &Aim) -> bool {
     words(&tool_actions::last_name(aim)).iter().any(|word| MARKUP.contains(&word.as_str()))
 }
 
-/// All addresses for one mark, in the same order for every mark.
+/// All addresses for one mark, in the same order for each mark.
 fn addresses(aim: &Aim, listener: &Listener, nonce: &Nonce) -> Vec<(&'static str, String)> {
     let (host, port) = (&listener.host, listener.port);
     let url = listener.url(nonce);
@@ -160,7 +160,7 @@ fn addresses(aim: &Aim, listener: &Listener, nonce: &Nonce) -> Vec<(&'static str
         ("notation: name with a dot", at("localhost.")),
         ("notation: decimal", at("2130706433")),
         ("notation: hexadecimal", at("0x7f000001")),
-        // One number, since four of them would be another address for whoever reads them as decimal.
+        // A single number: four octal numbers would be another address for a parser that reads them as decimal.
         ("notation: octal", at("017700000001")),
         ("notation: short", at("127.1")),
         ("notation: any address", at("0.0.0.0")),
@@ -168,20 +168,20 @@ fn addresses(aim: &Aim, listener: &Listener, nonce: &Nonce) -> Vec<(&'static str
         ("notation: capital letters", url.replacen("http", "HTTP", 1)),
         ("credentials before the host", at("example.com@127.0.0.1")),
         ("backslash before the host", format!("http://127.0.0.1:{port}\\@example.com/../{nonce}")),
-        ("fragment behind the host", format!("http://127.0.0.1:{port}/{nonce}#@example.com/")),
+        ("fragment after the host", format!("http://127.0.0.1:{port}/{nonce}#@example.com/")),
     ]);
     found
 }
 
-/// Whether the tool says itself that it fetches from the very address of the listener.
+/// Whether the tool itself names the address of the listener as its source.
 fn is_named(trial: &Trial<'_>) -> bool {
     let told = tool_actions::tool_of(trial.field, trial.aim).map(|tool| tool.raw().to_string());
     let origin = trial.tried.first().map(|tried| tried.attempt.role.as_str());
     told.zip(origin).is_some_and(|(told, origin)| !origin.is_empty() && told.contains(origin))
 }
 
-/// The request that reached the listener and proves this form. What the caller may reach anyway, by a
-/// redirect or because the tool says so, counts only where it leads elsewhere.
+/// The request to the listener that proves this form. If the caller may use the address of the listener anyway, because
+/// of a redirect or because the tool names it, only a request to another host name counts.
 fn connection(tried: &Tried, named: bool) -> Option<String> {
     let nonce = tried.attempt.nonce.as_str();
     let elsewhere = named || tried.attempt.form == "redirect";
@@ -199,22 +199,22 @@ fn connection(tried: &Tried, named: bool) -> Option<String> {
 
 fn hit(trial: &Trial<'_>, tried: &Tried, request: &str) -> Hit {
     let (place, form) = (&trial.aim.place, &tried.attempt.form);
-    let what = format!("the listener was connected to: {request}");
+    let what = format!("the listener received the request: {request}");
     let fault = match form.as_str() {
         "redirect" => "redirect",
         "address in markup" | "external entity" => "markup",
-        "credentials before the host"
-        | "backslash before the host"
-        | "fragment behind the host" => "parser",
+        "credentials before the host" | "backslash before the host" | "fragment after the host" => {
+            "parser"
+        }
         form if form.starts_with("notation") => "notation",
         _ => "unfiltered",
     };
-    let title = format!("{place} makes the server connect to its own machine ({form})");
+    let title = format!("Server-side request forgery (SSRF) in `{place}` ({form})");
     let hit = Hit::confirmed(title, what).by(tried).fault(fault);
     let tool = tool_actions::tool_of(trial.field, trial.aim);
     let fetches = tool.is_some_and(tool_actions::fetches) && trial.aim.is(Kind::Url);
     if fault == "unfiltered" && fetches && !tool_actions::claims_limits(tool, &trial.aim.schema) {
-        let note = "to fetch what it is given is the stated purpose of the tool, and it claims no limits: by design";
+        let note = "the stated purpose of the tool is to fetch the given address, and it claims no limits: by design";
         return hit.severity(Severity::Low).note(note);
     }
     hit
@@ -236,7 +236,7 @@ mod tests {
         evidence
     }
 
-    /// A server that connects to what the predicate lets through.
+    /// The hits at a server that connects to the addresses that `lets` accepts.
     fn fetching(room: &TestTarget, lets: impl Fn(&str) -> bool) -> Vec<Hit> {
         room.fight(&Ssrf, |attempt| {
             let url = attempt.payload.as_ref().unwrap().as_str().unwrap();

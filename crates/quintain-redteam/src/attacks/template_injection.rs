@@ -1,4 +1,4 @@
-//! Text that a template engine fills in.
+//! Argument text that a template engine evaluates.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::Severity;
@@ -14,18 +14,18 @@ pub(super) struct TemplateInjection;
 static META: Meta = Meta {
     id: "template-injection",
     aliases: &["ssti", "server-side-template-injection"],
-    summary: "Text of an argument is filled in by a template engine",
+    summary: "A template engine evaluates argument text",
     docs: "\
 # What it does
-Sends texts in which `{{ }}`, `${ }`, `<%= %>`, `#{ }`, `{ }` and others hold the product of two random numbers, and texts whose places
-reach for the classes, functions and attributes behind the data (`{{''.__class__}}`, `{0.__class__}`).
+Sends texts with the product of two random numbers in `{{ }}`, `${ }`, `<%= %>`, `#{ }`, `{ }` and other delimiters, and texts that access
+classes, functions and attributes behind the data (`{{''.__class__}}`, `{0.__class__}`).
 
 # Why it matters
-Template engines reach the objects of the server: configuration, secrets, in many of them any function.
+Template engines can access objects of the server: its configuration, secrets and, in many engines, any function.
 
 # What counts as proof
-The product, or the name of a class, right behind a random word of the attempt. An answer that repeats the text proves nothing. Where
-templates are what the tool takes, products are by design; classes and functions are not.
+The response contains the product, or the name of a class, directly after a random word of the attempt. A response that repeats the text
+proves nothing. If templates are the purpose of the tool, products are by design; classes and functions are not.
 
 # Example
 ```yaml
@@ -47,8 +47,8 @@ static WEAKNESS: Weakness = Weakness {
 
 const KINDS: [Kind; 5] = [Kind::Expression, Kind::Text, Kind::Name, Kind::Filter, Kind::Pattern];
 
-/// Places for a product: form, before it, between its factors, behind it. The first `COMMON` are tried
-/// everywhere.
+/// Expressions with a product: form, text before the factors, between them and after them. The first `COMMON` are
+/// tried everywhere.
 const PRODUCTS: [(&str, &str, &str, &str); 8] = [
     ("{{ }}", "{{", "*", "}}"),
     ("${ }", "${", "*", "}"),
@@ -61,8 +61,7 @@ const PRODUCTS: [(&str, &str, &str, &str); 8] = [
 ];
 const COMMON: usize = 5;
 
-/// Places that reach behind the data, and what a word turned round or a class is shown as. `WORD` is
-/// the random word.
+/// Expressions that access classes or functions, and what they render. `WORD` is replaced by the random word.
 const DEEP: [(&str, &str, Shows); 6] = [
     ("class in {{ }}", "{{''.__class__.__name__}}", Shows::Text("str")),
     (
@@ -90,7 +89,7 @@ enum Shows {
     Turned,
 }
 
-/// So many names are tried in `{name.__class__}`.
+/// The maximum number of names to try in `{name.__class__}`.
 const MAX_NAMES: usize = 3;
 
 impl Attack for TemplateInjection {
@@ -116,7 +115,7 @@ impl Attack for TemplateInjection {
         let mut attempts = Vec::new();
         let mut add = |form: &str, nonce: Nonce, hole: &str, shown: &str| {
             let role = format!("{nonce}{shown}");
-            // The digit behind spoils the product for a calculator that drops what is no arithmetic.
+            // The digit at the end changes the result of a calculator that drops everything except arithmetic.
             let payload = format!("{nonce}{hole}9");
             let attempt = reach::attempt(aim, (attempts.len(), form), nonce, payload);
             attempts.extend(attempt.map(|attempt| Attempt { role, ..attempt }));
@@ -128,7 +127,7 @@ impl Attack for TemplateInjection {
             add(&format!("product in {form}"), brief.nonce(), &hole, &(a * b).to_string());
         }
         if likely {
-            // Go knows no operators, but notations.
+            // Go templates have no operators, but convert numbers between notations.
             let number = brief.number() * 10_007;
             let hole = format!("{{{{printf \"%d\" {number:#x}}}}}");
             add("notation in {{ }}", brief.nonce(), &hole, &number.to_string());
@@ -161,7 +160,7 @@ impl Attack for TemplateInjection {
     }
 }
 
-/// Whether an argument says which names are filled in: then to compute is more than it promises.
+/// Whether the description lists the names that are replaced: then evaluating expressions is more than it promises.
 fn lists_names(aim: &Aim) -> bool {
     let described = aim.schema.get("description").and_then(|text| text.as_str());
     let holes = described.unwrap_or_default().split('{').skip(1).filter_map(|rest| {
@@ -172,8 +171,8 @@ fn lists_names(aim: &Aim) -> bool {
     holes.count() >= 2
 }
 
-/// Names that a format string may refer to: those that the innocent text and the description have in
-/// braces, the first argument, and the other arguments of the call.
+/// Names that a format string may refer to: names in braces from the innocent text and the description, the first
+/// positional argument, and the other arguments of the call.
 fn names(aim: &Aim) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let described = aim.schema.get("description").and_then(|text| text.as_str());
@@ -214,8 +213,8 @@ fn only_computes(tried: &Tried) -> bool {
 
 fn hit(trial: &Trial<'_>, tried: &Tried, note: Option<&str>) -> Hit {
     let (form, shown) = (&tried.attempt.form, &tried.attempt.role);
-    let title = format!("{} is filled in as a template ({form})", trial.aim.place);
-    let what = format!("the answer holds {shown}, which only the template amounts to");
+    let title = format!("Template injection in `{}` ({form})", trial.aim.place);
+    let what = format!("the response contains {shown}, which only rendering the template produces");
     let hit = Hit::confirmed(title, what).by(tried).fault("template").said(tried, shown);
     match note {
         Some(note) => hit.note(note).severity(Severity::Info),
@@ -292,7 +291,7 @@ mod tests {
     fn format_strings_are_tried_with_the_names_at_hand() {
         let mut room =
             TestTarget::of_tools(&[json!({"name": "mail", "inputSchema": {"type": "object",
-            "properties": {"subject": {"type": "string", "description": "May hold {customer}"},
+            "properties": {"subject": {"type": "string", "description": "May contain {customer}"},
                 "to": {"type": "string"}}}})]);
         let args = Map::from_iter([("subject".into(), json!("x")), ("to".into(), json!("ann"))]);
         room.works("mail", args, &answers("ok"));

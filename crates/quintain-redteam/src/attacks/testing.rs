@@ -1,4 +1,4 @@
-//! What the tests of attacks share: a target of one tool, and answers to attempts.
+//! Helpers for the tests of attacks: a target with tools, and responses to attempts.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::attack::{
 };
 use crate::knowledge::{Baseline, Knowledge, aims};
 
-/// A target and what is known of it.
+/// A target and the knowledge about it.
 pub(crate) struct TestTarget {
     pub(crate) surfaces: Vec<(String, Surface)>,
     pub(crate) knowledge: Knowledge,
@@ -24,7 +24,7 @@ pub(crate) struct TestTarget {
     pub(crate) listener: Listener,
 }
 
-/// The evidence of one call with this text as its answer.
+/// The evidence of one call with this text as its response.
 pub(crate) fn answers(text: &str) -> Evidence {
     comes(Outcome::says(text))
 }
@@ -37,7 +37,7 @@ pub(crate) fn comes(outcome: Outcome) -> Evidence {
 }
 
 impl TestTarget {
-    /// A server that lists these tools; nothing is known of it yet.
+    /// A server that lists these tools, without knowledge about it.
     pub(crate) fn of_tools(tools: &[Value]) -> Self {
         let tools = tools.iter().cloned().map(Tool).collect();
         let surface = Surface { tools, ..Surface::default() };
@@ -60,7 +60,7 @@ impl TestTarget {
         room
     }
 
-    /// One tool with one argument that works with this value.
+    /// One tool with one argument, and a call with this value that works.
     pub(crate) fn with_argument(tool: &str, argument: &str, value: &str) -> Self {
         let schema = json!({"type": "object", "required": [argument],
             "properties": {argument: {"type": "string"}}});
@@ -70,7 +70,7 @@ impl TestTarget {
         room
     }
 
-    /// Makes a call of a tool known as one that works.
+    /// Adds a call that works to the knowledge.
     pub(crate) fn works(&mut self, tool: &str, args: Map<String, Value>, evidence: &Evidence) {
         let step = Step::Call(ToolCall { tool: tool.to_owned(), args, server: Some("s".into()) });
         let exchange = evidence.exchanges[0].clone();
@@ -99,7 +99,7 @@ impl TestTarget {
         )
     }
 
-    /// Lets an attack try everything and tells what it makes of the answers.
+    /// Runs all attempts of an attack and returns its hits.
     pub(crate) fn fight(
         &self,
         attack: &dyn Attack,

@@ -1,4 +1,4 @@
-//! What holds for every attack.
+//! Checks that apply to every attack.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ fn ids_are_kebab_case_and_unique() {
     for attack in all() {
         let meta = attack.meta();
         for name in std::iter::once(&meta.id).chain(meta.aliases) {
-            assert!(seen.insert(*name), "{name} is there twice");
+            assert!(seen.insert(*name), "{name} is used twice");
         }
         let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         assert!(meta.id.chars().all(kebab), "{}", meta.id);
@@ -54,7 +54,7 @@ fn every_file_of_the_folder_is_registered() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let name = name.trim_end_matches(".rs");
         if name != "mod" {
-            assert!(text.contains(&format!("mod {name};")), "{name} is in no slice");
+            assert!(text.contains(&format!("mod {name};")), "{name} is not registered");
         }
     }
 }

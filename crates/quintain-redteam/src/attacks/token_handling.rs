@@ -1,4 +1,4 @@
-//! Tokens that a server takes and should not.
+//! Invalid tokens that a server accepts.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
@@ -16,20 +16,20 @@ pub(super) struct TokenHandling;
 static META: Meta = Meta {
     id: "token-handling",
     aliases: &["token-passthrough", "jwt"],
-    summary: "Tokens that are forged, stale, of another audience or in the query are taken",
+    summary: "The server accepts forged, expired or wrong-audience tokens, or tokens in the query",
     docs: "\
 # What it does
-Sends the same harmless request with the good token, and with what was made of it: other letters, half of it, and, if it is a JSON Web
-Token, one of the algorithm `none` in several spellings, without a signature, and with other claims under the old signature; and with
-the good token in the query. Tokens that only the owner of the target can make are sent if `redteam.tokens` gives them: an expired
-one, one for another audience, and one that may only read, which is tried on tools that change something.
+Sends the same harmless request with the valid token and with invalid ones made from it: random letters, half of the token and, for a JSON
+Web Token, the algorithm `none` in several spellings, no signature, and changed claims with the old signature. It also sends the valid
+token in the query. Tokens that only the owner of the target can create are sent if `redteam.tokens` provides them: an expired one, one
+for another audience, and a read-only one, which is tried on tools that change data.
 
 # Why it matters
-A token that is not checked is no better than none, and one in the query stands in every log.
+An unchecked token is no better than none, and a token in the query ends up in every log.
 
 # What counts as proof
-A 2xx with a result where 401 or 403 is due, while the good token works and a token of other letters is refused, or is served less. If
-other letters are served as well, that is the finding.
+A 2xx status with a result where the server must answer 401 or 403, while the valid token works and a token of random letters is refused
+or gets less. If the server accepts random letters as well, that is the finding.
 
 # Example
 ```yaml
@@ -53,18 +53,23 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP01", "MCP07", "API2", "ASI03"],
 };
 
-/// What is made of the good token: form, fault, severity.
+/// The invalid tokens: token, form, fault, severity.
 fn forgeries() -> [(Token, &'static str, &'static str, Severity); 9] {
     let unsigned = |algorithm: &str| Token::Unsigned(algorithm.to_owned());
     let critical = Severity::Critical;
     [
-        (Token::Garbage, "other letters", "garbage", Severity::High),
-        (Token::Truncated, "half of the token", "garbage", Severity::High),
-        (unsigned("none"), "algorithm none", "unsigned", critical),
-        (unsigned("None"), "algorithm None", "unsigned", critical),
-        (unsigned("NONE"), "algorithm NONE", "unsigned", critical),
-        (Token::Stripped, "without its signature", "unsigned", critical),
-        (Token::Tampered, "other claims under the old signature", "unsigned", critical),
+        (Token::Garbage, "a token of random letters", "garbage", Severity::High),
+        (Token::Truncated, "a truncated token", "garbage", Severity::High),
+        (unsigned("none"), "a token with algorithm none", "unsigned", critical),
+        (unsigned("None"), "a token with algorithm None", "unsigned", critical),
+        (unsigned("NONE"), "a token with algorithm NONE", "unsigned", critical),
+        (Token::Stripped, "a token without its signature", "unsigned", critical),
+        (
+            Token::Tampered,
+            "a token with changed claims and the old signature",
+            "unsigned",
+            critical,
+        ),
         (Token::Given(Given::Expired), "an expired token", "expired", Severity::High),
         (
             Token::Given(Given::OtherAudience),
@@ -75,9 +80,9 @@ fn forgeries() -> [(Token, &'static str, &'static str, Severity); 9] {
     ]
 }
 
-/// Names of query parameters that tokens stand in.
+/// Names of query parameters for tokens.
 const QUERY: [&str; 2] = ["access_token", "token"];
-/// So many tools are tried with a token that may only read.
+/// The maximum number of tools to call with a read-only token.
 const MAX_WRITERS: usize = 4;
 
 impl Attack for TokenHandling {
@@ -127,7 +132,7 @@ impl Attack for TokenHandling {
             };
             let token = Some(Token::Given(Given::ReadOnly));
             let forged = HttpRequest { token, ..request.clone() };
-            let form = "a token that may only read";
+            let form = "a read-only token";
             return vec![
                 http::attempt(brief, (0, form, "control"), request),
                 http::attempt(brief, (0, form, "forged"), forged),
@@ -153,7 +158,7 @@ impl Attack for TokenHandling {
         let none = HttpRequest { identity: None, ..good.clone() };
         for name in QUERY {
             let token_in_query = Some(name.to_owned());
-            let form = format!("in the query as {name}");
+            let form = format!("a token in the query parameter `{name}`");
             add(&form, HttpRequest { token_in_query, ..good.clone() }, &none);
         }
         attempts
@@ -170,9 +175,9 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let form = &forged.attempt.form;
     if trial.aim.baseline.is_some() {
         let tool = trial.field.tool(trial.aim.place.server(), trial.aim.place.tool()?)?;
-        let title = format!("{} takes {form}", trial.aim.place);
-        let what = "the call was served, where 403 is due";
-        // Without a claim, that it writes is read from its name.
+        let title = format!("`{}` accepts {form} (missing scope check)", trial.aim.place);
+        let what = "the server served the call instead of answering 403";
+        // Without the hint, only the name suggests that the tool writes.
         let sure = tool.hint("readOnlyHint") == Some(false);
         let hit = if sure { Hit::confirmed(title, what) } else { Hit::suspected(title, what) };
         return Some(hit.by(forged).fault("scope"));
@@ -181,8 +186,8 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     let (fault, severity) =
         known.map_or(("query", Severity::Medium), |(_, _, fault, severity)| (fault, severity));
     let worse = of_role(tried, "worse")?;
-    let is_garbage = form == "other letters";
-    // If anything is served, this one counts only if it is served what the good one is.
+    let is_garbage = form == "a token of random letters";
+    // If the server answers a worse token as well, this one counts only if it gets the response of the valid token.
     let counts = is_garbage
         || match served(worse) {
             None => http::Answer::of(worse).is_some(),
@@ -191,8 +196,8 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     if !counts {
         return None;
     }
-    let title = format!("a token is taken that should not be ({form})");
-    let what = format!("{form}: the request was served, where 401 is due");
+    let title = format!("Improper authentication: the server accepts {form}");
+    let what = "the server served the request instead of answering 401";
     Some(Hit::confirmed(title, what).by(forged).severity(severity).fault(fault))
 }
 

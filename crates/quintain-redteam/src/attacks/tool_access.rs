@@ -1,4 +1,4 @@
-//! What tools are for, by their words and by what they claim; and what answers amount to.
+//! The purpose of tools, by their words and annotations, and whether a response is a success or a refusal.
 
 use std::sync::LazyLock;
 
@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 use crate::attack::{Aim, Kind, TargetView};
 use crate::knowledge::{Baseline, Sense, claims_to_destroy, words};
 
-/// What belongs to whoever asks.
+/// Words for data of the caller.
 const PERSONAL: &str = "\
     my me mine own whoami profile account current last recent history session self";
 
-/// What is there for all.
+/// Words for public data.
 const PUBLIC: &str = "public shared published everyone everybody anyone anybody community global";
 
-/// Roles that may look and nothing else.
+/// Read-only roles.
 const READERS: &str = "\
     viewer reader guest readonly observer auditor visitor watcher anonymous spectator";
 
@@ -29,7 +29,7 @@ fn named(tool: &Tool) -> &str {
     tool.name().unwrap_or_default()
 }
 
-/// The first word of a name that says what is done.
+/// Whether the first verb of a name acts (`true`) or reads (`false`).
 fn does(name: &str) -> Option<bool> {
     words(name).iter().find_map(|word| {
         let word = word.as_str();
@@ -57,7 +57,7 @@ pub(super) fn is_writer(tool: &Tool) -> bool {
     }
 }
 
-/// Whether what looks like a verb may be a thing: `order_buyer` shows something of an order.
+/// Whether the first word may be a noun instead of a verb: `order_buyer` returns the buyer of an order.
 pub(super) fn may_be_a_noun(tool: &Tool) -> bool {
     const BOTH: &str = "order book log record post share schedule store archive register mark";
     let found = words(named(tool));
@@ -71,17 +71,17 @@ pub(super) fn may_be_called(field: &TargetView<'_>, tool: &Tool) -> bool {
     field.powers.destructive || !claims_to_destroy(tool)
 }
 
-/// Whether a word is one of these, which have a space between them.
+/// Whether a word is in a list that is separated by spaces.
 pub(super) fn has(known: &str, word: &str) -> bool {
     known.split(' ').any(|one| one == word)
 }
 
-/// Whether a text has one of these words.
+/// Whether a text contains one of these words.
 fn has_word(text: &str, known: &str) -> bool {
     words(text).iter().any(|word| has(known, word))
 }
 
-/// Whether a name speaks of what belongs to whoever asks.
+/// Whether a name or description is about data of the caller.
 pub(super) fn is_personal(name: &str, description: &str) -> bool {
     static YOURS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let text = r"(?i)\b(?:your|own|themselves|of the caller|logged[ -]in user|current user|authenticated user|whose token)\b";
@@ -102,12 +102,12 @@ pub(super) fn is_public(tool: &Tool) -> bool {
     has_word(named(tool), PUBLIC) || has_word(tool.description().unwrap_or_default(), PUBLIC)
 }
 
-/// Whether a tool sounds as if it were for administrators.
+/// Whether the name of a tool suggests that it is for administrators.
 pub(super) fn is_for_admins(tool: &Tool) -> bool {
     Sense::Administers.names(tool)
 }
 
-/// Whether a tool says that it is for administrators, or for some role.
+/// Whether the description of a tool restricts it to administrators or a role.
 pub(super) fn says_for_admins(tool: &Tool) -> bool {
     static SAYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let text = r"(?i)\b(?:for|only|needs?|requires?|restricted to|limited to|available to)\b[^.\n]{0,20}\b(?:admins?|administrators?|administrator|superusers?|owners?|operators?)\b|\badmin(?:istrator)?s?[ -]only\b|\badmin(?:istrator)? (?:role|rights|privileges?|permissions?|access)\b";
@@ -117,7 +117,7 @@ pub(super) fn says_for_admins(tool: &Tool) -> bool {
     SAYS.as_ref().is_some_and(|regex| regex.is_match(description))
 }
 
-/// The role of an identity: what the user says, else what the server tells it, else its name.
+/// The role of an identity: from the suite, else from a response of the server, else its name.
 pub(super) fn role_of<'f>(field: &'f TargetView<'_>, identity: usize) -> &'f str {
     let known = field.powers.identities.get(identity);
     if let Some(role) = known.and_then(|known| known.role.as_deref()) {
@@ -133,7 +133,7 @@ pub(super) fn role_of<'f>(field: &'f TargetView<'_>, identity: usize) -> &'f str
     told.or(known.map(|known| known.name.as_str())).unwrap_or_default()
 }
 
-/// Whether a role, or the name of somebody, says that they may look only.
+/// Whether a role, or the name of an identity, is read-only.
 pub(super) fn is_reader_role(role: &str) -> bool {
     let joined: String = words(role).concat();
     has_word(role, READERS) || has(READERS, &joined)
@@ -143,7 +143,7 @@ pub(super) fn is_admin_role(role: &str) -> bool {
     has_word(role, ADMINS)
 }
 
-/// The tool that a call that works is about.
+/// The tool of a call that works.
 pub(super) fn tool_of<'f>(field: &'f TargetView<'_>, baseline: &Baseline) -> Option<&'f Tool> {
     match &baseline.step {
         Step::Call(call) => field.tool(&baseline.server, &call.tool),
@@ -151,7 +151,7 @@ pub(super) fn tool_of<'f>(field: &'f TargetView<'_>, baseline: &Baseline) -> Opt
     }
 }
 
-/// Calls that work and only look.
+/// Calls that work and only read.
 pub(super) fn readers<'f>(
     field: &'f TargetView<'_>,
     server: &'f str,
@@ -163,7 +163,7 @@ pub(super) fn readers<'f>(
     })
 }
 
-/// Up to `count` calls that show the state of a server, the broadest first; not that of `except`.
+/// Up to `count` calls that return the state of a server, the broadest first, without calls of `except`.
 pub(super) fn watchers(
     field: &TargetView<'_>,
     server: &str,
@@ -173,7 +173,7 @@ pub(super) fn watchers(
     let mut calls: Vec<((bool, usize), &Step)> = readers(field, server)
         .filter_map(|baseline| match &baseline.step {
             Step::Call(call) if call.tool != except => {
-                // A claim to read only is less than a name that says so.
+                // A `readOnlyHint` is weaker evidence than a name that begins with a reading verb.
                 let claims_only = does(&call.tool) != Some(false);
                 Some(((claims_only, call.args.len()), &baseline.step))
             }
@@ -204,7 +204,7 @@ pub(super) fn arguments(baseline: &Baseline) -> Map<String, Value> {
     }
 }
 
-/// Whether an answer says that somebody may not do it. Servers say so in errors and in plain answers.
+/// Whether a response refuses the call for missing rights. Servers refuse in errors and in plain results.
 pub(super) fn refuses(outcome: &Outcome) -> bool {
     static NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let text = r"(?i)\bforbidden\b|\b(?:not|un)[ -]?authori[sz]ed\b|\bpermission(?:s)? (?:denied|required)|\b(?:access|permission|request)\b[^.\n]{0,20}\bdenied\b|\bnot (?:allowed|permitted)\b|\b(?:no|insufficient|lacks?|missing|without)\b[^.\n]{0,16}\b(?:permissions?|privileges?|rights|scope)\b|\b(?:admins?|administrators?) only\b|\bonly (?:admins?|administrators?|owners?)\b|\b(?:requires?|needs?)\b[^.\n]{0,16}\b(?:role|admin|administrator|privileges?|scope)\b|\b(?:log|sign) in\b|\bauthentication required\b";
@@ -214,7 +214,7 @@ pub(super) fn refuses(outcome: &Outcome) -> bool {
         return true;
     }
     let said = outcome.said();
-    // A long answer that has such words somewhere is about something else.
+    // A long result that contains such words is about something else.
     let plain = matches!(outcome, Outcome::Reply(_));
     if !outcome.is_answer() || (plain && said.len() > 400) {
         return false;
@@ -222,7 +222,7 @@ pub(super) fn refuses(outcome: &Outcome) -> bool {
     NO.as_ref().is_some_and(|regex| regex.is_match(&said))
 }
 
-/// Whether a call did what it was asked for, as far as its answer tells.
+/// Whether a call succeeded, judged by its response.
 pub(super) fn succeeds(outcome: &Outcome) -> bool {
     let Outcome::Reply(_) = outcome else { return false };
     let said = outcome.said();
@@ -235,7 +235,7 @@ pub(super) fn succeeds(outcome: &Outcome) -> bool {
     !(refuses(outcome) || (short && complains.iter().any(|word| has_start(&start, word))))
 }
 
-/// Whether a text begins with a complaint, or with one behind the name of what it is about.
+/// Whether a text contains a word near its beginning, such as `error` after the name of an object.
 fn has_start(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back();

@@ -1,4 +1,4 @@
-//! What a tool says it is for: whether it writes, lists or fetches, and which limits it claims.
+//! The stated purpose of a tool: whether it writes, lists or fetches, and which limits it claims.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::knowledge::{Sense, destroys, words};
 use quintain_evidence::finding::Place;
 use quintain_evidence::surface::Tool;
 
-/// Words with which a tool says that not everything is allowed.
+/// Words with which a tool claims limits.
 const LIMITS: [&str; 30] = [
     "allow",
     "allowed",
@@ -41,13 +41,13 @@ const LIMITS: [&str; 30] = [
     "securely",
     "rejected",
 ];
-/// Names of arguments that say where something is written to.
+/// Names of arguments with the destination of a write.
 const OUTPUTS: [&str; 9] =
     ["output", "out", "dest", "destination", "target", "save", "to", "outfile", "new"];
-/// Longer descriptions are not read to their end.
+/// The number of bytes that are read of a description.
 const MAX_TEXT: usize = 4_000;
 
-/// The words of a text, as far as it is read.
+/// The words of a text, up to `MAX_TEXT`.
 fn read(text: &str) -> Vec<String> {
     words(&text[..text.floor_char_boundary(MAX_TEXT.min(text.len()))])
 }
@@ -56,31 +56,31 @@ fn has(text: &str, wanted: &[&str]) -> bool {
     read(text).iter().any(|word| wanted.contains(&word.as_str()))
 }
 
-/// Whether a tool may leave something behind that a caller can name.
+/// Whether a tool may create something with a name that the caller chooses.
 pub(super) fn may_write(tool: &Tool) -> bool {
     writes(tool) || Sense::Makes.names(tool) || Sense::Makes.begins(tool)
 }
 
-/// Whether a tool tells what is in a folder.
+/// Whether a tool lists the content of a folder.
 pub(super) fn lists(tool: &Tool) -> bool {
     Sense::Lists.names(tool)
 }
 
-/// Whether it is the stated purpose of a tool to connect to addresses that callers name.
+/// Whether the stated purpose of a tool is to connect to addresses from the caller.
 pub(super) fn fetches(tool: &Tool) -> bool {
     Sense::Fetches.names(tool)
         || Sense::Fetches.is_in(&read(tool.description().unwrap_or_default()))
 }
 
-/// Limits that are no matter of folders.
+/// Limits that are not about folders.
 const OF_NETWORKS: [&str; 4] = ["internal", "private", "public", "trusted"];
 
-/// Whether a tool, or what is said of this argument, speaks of limits.
+/// Whether the description of a tool or argument claims limits.
 pub(super) fn claims_limits(tool: Option<&Tool>, schema: &Value) -> bool {
     told(tool, schema).any(|text| limits(text).next().is_some())
 }
 
-/// Whether a tool, or what is said of this argument, speaks of a folder that it is confined to.
+/// Whether the description of a tool or argument claims an allowed folder.
 pub(super) fn claims_folder(tool: Option<&Tool>, schema: &Value) -> bool {
     told(tool, schema).any(|text| {
         let except = if has(text, &["absolute"]) { "relative" } else { "" };
@@ -93,7 +93,7 @@ fn told<'t>(tool: Option<&'t Tool>, schema: &'t Value) -> impl Iterator<Item = &
     of_argument.into_iter().chain(tool.and_then(Tool::description))
 }
 
-/// The words of a text that speak of limits; what only reads is not limited in what it reads.
+/// The words of a text that claim limits. `read only` does not limit what a tool reads.
 fn limits(text: &str) -> impl Iterator<Item = String> {
     let end = text.floor_char_boundary(MAX_TEXT.min(text.len()));
     let mut before = String::new();
@@ -104,7 +104,7 @@ fn limits(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether an argument says where something is written to.
+/// Whether an argument is the destination of a write.
 pub(super) fn is_output(aim: &Aim) -> bool {
     is_output_name(&last_name(aim))
 }
@@ -113,7 +113,7 @@ pub(super) fn is_output_name(name: &str) -> bool {
     has(name, &OUTPUTS)
 }
 
-/// The nearest name of a place: that of the argument, or of the list that it is an item of.
+/// The name of the argument, or of the list that contains it.
 pub(super) fn last_name(aim: &Aim) -> String {
     match &aim.place {
         Place::Argument { pointer, .. } => {
@@ -125,7 +125,7 @@ pub(super) fn last_name(aim: &Aim) -> String {
     }
 }
 
-/// The tool that an aim is about.
+/// The tool of an aim.
 pub(super) fn tool_of<'f>(field: &TargetView<'f>, aim: &Aim) -> Option<&'f Tool> {
     let name = aim.place.tool()?;
     let mut surfaces = field.surfaces.iter().filter(|(server, _)| server == aim.place.server());

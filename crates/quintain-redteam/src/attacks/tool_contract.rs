@@ -1,4 +1,4 @@
-//! What a tool exists for, by its own words: to run what it is given may be the contract.
+//! The contract of a tool, by its own words: running the input may be its purpose.
 
 use quintain_evidence::finding::Place;
 use quintain_evidence::surface::Prompt;
@@ -6,7 +6,7 @@ use quintain_evidence::surface::Prompt;
 use crate::attack::{Aim, Kind, TargetView};
 use crate::knowledge::{Sense, words};
 
-/// Words with which a tool promises not to run everything.
+/// Words with which a tool promises to limit what it runs.
 const LIMITS: [&str; 20] = [
     "allowed",
     "allowlist",
@@ -30,7 +30,7 @@ const LIMITS: [&str; 20] = [
     "whitelisted",
 ];
 
-/// Why running the commands in an argument is the contract, if it is.
+/// Why running the commands in an argument is by design; none if it is not.
 pub(super) fn of_commands(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
     const ARGUMENTS: [&str; 9] =
         ["command", "commands", "cmd", "cmds", "commandline", "line", "script", "shell", "input"];
@@ -50,10 +50,10 @@ pub(super) fn of_commands(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
     let told = ToolWords::of(field, aim)?;
     let runs = told.names(&THINGS) || (told.names(&VERBS) && told.describes(&THINGS));
     (told.argument_is(&ARGUMENTS) && runs && !told.limits())
-        .then(|| "to run commands is what the tool is for".to_owned())
+        .then(|| "running commands is the purpose of the tool".to_owned())
 }
 
-/// Why running the code in an argument is the contract, if it is.
+/// Why running the code in an argument is by design; none if it is not.
 pub(super) fn of_code(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
     const ARGUMENTS: [&str; 8] =
         ["code", "script", "source", "snippet", "program", "javascript", "python", "function"];
@@ -65,17 +65,17 @@ pub(super) fn of_code(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
     let runs = (told.names(&VERBS) || told.describes(&VERBS))
         && (told.names(&THINGS) || told.describes(&THINGS));
     (told.argument_is(&ARGUMENTS) && runs && !told.limits())
-        .then(|| "to run code is what the tool is for".to_owned())
+        .then(|| "running code is the purpose of the tool".to_owned())
 }
 
-/// Why rendering the template in an argument is the contract, if it is.
+/// Why rendering the template in an argument is by design; none if it is not.
 pub(super) fn of_templates(field: &TargetView<'_>, aim: &Aim) -> Option<String> {
     let told = ToolWords::of(field, aim)?;
     told.argument_is(&["template", "templates"])
-        .then(|| "to fill in templates is what the tool is for".to_owned())
+        .then(|| "rendering templates is the purpose of the tool".to_owned())
 }
 
-/// Whether an argument is a whole query, or a clause of one, by contract.
+/// Whether an argument is a query or a clause of a query by contract.
 pub(super) fn is_query(field: &TargetView<'_>, aim: &Aim) -> bool {
     const LANGUAGES: [&str; 14] = [
         "sql", "cypher", "kql", "kusto", "graphql", "sparql", "promql", "soql", "jql", "gremlin",
@@ -92,7 +92,7 @@ pub(super) fn is_query(field: &TargetView<'_>, aim: &Aim) -> bool {
         || (told.argument_is(&ARGUMENTS) && (speaks(&told.name) || speaks(&told.description)))
 }
 
-/// Whether a tool sounds as if it changes every row that a condition holds for.
+/// Whether the name of a tool suggests that it changes every row that matches a condition.
 pub(super) fn changes_data(aim: &Aim) -> bool {
     let tool = words(aim.place.tool().unwrap_or_default());
     Sense::UpdatesRows.is_in(&tool)
@@ -116,7 +116,7 @@ impl ToolWords {
             (tool.name()?, tool.description())
         };
         let argument = aim.place.argument()?;
-        // The name of a list is that of its items.
+        // An item of a list has the name of the list.
         let mut parts = argument.rsplit('/').filter(|part| part.parse::<usize>().is_err());
         let described = aim.schema.get("description").and_then(|text| text.as_str());
         Some(Self {

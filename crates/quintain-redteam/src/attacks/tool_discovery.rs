@@ -1,4 +1,4 @@
-//! Tools and parameters that a server gives away without listing them.
+//! Names of unlisted tools that a server reveals.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
@@ -18,15 +18,15 @@ static META: Meta = Meta {
     summary: "Errors, descriptions or completions name tools that are not listed",
     docs: "\
 # What it does
-Asks for tools, prompts, resources and completions that cannot exist, as every identity, and reads what the errors name. Descriptions
-are read for tools that nobody lists.
+Requests tools, prompts, resources and completions that cannot exist, as every identity, and reads the names in the errors. Reads
+descriptions for tools that no server lists.
 
 # Why it matters
-Whoever may not see a tool shall not learn that it is there: its name is half of an attack on it.
+An identity that may not see a tool must not learn that it exists: knowing its name is half of an attack on it.
 
 # What counts as proof
-An answer to one identity names a tool that is listed for another one only: confirmed. Other names that look like tools and are listed
-nowhere are suspected.
+A response to one identity names a tool that is listed only for another: confirmed. Other names that look like tools and are not listed
+are suspected.
 
 # Example
 ```yaml
@@ -46,7 +46,7 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP10", "MCP07", "LLM02"],
 };
 
-/// So many identities ask.
+/// The maximum number of identities.
 const MAX_IDENTITIES: usize = 3;
 
 impl Attack for ToolDiscovery {
@@ -71,8 +71,8 @@ impl Attack for ToolDiscovery {
                 .find(|name| !shown.contains(name.as_str()));
             let Some(name) = unlisted else { continue };
             let title =
-                format!("{} of {} names {name}, which is not listed", listed.field, listed.place);
-            let what = format!("the text calls {name} a tool, and no server lists it");
+                format!("{} of `{}` names the unlisted tool `{name}`", listed.field, listed.place);
+            let what = format!("the text calls `{name}` a tool, and no server lists it");
             let hit = Hit::suspected(title, what).at(listed.place.clone());
             hits.push(hit.severity(Severity::Info).fault("description"));
         }
@@ -125,7 +125,7 @@ impl Attack for ToolDiscovery {
             attempts.push(reach::plain(
                 vec![step],
                 who,
-                (who, "error of an unknown name", ""),
+                (who, "error for an unknown name", ""),
                 nonce,
             ));
         }
@@ -151,13 +151,16 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
     };
     if let Some(own) = own {
         let others = identities.iter().flat_map(|one| &one.tools);
-        // A name of one letter is a letter.
+        // Short names are also ordinary words.
         let secret = others.filter(|name| name.len() > 3 && !own.contains(name));
         let told: Vec<&str> = secret.map(String::as_str).filter(|name| whole(name)).collect();
         if let Some(name) = told.first() {
             let who = &identities[*identity].name;
-            let title = format!("an error of {place} names {name}, which {who} is not shown");
-            let what = format!("the error names {}, listed for others only", told.join(", "));
+            let title = format!(
+                "Error response to {place} reveals the tool `{name}`, which is hidden from `{who}`"
+            );
+            let what =
+                format!("the error names {}, listed only for other identities", told.join(", "));
             let hit = Hit::confirmed(title, what).by(tried).severity(Severity::Medium);
             return Some(hit.fault("error").said(tried, name));
         }
@@ -169,14 +172,14 @@ fn judge(trial: &Trial<'_>, tried: &Tried) -> Option<Hit> {
             !shown.contains(name.as_str()) && !name.contains(tried.attempt.nonce.as_str())
         })
         .collect();
-    // A list names others, too: one odd word says little.
+    // A list of tools also contains listed ones: a single unknown word proves little.
     let listed =
         trial.field.tools().filter_map(|(_, tool)| tool.name()).filter(|name| whole(name)).count();
     if unlisted.is_empty() || listed == 0 {
         return None;
     }
-    let title = format!("an error of {place} names {}, which is not listed", unlisted[0]);
-    let what = format!("the error lists tools, among them {}", unlisted.join(", "));
+    let title = format!("Error response to {place} reveals the unlisted tool `{}`", unlisted[0]);
+    let what = format!("the error lists tools, including {}", unlisted.join(", "));
     Some(Hit::suspected(title, what).by(tried).fault("error").said(tried, &unlisted[0]))
 }
 

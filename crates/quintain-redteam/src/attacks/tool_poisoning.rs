@@ -1,4 +1,4 @@
-//! Texts of a surface that speak to the model and not to its user: hidden characters, and wording.
+//! Texts on the surface that address the model instead of the user: hidden characters and wording.
 
 mod hidden;
 mod turned;
@@ -17,21 +17,21 @@ pub(super) struct ToolPoisoning;
 static META: Meta = Meta {
     id: "tool-poisoning",
     aliases: &["mcp:tool-poisoning", "description-injection"],
-    summary: "Names and descriptions carry hidden characters or orders to the model",
+    summary: "Names or descriptions contain hidden characters or instructions to the model",
     docs: "\
 # What it does
-Reads every text that a server lists: names, titles, descriptions, schemas with their descriptions, enumerations and defaults, prompts,
-resources, annotations and instructions. It looks for characters that nobody sees (Unicode tags, controls of the writing direction,
-zero-width characters, variation selectors, fillers, control characters), decodes them, and for wording that speaks to the model: taking
-back instructions, keeping things from the user, reading secrets, putting the conversation into an argument, text in base64, text behind
-a wide gap. Once the tools of a server have been called, it lists them again: a description that is another one then is told.
+Reads every text that a server lists: names, titles, descriptions, schemas with their descriptions, enums and defaults, prompts,
+resources, annotations and instructions. It finds and decodes invisible characters (Unicode tags, bidirectional controls, zero-width
+characters, variation selectors, fillers, control characters), and it finds wording that addresses the model: overriding instructions,
+hiding things from the user, reading secrets, putting the conversation into an argument, base64-encoded text, and text after a wide gap.
+After the tools of a server were called, it lists them again and reports descriptions that changed.
 
 # Why it matters
 A model reads descriptions as if its user had written them, while the user does not see them at all.
 
 # What counts as proof
-Hidden characters are exact, and are shown decoded; those that emoji and scripts need do not count. Wording, and descriptions that
-change, are never more than suspected.
+Hidden characters are confirmed and shown decoded; characters that emoji and scripts need do not count. Wording and changed descriptions
+are suspected at most.
 
 # Example
 ```yaml
@@ -51,7 +51,7 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP03", "ASI01", "LLM01", "AML.T0051.001"],
 };
 
-/// Shorter texts say nothing.
+/// Shorter texts are not searched for wording.
 const LEAST_WORDS: usize = 16;
 
 impl Attack for ToolPoisoning {
@@ -102,7 +102,8 @@ fn of_text(listed: &Listed<'_>) -> Vec<Hit> {
 
 fn hidden_hit(listed: &Listed<'_>, hidden: &Hidden) -> Hit {
     let (count, class) = (hidden.chars.len(), hidden.class.words());
-    let title = format!("{} of {} has hidden {class}", listed.field, listed.place);
+    let title =
+        format!("Tool poisoning: {} of `{}` contains hidden {class}", listed.field, listed.place);
     let spelled = match &hidden.spelled {
         Some(text) => format!(", which spell: {}", wording::shortened(text)),
         None => String::new(),
@@ -123,7 +124,7 @@ fn hidden_hit(listed: &Listed<'_>, hidden: &Hidden) -> Hit {
 fn wording_hit(listed: &Listed<'_>, text: &str) -> Option<Hit> {
     let signs = wording::find(text);
     let first = signs.first()?;
-    let title = format!("{} of {} {}", listed.field, listed.place, first.says);
+    let title = format!("Tool poisoning: {} of `{}` {}", listed.field, listed.place, first.says);
     let quotes: Vec<String> =
         signs.iter().map(|sign| format!("{}: “{}”", sign.says, sign.quote)).collect();
     Some(Hit::suspected(title, quotes.join("; ")).at(listed.place.clone()).fault("wording"))
@@ -133,16 +134,22 @@ fn encoded_hit(listed: &Listed<'_>) -> Option<Hit> {
     let texts = wording::encoded(listed.text);
     let first = texts.first()?;
     let orders = texts.iter().any(|text| !wording::find(text).is_empty());
-    let title = format!("{} of {} has text in base64", listed.field, listed.place);
-    let what = format!("it says: {}", wording::shortened(first));
+    let title = format!(
+        "Tool poisoning: {} of `{}` contains base64-encoded text",
+        listed.field, listed.place
+    );
+    let what = format!("the decoded text is: {}", wording::shortened(first));
     let severity = if orders { Severity::High } else { Severity::Low };
     Some(Hit::suspected(title, what).at(listed.place.clone()).severity(severity).fault("encoded"))
 }
 
 fn gap_hit(listed: &Listed<'_>) -> Option<Hit> {
     let rest = wording::pushed_out(listed.text)?;
-    let title = format!("{} of {} goes on behind a wide gap", listed.field, listed.place);
-    let what = format!("out of sight stands: {}", wording::shortened(rest));
+    let title = format!(
+        "Tool poisoning: {} of `{}` continues after a wide gap",
+        listed.field, listed.place
+    );
+    let what = format!("the text out of view is: {}", wording::shortened(rest));
     let hit = Hit::suspected(title, what).at(listed.place.clone());
     Some(hit.severity(Severity::Medium).fault("gap"))
 }
@@ -166,7 +173,10 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].confidence, Confidence::Confirmed);
         assert!(found[0].what.contains("spell: hi"), "{}", found[0].what);
-        assert_eq!(found[0].title, "description of t has hidden Unicode tags");
+        assert_eq!(
+            found[0].title,
+            "Tool poisoning: description of `t` contains hidden Unicode tags"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Tools that pass for another one: same names, names that look alike, words about others' tools.
+//! Tools that imitate another tool: same names, names that look alike, descriptions that mention other tools.
 
 mod skeleton;
 
@@ -18,20 +18,20 @@ pub(super) struct ToolShadowing;
 static META: Meta = Meta {
     id: "tool-shadowing",
     aliases: &["mcp:tool-shadowing", "cross-origin-escalation"],
-    summary: "A tool has the name of another one, looks like it, or talks about it",
+    summary: "A tool has the same name as another, looks like it, or mentions it",
     docs: "\
 # What it does
-Compares the names of all tools of all servers: the same name twice, names that look alike (letters of other scripts, digits for
-letters), names that differ in case or separators only. Reads descriptions for the names of tools that belong to another server. No
-tool is called.
+Compares the names of all tools of all servers: identical names, names that look alike (letters of other scripts, digits instead of
+letters), and names that differ only in case or separators. Reads descriptions for the names of tools of another server. No tool is
+called.
 
 # Why it matters
-A model picks tools by name. A server that takes the name of a tool of another one gets its calls, with all that is in them; one that
-talks about tools of another one changes how they are used.
+A model chooses tools by name. A server that uses the name of another server's tool gets its calls with all their data. A server that
+mentions another server's tools changes how a model uses them.
 
 # What counts as proof
-Two tools of one server with one name, or two names that differ only in letters that look alike, are exact. The same name on two
-servers, and words about others' tools, are suspected.
+Two tools of one server with the same name, and two names that differ only in letters that look alike, are confirmed. The same name on two
+servers, and texts about another server's tools, are suspected.
 
 # Example
 ```yaml
@@ -71,7 +71,7 @@ impl Attack for ToolShadowing {
     }
 }
 
-/// A tool and where it is.
+/// A server and the name of one of its tools.
 type Named<'s> = (&'s str, &'s str);
 
 fn names(field: &TargetView<'_>) -> Vec<Hit> {
@@ -83,8 +83,8 @@ fn names(field: &TargetView<'_>) -> Vec<Hit> {
     }
     let mut hits = Vec::new();
     for group in alike.values() {
-        // Each is compared with the first: whoever comes later takes the name. Who writes it with
-        // letters of another script takes it from who does not.
+        // Each tool is compared with the first, since a later one takes over the name. A name in ASCII counts as the
+        // original of one with letters of another script.
         let mut group = group.clone();
         group.sort_by_key(|(_, name)| !name.is_ascii());
         let Some(((first_server, first), rest)) = group.split_first() else { continue };
@@ -93,8 +93,9 @@ fn names(field: &TargetView<'_>) -> Vec<Hit> {
         }
         let (server, name) = (first_server, first);
         if rest.is_empty() && mixes_scripts(name) {
-            let title = format!("{name} mixes letters of several scripts in one word");
-            let what = format!("it reads as {}", skeleton(name));
+            let title =
+                format!("Tool shadowing: the name `{name}` mixes letters of several scripts");
+            let what = format!("the name looks like `{}`", skeleton(name));
             let hit = Hit::suspected(title, what).at(at(server, name));
             hits.push(hit.severity(Severity::Medium).fault("confusable"));
         }
@@ -107,23 +108,31 @@ fn pair((first_server, first): Named<'_>, (server, name): Named<'_>) -> Hit {
         |server: &str| if server.is_empty() { "the server".to_owned() } else { server.to_owned() };
     let one_server = first_server == server;
     let hit = if first == name && one_server {
-        let title = format!("{name} is listed twice by {}", of(server));
-        let what = "clients keep one of them, and which one is up to chance";
+        let title = format!("Tool shadowing: {} lists `{name}` twice", of(server));
+        let what = "clients use only one of them, and which one is undefined";
         Hit::confirmed(title, what).severity(Severity::Medium).fault("same")
     } else if first == name {
-        let title = format!("{name} is a tool of {} and of {}", of(first_server), of(server));
-        // One word such as `search` is what many call theirs.
+        let title =
+            format!("Tool shadowing: {} and {} both list `{name}`", of(first_server), of(server));
+        // Many servers have a tool with a one-word name such as `search`.
         let common = words(name).len() < 2;
         let severity = if common { Severity::Low } else { Severity::Medium };
-        let what = "a model that wants one of them may call the other";
+        let what = "a model may call one instead of the other";
         Hit::suspected(title, what).severity(severity).fault("same")
     } else if first.is_ascii() && name.is_ascii() {
-        let title =
-            format!("{name} of {} differs from {first} of {} hardly", of(server), of(first_server));
-        let what = "the names differ in case, separators or digits that look like letters only";
+        let title = format!(
+            "Tool shadowing: `{name}` of {} is almost the same name as `{first}` of {}",
+            of(server),
+            of(first_server)
+        );
+        let what = "the names differ only in case, separators or digits that look like letters";
         Hit::suspected(title, what).severity(Severity::Low).fault("similar")
     } else {
-        let title = format!("{name} of {} looks like {first} of {}", of(server), of(first_server));
+        let title = format!(
+            "Tool shadowing: `{name}` of {} looks like `{first}` of {}",
+            of(server),
+            of(first_server)
+        );
         let odd: Vec<String> = [first, name]
             .iter()
             .flat_map(|name| name.chars())
@@ -131,7 +140,11 @@ fn pair((first_server, first): Named<'_>, (server, name): Named<'_>) -> Hit {
             .take(4)
             .map(|c| format!("{c} (U+{:04X})", u32::from(c)))
             .collect();
-        let what = format!("both read as {}; other letters: {}", skeleton(name), odd.join(", "));
+        let what = format!(
+            "both look like `{}`; letters of other scripts: {}",
+            skeleton(name),
+            odd.join(", ")
+        );
         Hit::confirmed(title, what).fault("confusable")
     };
     hit.at(at(server, name))
@@ -141,9 +154,9 @@ fn at(server: &str, tool: &str) -> Place {
     Place::Tool { server: server.to_owned(), tool: tool.to_owned() }
 }
 
-/// Texts of one server that name tools of another one.
+/// Texts of one server that name tools of another.
 fn mentions(field: &TargetView<'_>) -> Vec<Hit> {
-    // A name of one word is a word of prose.
+    // A one-word name is also an ordinary word.
     let foreign: Vec<Named<'_>> = field
         .tools()
         .filter_map(|(server, tool)| Some((server, tool.name()?)))
@@ -163,9 +176,13 @@ fn mentions(field: &TargetView<'_>) -> Vec<Hit> {
             *server != own && field.tool(own, name).is_none() && has_whole(listed.text, name)
         });
         if let Some((server, name)) = named {
-            let title =
-                format!("{} of {} talks about {name} of {server}", listed.field, listed.place);
-            let what = format!("a text of {own} says how a tool of {server} is to be used");
+            let title = format!(
+                "Tool shadowing: {} of `{}` mentions `{name}` of {server}",
+                listed.field, listed.place
+            );
+            let what = format!(
+                "a text of {own} mentions a tool of {server} and can change how a model uses it"
+            );
             let hit = Hit::suspected(title, what).at(listed.place.clone());
             hits.push(hit.severity(Severity::Medium).fault("mention"));
         }
@@ -173,7 +190,7 @@ fn mentions(field: &TargetView<'_>) -> Vec<Hit> {
     hits
 }
 
-/// Whether a name is there and no part of a longer one.
+/// Whether a text contains a name that is not part of a longer one.
 fn has_whole(text: &str, name: &str) -> bool {
     let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     text.match_indices(name).any(|(at, _)| {

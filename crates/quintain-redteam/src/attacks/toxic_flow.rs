@@ -1,4 +1,4 @@
-//! Private data, text of strangers and a way out, all in the hands of one model.
+//! Tools that together give a model private data, untrusted text and a way to send data out.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, Severity};
@@ -15,18 +15,18 @@ pub(super) struct ToxicFlow;
 static META: Meta = Meta {
     id: "toxic-flow",
     aliases: &["lethal-trifecta", "mcp:toxic-flow"],
-    summary: "Tools together read private data and strangers' text, and send data away",
+    summary: "Tools combine private data, untrusted text and a way to send data out",
     docs: "\
 # What it does
-Sorts the tools of all servers by their words, arguments and annotations: which read private data, which bring in text that strangers
-can write (pages, mails, issues, comments), which send data to a place that the caller chooses. If all three are there, the path through
-them is named. No tool is called.
+Classifies the tools of all servers by their words, arguments and annotations: which read private data, which return text that strangers
+can write (pages, mails, issues, comments), and which send data to a destination that the caller chooses. If all three exist, the finding
+names the path through them. No tool is called.
 
 # Why it matters
-Text of a stranger can make a model read private data and send it away, without a fault in any single tool.
+Text from a stranger can make a model read private data and send it out, without a fault in any single tool.
 
 # What counts as proof
-Nothing but the words of the tools: the finding is suspected, and it is for people to judge whether one of the three can be taken away.
+Only the words of the tools, so the finding is suspected. Decide whether one of the three can be removed.
 
 # Example
 ```yaml
@@ -46,7 +46,7 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP06", "MCP10", "ASI01", "ASI02", "LLM01", "LLM06", "AML.T0086"],
 };
 
-/// Data that somebody would miss.
+/// Words for private data.
 const PRIVATE: &str = "\
     mail mails email emails inbox message messages chat chats file files document documents \
     note notes calendar event events contact contacts customer customers user users account \
@@ -54,24 +54,24 @@ const PRIVATE: &str = "\
     credentials env environment database table tables row rows record records report reports \
     memory memories history transcript drive sql";
 
-/// Text that anybody can write.
+/// Words for text that strangers can write.
 const FOREIGN: &str = "\
     mail mails email emails inbox message messages chat page pages web website webpage internet \
     url html issue issues comment comments review reviews feedback ticket tickets post posts \
     feed feeds rss tweet tweets news thread threads replies history";
 
-/// What could be sent, and is not.
+/// Words for content that is prepared but not sent.
 const HOLDING: &str = "draft preview compose template validate";
 
-/// Arguments that say where to.
+/// Words of arguments that name a destination.
 const WHERE: &str = "\
     to recipient recipients url uri endpoint webhook address email channel host destination \
     target phone chat user repo owner bucket cc";
 
-/// Things that are seen by others when they are made.
+/// Words for objects that other people see as soon as they exist.
 const SHOWN: &str = "issue comment gist pull tweet post review release";
 
-/// What machines write about themselves.
+/// Words for data that the server writes about itself.
 const NEUTRAL: &str = "console log logs error errors schema schemas type types";
 
 impl Attack for ToxicFlow {
@@ -98,7 +98,7 @@ impl Attack for ToxicFlow {
             found.filter_map(name).collect()
         };
         let (foreign, private, outward) = (pick(brings_in), pick(is_private), pick(sends_out));
-        // One that is nothing else shows best what it is about.
+        // A tool with only one of the three properties makes the clearest example.
         let best = |all: &[String], others: [&[String]; 2]| {
             let alone = |name: &&String| others.iter().all(|other| !other.contains(name));
             all.iter().find(alone).or(all.first()).cloned()
@@ -114,9 +114,9 @@ impl Attack for ToxicFlow {
         if path.len() < 2 {
             return Vec::new();
         }
-        let title = format!("private data can be led out: {}", path.join(" → "));
+        let title = format!("Toxic flow can leak private data: {}", path.join(" → "));
         let told = format!(
-            "text of strangers: {}; private data: {}; way out: {}",
+            "untrusted text: {}; private data: {}; sends data out: {}",
             some(&foreign),
             some(&private),
             some(&outward)
@@ -145,12 +145,12 @@ fn properties(tool: &Tool) -> impl Iterator<Item = (&String, &Value)> {
     tool.properties().unwrap_or(&NONE).iter()
 }
 
-/// Whether the caller may put in what they like.
+/// Whether the caller can choose any value.
 fn is_open(schema: &Value) -> bool {
     schema.get("enum").is_none() && schema.get("const").is_none()
 }
 
-/// Whether an argument is an address of the web, and not of a resource or a file.
+/// Whether an argument is a web URL, not the URI of a resource or file.
 fn is_of_web(name: &str, schema: &Value) -> bool {
     let says = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     let pattern = schema.get("pattern").and_then(Value::as_str).unwrap_or("http");
@@ -159,7 +159,7 @@ fn is_of_web(name: &str, schema: &Value) -> bool {
     web && pattern.contains("http") && classify(name, None, schema).contains(&Kind::Url)
 }
 
-/// Whether a tool does not work without an address of the caller's choice.
+/// Whether a tool requires a URL that the caller chooses.
 fn takes_any_url(tool: &Tool) -> bool {
     let required = tool.required_args();
     properties(tool).any(|(name, schema)| {
@@ -191,7 +191,7 @@ fn sends_out(tool: &Tool) -> bool {
     if has(&found, HOLDING) || tool.hint("openWorldHint") == Some(false) {
         return false;
     }
-    // An address that the caller chooses carries data away even if it is only asked for.
+    // A URL that the caller chooses can carry data, even if the tool only fetches it.
     if takes_any_url(tool) && tool.hint("readOnlyHint") != Some(true) {
         return true;
     }

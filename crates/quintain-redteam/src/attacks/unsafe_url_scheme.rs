@@ -1,4 +1,4 @@
-//! Addresses whose scheme is not that of the web.
+//! URLs with a scheme other than `http` and `https`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -18,20 +18,23 @@ pub(super) struct UnsafeUrlScheme;
 static META: Meta = Meta {
     id: "unsafe-url-scheme",
     aliases: &["url-scheme"],
-    summary: "An address with another scheme than that of the web is accepted",
+    summary: "An argument accepts URL schemes other than http and https",
     docs: "\
 # What it does
-Gives addresses of the schemes `file`, `data`, `javascript`, `vbscript`, `intent`, `gopher` and `dict` to arguments that want the address of
-a web page, and beside some of them an address of a scheme that does not exist.
+Passes URLs with the schemes `file`, `data`, `javascript`, `vbscript`, `intent`, `gopher` and `dict` to arguments that expect a web URL,
+and for some of them a URL with a scheme that does not exist.
 
 # Why it matters
-`file:` reads files of the server, `gopher:` and `dict:` speak to other services, `javascript:` runs in the browser of whoever follows
-the link, `intent:` starts applications.
+`file:` reads files of the server, `gopher:` and `dict:` talk to other services, `javascript:` runs in the browser of a user who follows
+the link, and `intent:` starts applications.
 
 # What counts as proof
-For `file:` the random text of a planted file; for `data:` text that stands in the address only in encoded form; for `gopher:` and `dict:` a
-connection with the mark of the attempt; for the others the address as an argument of a program, or as the target of a link that the
-server wrote. If such an address is accepted and one of a scheme that does not exist is refused, that is suspected.
+- `file:`: the response contains the random text of a planted file.
+- `data:`: the response contains text that is only in encoded form in the URL.
+- `gopher:` and `dict:`: the listener receives a connection with the mark of the attempt.
+- Other schemes: the URL becomes an argument of a program, or the target of a link that the server writes.
+
+If the server accepts such a URL and refuses one with a scheme that does not exist, the finding is suspected.
 
 # Example
 ```yaml
@@ -51,7 +54,7 @@ static WEAKNESS: Weakness = Weakness {
     frameworks: &["MCP05", "ASI02", "LLM05"],
 };
 
-/// The part of an attempt whose scheme does not exist.
+/// The role of attempts with a scheme that does not exist.
 const BOGUS: &str = "bogus";
 
 impl Attack for UnsafeUrlScheme {
@@ -65,7 +68,7 @@ impl Attack for UnsafeUrlScheme {
 
     fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&[Kind::Url], true);
-        // Who says that files are meant by it is not surprised by one.
+        // Skip arguments that take file URLs on purpose.
         aims.retain(|aim| {
             let wants_files = aim.schema.to_string().contains("file:")
                 || reach::innocent(aim).is_some_and(|text| text.starts_with("file:"))
@@ -90,7 +93,7 @@ impl Attack for UnsafeUrlScheme {
             let text = &ground.canary_text;
             add("file:", text, format!("file://{path}"), brief.nonce(), false);
             add("file: in capital letters", text, format!("FILE://{path}"), brief.nonce(), false);
-            add("file: of a host", text, format!("file://localhost{path}"), brief.nonce(), false);
+            add("file: with a host", text, format!("file://localhost{path}"), brief.nonce(), false);
         }
         for scheme in ["javascript", "intent", "vbscript"] {
             let nonce = brief.nonce();
@@ -134,7 +137,7 @@ fn judge(trial: &Trial<'_>, set: &[&Tried]) -> Option<Hit> {
     let tried = set.iter().find(|tried| tried.attempt.role != BOGUS)?;
     let form = &tried.attempt.form;
     let place = &trial.aim.place;
-    let title = format!("{place} takes an address of another scheme ({form})");
+    let title = format!("Unsafe URL scheme in `{place}` ({form})");
     let confirmed = |what: String, severity, fault| {
         Some(Hit::confirmed(title.clone(), what).by(tried).severity(severity).fault(fault))
     };
@@ -145,7 +148,7 @@ fn judge(trial: &Trial<'_>, set: &[&Tried]) -> Option<Hit> {
         let is_file = form.starts_with("file:");
         let (severity, fault) =
             if is_file { (Severity::High, "file") } else { (Severity::Low, "data") };
-        let hit = confirmed(format!("the answer holds {mark}"), severity, fault);
+        let hit = confirmed(format!("the response contains {mark}"), severity, fault);
         return hit.map(|hit| hit.said(tried, mark));
     }
     let nonce = tried.attempt.nonce.as_str();
@@ -154,14 +157,14 @@ fn judge(trial: &Trial<'_>, set: &[&Tried]) -> Option<Hit> {
             Observation::Connection { request, .. }
                 if request.contains(nonce) && !request.contains("HTTP/") =>
             {
-                let what = format!("the listener was spoken to: {request}");
+                let what = format!("the listener received the raw request: {request}");
                 return confirmed(what, Severity::High, "raw");
             }
             Observation::Program { program, arguments }
                 if opens(program, form)
                     && arguments.iter().any(|argument| begins_address(argument, sent)) =>
             {
-                let what = format!("{program} was started with {sent}");
+                let what = format!("`{program}` was started with {sent}");
                 return confirmed(what, Severity::Medium, "program");
             }
             _ => {}
@@ -169,19 +172,25 @@ fn judge(trial: &Trial<'_>, set: &[&Tried]) -> Option<Hit> {
     }
     let runs = ["javascript:", "vbscript:", "data:"].contains(&form.as_str());
     if runs && is_linked(&said, sent) {
-        return confirmed(format!("the answer links to {sent}"), Severity::Medium, "link");
+        return confirmed(
+            format!("the response contains a link to {sent}"),
+            Severity::Medium,
+            "link",
+        );
     }
     let bogus = set.iter().find(|tried| tried.attempt.role == BOGUS)?.last()?;
     let taken = accepted(&tried.last()?.outcome);
     let refused = bogus.outcome.is_answer() && !accepted(&bogus.outcome);
     (taken && refused).then(|| {
-        let what = format!("{sent} is accepted, an address of a scheme that does not exist is not");
+        let what = format!(
+            "the server accepts {sent} and refuses a URL with a scheme that does not exist"
+        );
         Hit::suspected(title, what).by(tried).severity(Severity::Low).fault("accepted")
     })
 }
 
-/// Whether a program makes something of such an address. Those that fetch know no scripts, and those that
-/// search take it for words.
+/// Whether a program handles such a URL. Programs that fetch do not run scripts, and programs that search treat it
+/// as words.
 fn opens(program: &str, form: &str) -> bool {
     const FETCH: [&str; 5] = ["curl", "ffmpeg", "git", "wget", "yt-dlp"];
     const SEARCH: [&str; 6] = ["awk", "find", "grep", "rg", "sed", "sort"];
@@ -189,7 +198,7 @@ fn opens(program: &str, form: &str) -> bool {
     !SEARCH.contains(&program) && (fetched || !FETCH.contains(&program))
 }
 
-/// Whether an address stands in an argument from its scheme on. As part of a path it has no scheme.
+/// Whether an argument contains the address with its scheme. Inside another URL it has no effect.
 fn begins_address(argument: &str, address: &str) -> bool {
     let starts = |before: Option<char>| {
         before.is_none_or(|c| c.is_whitespace() || matches!(c, '\'' | '"' | '=' | '<' | '('))
@@ -200,9 +209,9 @@ fn begins_address(argument: &str, address: &str) -> bool {
     })
 }
 
-/// Whether the server itself made an address the target of a link.
+/// Whether the server wrote a link to the address.
 fn is_linked(said: &str, address: &str) -> bool {
-    // Servers that write HTML escape quotation marks; what comes before them is enough.
+    // Servers escape quotation marks in HTML; the text before them is enough.
     let head = address.split(['\'', '"', '&', '<', '>']).next().unwrap_or_default();
     if head.len() < 8 {
         return false;

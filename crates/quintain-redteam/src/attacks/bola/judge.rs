@@ -1,4 +1,4 @@
-//! What the evidence of a set of attempts proves.
+//! Decides what the evidence of a set of attempts proves.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     if let Some(neighbour) = of_role(tried, "neighbour") {
         return judge_neighbour(trial, tried, neighbour);
     }
-    // Of several ways to ask, the last one that worked.
+    // If several requests worked, use the last one.
     let mut others = tried.iter().copied().filter(|one| one.attempt.role == "other").rev();
     let other = others.find(|one| outcome(one).is_some_and(tool_access::succeeds))?;
     if let Some(list) = of_role(tried, "list") {
@@ -60,7 +60,7 @@ fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit>
     let nobody = of_role(tried, "nobody")?;
     let nobodys_id = nobody.attempt.payload.as_ref().map(text_of).unwrap_or_default();
     let of_nobody = outcome(nobody).map(|outcome| marks(outcome, &nobodys_id)).unwrap_or_default();
-    // Nothing at all is as good as a refusal.
+    // An empty response counts as a refusal.
     let refused = outcome(nobody)
         .is_some_and(|outcome| !tool_access::succeeds(outcome) || of_nobody.is_empty());
     let listed = of_role(tried, "list").map(Tried::said).unwrap_or_default();
@@ -90,26 +90,27 @@ fn judge_read(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<Hit>
         if whole || left {
             return Some(mark.clone());
         }
-        // As a part of a line, only what is an id itself.
+        // A value that is only part of a line must be an id.
         let is_id = |value: &&String| value.contains(|c: char| c.is_ascii_digit());
         elsewhere.iter().filter(is_id).find(|value| names(mark, value)).cloned()
     });
-    // A word that was left in this run is not there in the next one; of a line without its id nobody
-    // can say how it reads.
+    // An indicator must work in a later run: the random word of this run will be missing then, and a line
+    // with the id cut out matches nothing.
     let lasts = |mark: &String| !mark.contains(ID) && !left.is_some_and(|word| mark.contains(word));
     let sign = proof.iter().chain(&shared).find(|mark| lasts(mark)).map(Indicator::says);
     let (from, to) = (name_of(field, of), name_of(field, to));
     let title = format!(
-        "{} gives objects of others to whoever knows their id ({})",
+        "`{}` returns another user's object (BOLA: {})",
         trial.aim.place, other.attempt.form
     );
     let hit = if let Some(mark) = proof {
-        let what =
-            format!("{to} asked for {id} of {from} and got “{mark}”, which only {from} was shown");
+        let what = format!(
+            "`{to}` requested {id} of `{from}` and got “{mark}”, which only `{from}` had seen"
+        );
         Hit::confirmed(title, what)
     } else if refused {
         let what =
-            format!("{to} asked for {id}, which only {from} was told, and got the same as {from}");
+            format!("`{to}` requested {id}, which only `{from}` had seen, and got the same data");
         Hit::suspected(title, what)
     } else {
         return None;
@@ -129,7 +130,7 @@ fn judge_change(
             && exchanges.iter().all(|exchange| tool_access::succeeds(&exchange.outcome))
     };
     let first = tried.iter().copied().find(|one| one.attempt.role == "before")?;
-    // Something about the object is another, or the object is gone; and nothing changed by itself.
+    // The object changed or is gone, and it did not change by itself before.
     let seen = |tried: &Tried| about(tried, &id);
     let (was, is) = (seen(before), seen(after));
     let changed = !was.is_empty() && seen(first) == was && was != is;
@@ -140,16 +141,19 @@ fn judge_change(
         .is_some_and(|outcome| !tool_access::succeeds(outcome));
     let (from, to) =
         (name_of(trial.field, identity_of(before)), name_of(trial.field, identity_of(other)));
-    let title = format!("{} changes objects of others ({})", trial.aim.place, other.attempt.form);
+    let title = format!(
+        "`{}` changes another user's object (BOLA: {})",
+        trial.aim.place, other.attempt.form
+    );
     let hit = if left {
-        let what = format!("{from} sees the word {word}, which {to} left with {id}");
+        let what = format!("`{from}` sees the random word {word}, which `{to}` stored in {id}");
         Hit::confirmed(title, what)
     } else if changed && complete(before) && complete(after) {
-        let what = format!("{to} changed {id} of {from}, and {from} sees the change");
-        // What other trials do meanwhile changes things, too.
+        let what = format!("`{to}` changed {id} of `{from}`, and `{from}` sees the change");
+        // Trials that run in parallel change data as well.
         Hit::confirmed(title, what).must_repeat()
     } else if refused {
-        let what = format!("{to} was allowed to change {id}, which only {from} was told");
+        let what = format!("`{to}` was allowed to change {id}, which only `{from}` had seen");
         Hit::suspected(title, what)
     } else {
         return None;
@@ -165,8 +169,8 @@ fn judge_in_turn(trial: &Trial<'_>, tried: &[&Tried], other: &Tried) -> Option<H
     if !names(&owners, from) || !names(&others, from) || names(&others, to) {
         return None;
     }
-    let title = format!("{} shows the data of another identity", trial.aim.place);
-    let what = format!("{to} asked after {from} did, and the answer names {from}");
+    let title = format!("`{}` returns another user's data (BOLA)", trial.aim.place);
+    let what = format!("the response to `{to}`, who called after `{from}`, names `{from}`");
     Some(Hit::confirmed(title, what).by(other).fault("identity"))
 }
 
@@ -184,11 +188,11 @@ fn judge_neighbour(trial: &Trial<'_>, tried: &[&Tried], neighbour: &Tried) -> Op
     let of_own = marks(outcome(owner)?, &own);
     let fresh = marks(got, &id).into_iter().find(|mark| !of_own.contains(mark))?;
     let title = format!(
-        "{} gives objects that were never listed (neighbour of a known id)",
+        "`{}` returns objects that were never listed (possible BOLA: adjacent to a known id)",
         trial.aim.place
     );
     let what = format!(
-        "{id}, which no answer had shown, gave “{fresh}”; with a second identity it could be told whose it is"
+        "{id}, which no response had contained, returned “{fresh}”; a second identity would show who owns it"
     );
     Some(Hit::suspected(title, what).by(neighbour).severity(Severity::Low).fault("neighbour"))
 }

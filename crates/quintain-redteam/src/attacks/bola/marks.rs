@@ -1,4 +1,4 @@
-//! What an answer says, in pieces that can be compared.
+//! Splits responses into pieces that can be compared.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::attack::Tried;
 
-/// Shorter pieces say nothing, longer ones are never the same twice.
+/// Shorter pieces are not specific, longer ones are never the same twice.
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=400;
 const MAX_MARKS: usize = 2_000;
-/// In the place of the id that was asked for.
+/// Replaces the requested id.
 pub(super) const ID: &str = "·";
 
-/// The leaves and lines of an answer. What stands for the id that was asked for is taken out, so that a
-/// text that merely repeats it is the same for every id.
+/// The leaves and lines of a response, with the requested id replaced, so that a text that only repeats the
+/// id is the same for every id.
 pub(super) fn marks(outcome: &Outcome, id: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     if let Some(result) = outcome.result() {
@@ -37,7 +37,7 @@ fn leaves(value: &Value, id: &str, found: &mut BTreeSet<String>, parse: bool) {
         Value::Number(number) => keep(&number.to_string(), id, found),
         Value::Array(items) => items.iter().for_each(|item| leaves(item, id, found, parse)),
         Value::Object(entries) => {
-            // Frames of the protocol are the same for everybody.
+            // Protocol fields are the same for every identity.
             let frames = ["type", "mimeType", "uri", "role"];
             for (name, item) in entries {
                 if !(parse && frames.contains(&name.as_str())) {
@@ -58,8 +58,8 @@ fn keep(text: &str, id: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// What answers say about an object: the records that hold its id, the lines that name it, and the
-/// whole of what was asked for by it.
+/// What responses say about an object: the records that contain its id, the lines that name it, and the
+/// whole response to a request for it.
 pub(super) fn about(tried: &Tried, id: &str) -> Vec<String> {
     let mut found = Vec::new();
     for exchange in &tried.evidence.exchanges {
@@ -79,7 +79,7 @@ pub(super) fn about(tried: &Tried, id: &str) -> Vec<String> {
     found
 }
 
-/// The smallest objects that hold an id.
+/// The smallest JSON objects that contain an id.
 fn records(value: &Value, id: &str, found: &mut Vec<String>) {
     let is_id = |value: &Value| match value {
         Value::String(text) => text == id,
@@ -97,7 +97,7 @@ fn records(value: &Value, id: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Whether a name stands in a text as a word of its own.
+/// Whether a text contains a name as a whole word.
 pub(super) fn names(text: &str, name: &str) -> bool {
     if name.chars().count() < 3 {
         return false;

@@ -16,7 +16,7 @@ fn people(room: &mut TestTarget) {
     }
 }
 
-/// Notes of two people; alice has n-1, bob n-9.
+/// Notes of two users: alice has n-1, bob has n-9.
 fn notes(tool: &str) -> TestTarget {
     let schema = json!({"type": "object", "required": ["note_id"],
         "properties": {"note_id": {"type": "string"}}});

@@ -1,4 +1,4 @@
-//! What each identity was told, and whether it had to ask for it.
+//! Which values each identity has seen, and whether it had to request them by id.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::attack::TargetView;
 use crate::attacks::tool_access;
 use crate::knowledge::{Learned, words};
 
-/// Arguments that choose how much is shown, not what.
+/// Arguments that limit how much a call returns, not what.
 const PAGING: [&str; 8] = ["limit", "offset", "page", "count", "size", "max", "cursor", "per"];
 
 pub(super) fn text_of(value: &Value) -> String {
@@ -19,8 +19,8 @@ pub(super) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Values that one identity was told and the other was not. `broadly`: only what they were shown by
-/// calls that name no object counts. A weak server tells everybody everything they can name.
+/// Values that one identity has seen and the other has not. `broadly` counts only values from calls that name
+/// no object, since a vulnerable server returns every object that a caller can name.
 pub(super) fn only_told<'k>(
     field: &'k TargetView<'_>,
     owner: usize,
@@ -36,7 +36,7 @@ pub(super) fn only_told<'k>(
     field.knowledge.values.iter().filter(only).collect()
 }
 
-/// Everything an identity was told.
+/// Every value that an identity has seen.
 pub(super) fn told_to(field: &TargetView<'_>, identity: usize, broadly: bool) -> BTreeSet<String> {
     let values = field.knowledge.values.iter().filter(|learned| {
         learned.identity == identity && (!broadly || is_broad(field, &learned.tool))
@@ -44,8 +44,8 @@ pub(super) fn told_to(field: &TargetView<'_>, identity: usize, broadly: bool) ->
     values.map(|learned| text_of(&learned.value)).collect()
 }
 
-/// Whether a tool shows things to everybody without being asked for one of them. What one for
-/// administrators shows proves nothing about who may see it.
+/// Whether a tool returns objects to every caller without an id in the request. The response of an
+/// administrator tool proves nothing about who may see the objects.
 fn is_broad(field: &TargetView<'_>, name: &str) -> bool {
     let mut tools = field.tools().filter(|(_, tool)| tool.name() == Some(name));
     let for_admins =

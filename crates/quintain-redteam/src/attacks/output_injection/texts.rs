@@ -1,14 +1,14 @@
-//! What a model reads of an answer, and whether it is marked as somebody else's.
+//! The texts of a response that a model reads, and whether they are marked as untrusted.
 
 use quintain_evidence::evidence::Outcome;
 use serde_json::Value;
 
-/// What is read of one answer.
+/// The number of bytes that are read of one text.
 const MAX_TEXT: usize = 65_536;
-/// How far before a text a mark may stand.
+/// The maximum distance between a mark and the text.
 const NEAR: usize = 300;
 
-/// Texts that a model reads: of contents, resources and messages. Structured data is none.
+/// The texts that a model reads: contents, resources and messages, but not structured data.
 pub(super) fn texts(outcome: &Outcome) -> Vec<&str> {
     let Some(result) = outcome.result() else { return Vec::new() };
     let items = |key: &str| result.get(key).and_then(Value::as_array).into_iter().flatten();
@@ -21,14 +21,14 @@ pub(super) fn texts(outcome: &Outcome) -> Vec<&str> {
         .collect()
 }
 
-/// Whether a text is data by its form.
+/// Whether a text is JSON data.
 pub(super) fn is_data(text: &str) -> bool {
     let text = text.trim_start();
     (text.starts_with('{') || text.starts_with('['))
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// Whether something before a text says that it is not the server's own.
+/// Whether something before a text marks it as untrusted.
 pub(super) fn is_marked(text: &str, at: usize) -> bool {
     let start = text.floor_char_boundary(at.saturating_sub(NEAR));
     let before = text[start..at].to_lowercase();
@@ -51,7 +51,7 @@ pub(super) fn is_marked(text: &str, at: usize) -> bool {
     if words.iter().any(|word| before.contains(word)) {
         return true;
     }
-    // An element that is closed behind it.
+    // An XML element around the text.
     let opened = before.rfind('<').map(|open| &before[open + 1..]);
     let name: String = opened
         .unwrap_or_default()

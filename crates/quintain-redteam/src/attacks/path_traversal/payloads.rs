@@ -1,4 +1,4 @@
-//! What is asked for at one place: every form of a path that leads out, and the same path to what is not there.
+//! The payloads for one place: every form of a path to a file outside, and the same forms for a missing file.
 
 use std::path::{Path, PathBuf};
 
@@ -11,19 +11,19 @@ use crate::attacks::{reach, tool_actions};
 use crate::knowledge::words;
 
 const FOLDERS: [&str; 7] = ["dir", "directory", "folder", "cwd", "workspace", "root", "repo"];
-/// Schemes of listed resources that are tried.
+/// The maximum number of schemes of listed resources to try.
 const MAX_SCHEMES: usize = 2;
-/// The part of an attempt that asks for what is not there.
+/// The role of attempts that request a missing file.
 pub(super) const ABSENT: &str = "absent";
 
-/// One thing to send: its set is its position, unless it belongs to the one before.
+/// One payload. It starts a new set unless it is joined to the one before.
 pub(super) struct Payload {
     pub(super) form: String,
     pub(super) value: String,
-    /// Texts of which each is proof, one per line.
+    /// Texts that each count as proof, one per line.
     pub(super) role: String,
     pub(super) joined: bool,
-    /// Put behind an innocent item, if the place is in a list.
+    /// Goes after an innocent item if the place is in a list.
     pub(super) later: bool,
 }
 
@@ -68,34 +68,42 @@ pub(super) fn payloads(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Ve
     let deep = &forms[0].path;
     if let Some(stem) = stem(ground, &target, folder) {
         let path = paths::forms(&stem, &[]).swap_remove(0).path;
-        payloads.push(payload("relative path without an ending", path, role));
+        payloads.push(payload("relative path without a file extension", path, role));
     }
     if narrow {
         return payloads;
     }
     if matches!(aim.place, Place::Variable { .. }) {
         let tail = target.display().to_string().trim_start_matches('/').to_owned();
-        payloads.push(payload("absolute path without its first separator", tail, role));
+        payloads.push(payload("absolute path without the leading separator", tail, role));
     }
-    // As the tool likes its paths; if that is not known, in full.
+    // Relative if the innocent path is relative, else absolute.
     let local = |root: &Path, path: &Path| match &innocent {
         Some(text) if !text.starts_with('/') => paths::relative(root, path),
         _ => path.display().to_string(),
     };
     if let Some((root, path)) = sibling {
-        payloads.push(payload("sibling with the prefix of the root", local(&root, &path), role));
+        payloads.push(payload(
+            "sibling folder with the root name as prefix",
+            local(&root, &path),
+            role,
+        ));
     }
     if let Some((root, path)) = link {
-        payloads.push(payload("symbolic link inside of the root", local(&root, &path), role));
+        payloads.push(payload("symbolic link inside the root", local(&root, &path), role));
     }
     if !folder {
         let ending = innocent.as_deref().and_then(|text| Path::new(text).extension());
         let ending = ending.and_then(|ending| ending.to_str()).unwrap_or("txt");
-        payloads.push(payload("null byte before an ending", format!("{deep}\0.{ending}"), role));
+        payloads.push(payload(
+            "null byte before a file extension",
+            format!("{deep}\0.{ending}"),
+            role,
+        ));
         let absent = target.with_file_name(format!("{}.txt", brief.nonce()));
         let absent = paths::forms(&absent, &[]);
         for at in [0, 1] {
-            // Whether a file that is not there is answered in another way.
+            // The same form for a missing file, to compare the responses.
             let mut pair = payload(absent[at].words, absent[at].path.clone(), ABSENT);
             pair.joined = true;
             let behind = payloads.iter().position(|payload| payload.form == absent[at].words);
@@ -104,17 +112,17 @@ pub(super) fn payloads(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Ve
     }
     if second_item(aim).is_some() {
         for form in forms.iter().take(2) {
-            let words = format!("{}, second item of a list", form.words);
+            let words = format!("{}, second list item", form.words);
             payloads.push(Payload { later: true, ..payload(&words, form.path.clone(), role) });
         }
     }
     payloads
 }
 
-/// A root, and what was planted beside or inside of it.
+/// A root, and what was planted next to it or inside it.
 type OfRoot = Option<(PathBuf, PathBuf)>;
 
-/// Paths inside of URIs.
+/// Paths in URIs.
 fn uris(
     aim: &Aim,
     brief: &Brief<'_>,
@@ -130,15 +138,15 @@ fn uris(
     add("absolute path", format!("file://{}", target.display()));
     if let Some(root) = brief.roots.first() {
         let up = paths::relative(root, target);
-        add("dots behind the path of the root", format!("file://{}/{up}", root.display()));
+        add("`..` after the root path", format!("file://{}/{up}", root.display()));
         let encoded = paths::encoded(&up);
         add("URL-encoded", format!("file://{}/{encoded}", root.display()));
     }
     if let Some((_, path)) = sibling {
-        add("sibling with the prefix of the root", format!("file://{}", path.display()));
+        add("sibling folder with the root name as prefix", format!("file://{}", path.display()));
     }
     if let Some((_, path)) = link {
-        add("symbolic link inside of the root", format!("file://{}", path.display()));
+        add("symbolic link inside the root", format!("file://{}", path.display()));
     }
     if let (Place::Uri { server }, Some(field)) = (&aim.place, brief.field) {
         for scheme in schemes(field, server) {
@@ -150,7 +158,7 @@ fn uris(
     payloads
 }
 
-/// Schemes of the resources of a server, other than `file`. Templates are attacked by their variables.
+/// Schemes of the resources of a server, except `file`. Templates are attacked through their variables.
 fn schemes(field: &TargetView<'_>, server: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let surfaces = field.surfaces.iter().filter(|(of, _)| of == server);
@@ -166,7 +174,7 @@ fn schemes(field: &TargetView<'_>, server: &str) -> Vec<String> {
     found
 }
 
-/// What is asked for, and what proves that it was read.
+/// The file or folder to request, and the texts that prove that it was read.
 fn target(ground: &CanaryFiles, innocent: Option<&str>, folder: bool) -> (PathBuf, String) {
     let name = ground.canary.file_name().unwrap_or_default().to_string_lossy();
     if folder {
@@ -180,7 +188,7 @@ fn target(ground: &CanaryFiles, innocent: Option<&str>, folder: bool) -> (PathBu
     (target, ground.canary_text.clone())
 }
 
-/// The canary without an ending, for servers that add their own.
+/// The canary without a file extension, for servers that append one.
 fn stem(ground: &CanaryFiles, target: &Path, folder: bool) -> Option<PathBuf> {
     (!folder && !ground.endings.is_empty()).then(|| target.with_extension(""))
 }
@@ -195,7 +203,7 @@ fn is_folder(brief: &Brief<'_>, aim: &Aim) -> bool {
             .is_some_and(tool_actions::lists)
 }
 
-/// The same place, one item further in its list.
+/// The next item of the same list.
 pub(super) fn second_item(aim: &Aim) -> Option<Aim> {
     let Place::Argument { server, tool, pointer } = &aim.place else { return None };
     reach::innocent(aim)?;

@@ -1,9 +1,9 @@
-//! Folders that are let through because their name begins with that of the root, where no root is
-//! declared and so nothing can be planted beside it: the guard itself is asked.
+//! Sibling folders that a server accepts because their name begins with the name of the root. If no root is
+//! declared, nothing can be planted next to it, so the responses of the path check itself are compared.
 //!
-//! Three files that are not there are asked for: one inside, one in a folder beside the root whose name
-//! begins with that of the root, one in a folder beside it whose name ends so. A guard that compares
-//! names part by part answers the last two alike; one that compares texts takes the second for the first.
+//! Three missing files are requested: one inside the root, one in a sibling folder with the name of the root as
+//! prefix, and one in a sibling folder with that name as suffix. A check that compares path components answers the
+//! last two alike; a check that compares text prefixes treats the second like the first.
 
 use quintain_evidence::finding::Place;
 
@@ -12,8 +12,8 @@ use crate::attack::{Aim, Attempt, Brief, Hit, Kind, Trial, Tried};
 use crate::attacks::{reach, tool_actions};
 use crate::knowledge::words;
 
-const FORM: &str = "sibling with the prefix of the folder";
-/// So many names of the folder are guessed.
+const FORM: &str = "sibling folder with the folder name as prefix";
+/// The maximum number of guessed folder names.
 const MAX_NAMES: usize = 4;
 
 pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, mut set: usize) -> Vec<Attempt> {
@@ -41,8 +41,8 @@ pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, mut set: usize) -> Vec<Atte
     attempts
 }
 
-/// What the folder may be called: what is said before `directory` or `folder`, and the nouns of the
-/// tool, as one and as many.
+/// Possible names of the folder: the words before `directory` or `folder` in descriptions, and the nouns of the
+/// tool in singular and plural.
 fn names(aim: &Aim, brief: &Brief<'_>) -> Vec<String> {
     let tool = brief.field.and_then(|field| tool_actions::tool_of(field, aim));
     let described = aim.schema.get("description").and_then(|text| text.as_str());
@@ -87,16 +87,12 @@ fn judge(trial: &Trial<'_>, tried: &[&Tried]) -> Option<Hit> {
     if inside != beside_said || apart == beside_said {
         return None;
     }
-    let title = format!(
-        "{} reads outside of the folder that it is confined to ({})",
-        trial.aim.place, beside.attempt.form
-    );
-    let what =
-        "a folder beside it is answered like one inside, and another one beside it is refused";
+    let title = format!("Path traversal in `{}` ({})", trial.aim.place, beside.attempt.form);
+    let what = "the server answers for one sibling folder as for the allowed folder, and refuses another sibling folder";
     Some(Hit::confirmed(title, what).by(beside).fault("sibling"))
 }
 
-/// A text without the paths in it that hold a mark.
+/// A text without the paths that contain the mark.
 fn without_paths(said: &str, mark: &str) -> String {
     let ends = |c: char| c.is_whitespace() || "\"'`,;()".contains(c);
     let parts = said.split(ends).map(|part| if part.contains(mark) { "·" } else { part });

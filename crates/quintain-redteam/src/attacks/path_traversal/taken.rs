@@ -1,4 +1,4 @@
-//! Files that one tool takes in and another one shows: what lies outside is read in two steps.
+//! Files that one tool takes in and another returns: reads a file outside the allowed folder in two steps.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use crate::attacks::paths::{self, PLAIN};
 use crate::attacks::{reach, tool_access, tool_actions};
 use crate::knowledge::{Sense, words};
 
-/// So many calls show what was taken in.
+/// The maximum number of calls that may return the file afterwards.
 const WATCHERS: usize = 4;
 
-/// Whether a path may name a file that a tool takes in without changing it.
+/// Whether an argument is the path of a file that the tool takes in without changing it.
 pub(super) fn takes_in(tool: &Tool, aim: &Aim) -> bool {
     let name = words(tool.name().unwrap_or_default());
     Sense::TakesIn.is_in(&name)
@@ -49,8 +49,8 @@ pub(super) fn attempts(aim: &Aim, brief: &Brief<'_>, ground: &CanaryFiles) -> Ve
     made.collect()
 }
 
-/// The call that reads where the file is taken to, if the caller says where. It is taken to a new name, since it may
-/// have been there before.
+/// The call that reads the destination of the file, if the caller chooses it. The destination gets a new name, since
+/// the file may exist there already.
 fn shown(aim: &Aim, brief: &Brief<'_>, mark: &str, steps: &mut [Step]) -> Option<Step> {
     let (Some(Step::Call(taking)), Place::Argument { pointer, .. }) =
         (steps.last_mut(), &aim.place)

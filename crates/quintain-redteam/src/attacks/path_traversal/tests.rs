@@ -1,4 +1,4 @@
-//! What is proof, what is none, and what almost is.
+//! Confirmed, suspected and missing proofs.
 
 use quintain_evidence::evidence::{Evidence, Outcome};
 use serde_json::json;
@@ -22,7 +22,7 @@ fn refused(path: &str) -> Evidence {
     comes(Outcome::ToolError(json!({"content": [{"type": "text", "text": text}]})))
 }
 
-/// A server that reads what the predicate lets through.
+/// The hits at a server that reads the paths that `lets` accepts.
 fn reading(room: &TestTarget, lets: impl Fn(&str) -> bool) -> Vec<Hit> {
     room.fight(&PathTraversal, |attempt| {
         let path = attempt.payload.as_ref().unwrap().as_str().unwrap();
@@ -78,7 +78,7 @@ fn a_server_without_a_folder_is_unrestricted_by_design() {
     let hits = reading(&room, |_| true);
     assert_eq!(faults(&hits), ["unrestricted"]);
     assert!(hits.iter().all(|hit| hit.note.is_some() && hit.severity == Some(Severity::Low)));
-    // Who refuses an absolute path has a folder, declared or not.
+    // A server that refuses an absolute path has an allowed folder, declared or not.
     let hits = reading(&room, |path| path.starts_with("../"));
     assert_eq!(faults(&hits), ["relative"]);
     assert!(hits[0].note.is_none());
@@ -164,7 +164,7 @@ fn attempts_are_few_and_the_same_each_time() {
     assert!(forms().len() <= 16, "{}", forms().len());
 }
 
-/// A server with a tool that takes files in and one that shows what was taken in.
+/// A server with one tool that takes files in and one that returns them.
 fn taking(tool: &str, innocent: &Value) -> TestTarget {
     let properties: serde_json::Map<String, Value> = innocent
         .as_object()
@@ -190,7 +190,7 @@ fn what_one_tool_takes_in_and_another_shows_is_proof() {
     let shows = |accepts: bool| {
         let hits = room.fight(&PathTraversal, |attempt| {
             let mut evidence = if accepts { answers("added") } else { refused("no") };
-            // What was taken in before is still shown.
+            // The file from an earlier call is still returned.
             evidence.exchanges.extend(answers(&room.ground.bait_text).exchanges);
             if args(attempt)["path"] == "a.txt" { evidence } else { answers("hello") }
         });
@@ -236,7 +236,7 @@ fn any_path_is_more_where_others_reach_the_server_or_name_the_folder() {
     let known = json!({"project_path": "/p", "shader_path": "a.txt"});
     room.works("read_shader", known.as_object().unwrap().clone(), &answers("x"));
     let hits = reading(&room, |_| true);
-    let of = |name: &str| hits.iter().find(|hit| hit.title.starts_with(name)).unwrap().severity;
+    let of = |name: &str| hits.iter().find(|hit| hit.title.contains(name)).unwrap().severity;
     assert_eq!(of("read_shader.shader_path"), Some(Severity::Medium));
     assert_eq!(of("read_shader.project_path"), Some(Severity::Low));
 }

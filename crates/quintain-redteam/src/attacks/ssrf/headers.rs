@@ -1,4 +1,4 @@
-//! Headers of a request that name where a server connects to.
+//! Request headers that control where a server connects to.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use super::super::tool_actions;
 use crate::attack::{Action, Attempt, Brief, Hit, HttpRequest, Listener, TargetView, Trial, Tried};
 use crate::knowledge::{Sense, words};
 
-/// Headers that servers make addresses from.
+/// Headers from which servers build addresses.
 pub(super) const COMMON: [&str; 5] =
     ["X-Forwarded-Host", "X-Forwarded-Server", "X-Original-Host", "X-Base-Url", "Referer"];
-/// More headers that a server speaks of itself are not tried.
+/// The maximum number of headers, including those that the server mentions.
 const MAX_TOLD: usize = 12;
-/// Calls that are made with these headers.
+/// The maximum number of calls with these headers.
 const MAX_CALLS: usize = 12;
-/// So many names of what a server connects to are put into headers.
+/// The maximum number of service names to build headers from.
 const MAX_PRODUCTS: usize = 4;
-/// What such a header ends with.
+/// The suffixes of such headers.
 const ADDRESSES: [&str; 4] = ["Url", "Base-Url", "Host", "Endpoint"];
-/// Who takes an address from a header takes credentials for it from others, and wants them.
+/// Servers that take an address from a header often require credentials from other headers.
 const CREDENTIALS: [&str; 5] = ["Key", "Api-Key", "Token", "Api-Token", "Personal-Token"];
-/// A call of each tool with all headers at once. The path names the header.
+/// Calls each tool with all headers at once. The path of each address names its header.
 pub(super) fn attempts(server: &str, brief: &Brief<'_>, listener: &Listener) -> Vec<Attempt> {
     let Some(field) = brief.field else { return Vec::new() };
     let Some((_, surface)) = field.surfaces.iter().find(|(of, _)| of == server) else {
@@ -50,7 +50,7 @@ pub(super) fn attempts(server: &str, brief: &Brief<'_>, listener: &Listener) -> 
             headers: addresses.chain(secrets).collect(),
             body: body.to_string(),
             identity: Some(0),
-            // Some servers read them when a session begins.
+            // Some servers read the headers only when a session starts.
             fresh: true,
             ..HttpRequest::default()
         };
@@ -66,7 +66,7 @@ pub(super) fn attempts(server: &str, brief: &Brief<'_>, listener: &Listener) -> 
     attempts
 }
 
-/// Calls that work, and then those that might if their tools could reach what they are for.
+/// Calls that work, then calls that may work if the tool can reach its service.
 fn calls<'f>(field: &'f TargetView<'_>, server: &str) -> Vec<(&'f str, &'f Map<String, Value>)> {
     let known = &field.knowledge;
     let working = known.baselines.iter().filter(|one| one.server == server);
@@ -81,7 +81,7 @@ fn calls<'f>(field: &'f TargetView<'_>, server: &str) -> Vec<(&'f str, &'f Map<S
     working.chain(drafts).filter(|(tool, _)| may(tool)).take(MAX_CALLS).collect()
 }
 
-/// Headers for addresses, and headers for credentials that go with them.
+/// Headers for addresses, and headers for the matching credentials.
 fn names(surface: &Surface) -> (Vec<String>, Vec<String>) {
     let mut names: Vec<String> = COMMON.map(str::to_owned).to_vec();
     let told = surface.tools.iter().filter_map(|tool| tool.description());
@@ -103,7 +103,7 @@ fn names(surface: &Surface) -> (Vec<String>, Vec<String>) {
     (names, credentials)
 }
 
-/// What a server connects to, by its own name and by the words that its tools begin with: `Shop`,
+/// Services that a server may connect to, from its name and from the first words of its tools: `Shop`,
 /// `Billing`, `Shop-Billing`.
 fn products(surface: &Surface) -> Vec<String> {
     let plain = |word: &String| Sense::Common.is(word);
@@ -126,7 +126,7 @@ fn products(surface: &Surface) -> Vec<String> {
     single.chain(pairs).map(|name| capital(&name)).collect()
 }
 
-/// `shop-billing` as headers are written.
+/// `shop-billing` with the capital letters of a header: `Shop-Billing`.
 fn capital(name: &str) -> String {
     let parts = name.split('-').map(|part| {
         let mut letters = part.chars();
@@ -152,8 +152,8 @@ pub(super) fn hits(trial: &Trial<'_>, tried: &Tried) -> Vec<Hit> {
         let Some(name) = name else { continue };
         let server = trial.aim.place.server().to_owned();
         let place = Place::Header { server, header: name.to_owned() };
-        let title = format!("{place} names where the server connects to");
-        let what = format!("the listener was connected to: {request}");
+        let title = format!("Server-side request forgery (SSRF) through `{place}`");
+        let what = format!("the listener received the request: {request}");
         hits.push(Hit::confirmed(title, what).by(tried).fault("header").at(place));
     }
     hits

@@ -1,6 +1,6 @@
-//! Characters that nobody sees, and what they spell. Those that scripts and emoji need are let be.
+//! Invisible characters and what they spell. Characters that scripts and emoji need are ignored.
 
-/// What cannot be seen.
+/// A class of invisible characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
     Tags,
@@ -15,7 +15,7 @@ impl Class {
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Tags => "Unicode tags",
-            Self::Bidi => "controls of the writing direction",
+            Self::Bidi => "bidirectional controls",
             Self::ZeroWidth => "zero-width characters",
             Self::Selectors => "variation selectors",
             Self::Fillers => "invisible fillers and operators",
@@ -28,14 +28,14 @@ impl Class {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hidden {
     pub(super) class: Class,
-    /// In their order.
+    /// In the order of the text.
     pub(super) chars: Vec<char>,
-    /// What they spell, if they do.
+    /// The text that they spell, if any.
     pub(super) spelled: Option<String>,
 }
 
 impl Hidden {
-    /// A few of them, by number.
+    /// The code points of up to four of them.
     pub(super) fn points(&self) -> String {
         let mut points: Vec<char> = Vec::new();
         for c in &self.chars {
@@ -49,7 +49,7 @@ impl Hidden {
     }
 }
 
-/// Everything hidden in a text, class by class.
+/// All hidden characters of a text, by class.
 pub(super) fn find(text: &str) -> Vec<Hidden> {
     if text
         .bytes()
@@ -123,23 +123,23 @@ fn is_emoji(c: char) -> bool {
         | 0x3030 | 0x303d | 0x3297 | 0x3299 | 0xa9 | 0xae | 0x20e3 | 0xfe0f)
 }
 
-/// Letters of scripts that join, or that have no spaces between words.
+/// Letters of scripts that join letters, or that have no spaces between words.
 fn is_joining(c: char) -> bool {
     is_rtl(c)
         || matches!(u32::from(c), 0x900..=0x109f | 0x1780..=0x18af | 0x1a20..=0x1aaf
             | 0x2e80..=0x9fff | 0xa840..=0xabff)
 }
 
-/// Whether a character without width is where a script or an emoji needs it.
+/// Whether a script or an emoji needs a zero-width character at this position.
 fn is_needed(c: char, at: usize, before: Option<char>, after: Option<char>) -> bool {
     let (Some(before), Some(after)) = (before, after) else {
-        // The mark of some editors at the beginning of a text.
+        // The byte order mark that some editors write.
         return c == '\u{feff}' && at == 0 && after.is_some_and(|after| class(after).is_none());
     };
     match c {
         '\u{200d}' if is_emoji(before) && is_emoji(after) => true,
         '\u{200b}'..='\u{200d}' => is_joining(before) && !is_hidden(after),
-        // Where a long word may be divided.
+        // A soft hyphen.
         '\u{ad}' => before.is_alphabetic() && after.is_alphabetic(),
         _ => false,
     }
@@ -149,7 +149,7 @@ fn is_hidden(c: char) -> bool {
     class(c).is_some()
 }
 
-/// Whether a selector stands behind something that has variants.
+/// Whether a selector follows a character that has variants.
 fn selects(c: char, before: Option<char>) -> bool {
     let Some(before) = before else { return false };
     let of_emoji =
@@ -163,7 +163,7 @@ fn selects(c: char, before: Option<char>) -> bool {
     }
 }
 
-/// Tags behind a black flag that spell a region and end: the flags of England, Scotland and Wales.
+/// Tags after a black flag that spell a region, with an end tag: the flags of England, Scotland and Wales.
 fn flag_tags(chars: &[char]) -> Vec<std::ops::Range<usize>> {
     let mut flags = Vec::new();
     for (at, _) in chars.iter().enumerate().filter(|(_, c)| **c == '\u{1f3f4}') {
@@ -179,7 +179,7 @@ fn flag_tags(chars: &[char]) -> Vec<std::ops::Range<usize>> {
     flags
 }
 
-/// What hidden characters spell, in the ways that are used.
+/// What hidden characters spell, in the known encodings.
 fn spelled(class: Class, chars: &[char]) -> Option<String> {
     let bytes: Vec<u8> = match class {
         Class::Tags => chars.iter().map(|c| (u32::from(*c) & 0x7f) as u8).collect(),
@@ -200,7 +200,7 @@ fn spelled(class: Class, chars: &[char]) -> Option<String> {
     (letters >= 2 && letters * 3 >= text.chars().count() * 2).then_some(text)
 }
 
-/// Two kinds of characters as bits, eight to a letter.
+/// Two different characters as bits, eight per letter.
 fn bits(chars: &[char]) -> Option<Vec<u8>> {
     let mut kinds = chars.to_vec();
     kinds.sort_unstable();

@@ -1,5 +1,5 @@
-//! Surfaces that are another one once somebody has used the server: a listing that was looked at and
-//! approved says nothing about the next one.
+//! Descriptions that change after the server was used: a user who approved the first listing never sees the next
+//! one.
 
 use quintain_evidence::finding::{Place, Severity};
 use quintain_evidence::probe::Step;
@@ -10,7 +10,7 @@ use super::wording;
 use crate::attack::{Aim, Attempt, Brief, Hit, TargetView, Trial, Tried};
 use crate::attacks::{reach, tool_access};
 
-/// Each server, once its tools have been called.
+/// Each server with tools that were called.
 pub(super) fn aims(field: &TargetView<'_>) -> Vec<Aim> {
     let used = field.surfaces.iter().filter(|(server, surface)| {
         let called = field.knowledge.baselines.iter().any(|known| known.server == *server);
@@ -44,12 +44,14 @@ fn of_listing(trial: &Trial<'_>, tried: &Tried) -> Vec<Hit> {
             return None;
         }
         let place = Place::Tool { server: server.to_owned(), tool: now.name()?.to_owned() };
-        let title = format!("description of {place} is another one after the server was used");
+        let title = format!(
+            "Tool poisoning: description of `{place}` changes after the server is used (rug pull)"
+        );
         let what =
             format!("first “{}”, then “{}”", wording::shortened(was), wording::shortened(is));
         let orders = !wording::find(is).is_empty();
         let severity = if orders { Severity::High } else { Severity::Medium };
-        // It may be how the server tells of its state.
+        // The server may report its state in this way, so it is only suspected.
         Some(Hit::suspected(title, what).by(tried).at(place).severity(severity).fault("turned"))
     });
     changed.collect()

@@ -1,4 +1,4 @@
-//! Words that speak to the model behind the back of its user. Never more than a suspicion.
+//! Wording that addresses the model without the knowledge of the user. Suspected at most.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use regex::{Regex, RegexSet};
 
-/// How much a sign says: one strong sign is enough, weak ones have to be two.
+/// The weight of a sign: a text is suspicious with one strong sign or with two weak signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
     Strong,
@@ -14,50 +14,50 @@ enum Weight {
 }
 use Weight::{Strong, Weak};
 
-/// What is said, how much it says, and how it is recognised. `(?i)` and word boundaries are added.
+/// The description in reports, the weight, and the pattern. `(?i)` is added.
 const SIGNS: &[(&str, Weight, &str)] = &[
     (
-        "takes back earlier instructions",
+        "overrides earlier instructions",
         Strong,
         r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,30}\b(?:previous|prior|above|earlier|preceding|other|all|any|existing|system|your|original|safety)\b[^.\n]{0,24}\b(?:instructions?|prompts?|rules|guidelines|directives|guardrails|restrictions|tool descriptions?|system messages?)\b",
     ),
     (
-        "wants something kept from the user",
+        "asks the model to hide something from the user",
         Strong,
         r"\b(?:do not|don['’]?t|never|must not|mustn['’]?t|should not|shouldn['’]?t|avoid|without|no need to)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|notify(?:ing)?|alert(?:ing)?|letting|let)\b[^.\n]{0,40}\b(?:users?|humans?|customers?|operators?|anyone|anybody|person)\b",
     ),
     (
-        "wants something kept from the user",
+        "asks the model to hide something from the user",
         Strong,
         r"\b(?:do not|don['’]?t|never|must not)\s+(?:ever\s+)?(?:mention|reveal|disclose|tell|say anything about|talk about|explain)\s+(?:about\s+)?(?:this|that|these|it|anything|any of this|what you|the (?:note|instruction|requirement|step|sidenote))\b",
     ),
     (
-        "wants something kept from the user",
+        "asks the model to hide something from the user",
         Strong,
         r"\b(?:keep|hide|conceal)\b[^.\n]{0,30}\b(?:secret|hidden|from the user|from users|confidential|to yourself)\b|\b(?:user|human) (?:must|should|does|do|may) not (?:know|see|notice|be (?:told|informed|aware|notified))|\bwithout the (?:user|human)(?:['’]s)? (?:knowledge|knowing|noticing)",
     ),
     (
-        "has a block for the model",
+        "contains a block for the model",
         Strong,
         r"<\s*/?\s*(?:important|system|instructions?|secret|hidden|critical|admin|assistant|sys|system_prompt|llm|override)\s*>|<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id)\|>|\[/?INST\]|<<\s*/?SYS\s*>>|\[\s*(?:system|hidden) (?:message|instructions?|note|prompt)\s*\]",
     ),
     (
-        "tells the model to read secrets",
+        "asks the model to read secrets",
         Strong,
         r"\b(?:you|please|must|should|shall|first|always|also|need to|have to|be sure to|make sure to|then|and)\b[^.\n]{0,24}\b(?:read|open|cat|access|load|retrieve|fetch|extract|collect|copy|send|pass|include|provide|attach)\b[^\n]{0,60}(?:~/\.\w|/etc/(?:passwd|shadow)|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\.ssh/|\.aws/|\.netrc|\.cursor/|\.vscode/|\bmcp\.json\b|claude_desktop_config|\.git-credentials|\.bash_history|\.kube/config|\.npmrc|\.pypirc)",
     ),
     (
-        "tells the model to hand over secrets",
+        "asks the model to hand over secrets",
         Strong,
         r"\b(?:you|please|must|always|also|need to|have to|be sure to|make sure to)\b[^.\n]{0,24}\b(?:read|access|retrieve|extract|collect|copy|send|pass|include|attach|append|put|forward)\b[^.\n]{0,40}\b(?:(?:user['’]?s?|your|all|any|the) (?:\w+ )?(?:credentials|passwords?|ssh keys?|private keys?|api keys?|access tokens?|session cookies?|environment variables|env vars)|contents? of (?:the )?\.env)\b",
     ),
     (
-        "wants the conversation in an argument",
+        "asks for the conversation in an argument",
         Strong,
         r"\b(?:pass|put|include|insert|provide|append|add|send|copy|write|place|supply|attach|fill)\b[^.\n]{0,60}\b(?:system prompt|(?:entire|full|whole|complete|previous|all|past|user['’]?s?)(?: \w+){0,2} (?:conversation|chat|messages|context|dialogue)|conversation history|chat history|chat log|previous messages|message history|contents? of (?:the|that|this|your|each|every|all) (?:\w+ )?files?)\b[^.\n]{0,80}\b(?:(?:as|in|into|to|via|through|within|with)\b[^.\n]{0,20}\b(?:parameter|argument|field|sidenote|side_note|note|metadata)|sidenote)\b",
     ),
     (
-        "wants the conversation in an argument",
+        "asks for the conversation in an argument",
         Strong,
         r"['‘`\x22]?\bside_?note\b['’`\x22]?[^.\n]{0,80}\b(?:content|contents|conversation|key|file|password|secret|history|prompt)\b|\b(?:content|contents|conversation|key|file|password|secret|history|prompt)\b[^.\n]{0,80}\bside_?note\b",
     ),
@@ -67,12 +67,12 @@ const SIGNS: &[(&str, Weight, &str)] = &[
         r"\b(?:when(?:ever)?|if|once|every time|each time|before|after)\b[^.\n]{0,30}\b(?:send_email|another|other|any other|different) (?:tools?|servers?|mcp servers?)\b[^.\n]{0,40}\b(?:is|are|gets?) (?:called|used|invoked|available|present|connected)\b[^.\n]{0,80}\b(?:must|should|always|never|instead|first)\b",
     ),
     (
-        "sends something away unasked",
+        "sends data to an external address",
         Strong,
         r"\b(?:bcc|cc|forward|redirect|send|transfer|exfiltrate|upload|post)\b[^.\n]{0,20}\b(?:all|every|each|a copy of|copies of)\b[^.\n]{0,50}\b(?:to|at)\s+(?:\S+@\S+|https?://\S+|\+\d{6,}|0x[0-9a-f]{20,})",
     ),
     (
-        "has a block for the model",
+        "contains a block for the model",
         Strong,
         r"\b(?:important|hidden|secret|critical|internal)\s+(?:system|llm|ai|model|assistant)\s+(?:instructions?|notes?|prompts?|messages?|directives?)\b",
     ),
@@ -82,38 +82,38 @@ const SIGNS: &[(&str, Weight, &str)] = &[
         r"\b(?:before|instead of|prior to|rather than)\b[^.\n]{0,30}\btools?\s+(?:of|from|on)\s+(?:any|other|all|every|another)\s+(?:\w+\s+)?servers?\b",
     ),
     (
-        "wants the results of other tools",
+        "asks for the results of other tools",
         Strong,
         r"\b(?:pass|include|send|forward|report|copy)\b[^.\n]{0,40}\b(?:results?|outputs?|responses?|arguments?)\s+(?:of|from)\s+(?:all|any|every|each|other)\s+(?:\w+\s+){0,2}tools?\b",
     ),
-    // Said by honest servers, too.
+    // Honest servers use this wording as well.
     (
-        "demands to be asked first",
+        "asks to be called first",
         Weak,
         r"\b(?:before|prior to)\s+(?:you\s+)?(?:us(?:e|ing)|call(?:ing)?|invok(?:e|ing)|run(?:ning)?|execut(?:e|ing))\s+(?:this|any|the|all|other|every)\s+(?:other\s+)?(?:tools?|functions?)\b",
     ),
     (
-        "tells the model to read secrets",
+        "asks the model to read secrets",
         Weak,
         r"\b(?:read|open|cat|send|copy)\b[^.\n]{0,40}(?:~/\.ssh|\bid_rsa\b|/etc/passwd|/etc/shadow|\.aws/credentials|\bmcp\.json\b)",
     ),
     (
-        "speaks of what the user shall not see",
+        "mentions what the user must not see",
         Weak,
         r"\b(?:do not|don['’]?t|never|must not)\s+(?:show|display|output|print|ask|bother)\b[^.\n]{0,30}\b(?:to\s+)?(?:the\s+)?users?\b|\bsilently\b|\bsecretly\b|\bcovertly\b|\bwithout (?:asking|prompting|confirmation|the user['’]s (?:consent|approval|permission)|user (?:consent|approval|confirmation))",
     ),
     (
-        "speaks to the model as such",
+        "addresses the model directly",
         Weak,
         r"\b(?:the|any|every) (?:assistant|model|llm|ai|ai agent|language model)\s+(?:must|shall|has to|needs to|is required to)\b|\bas an (?:ai|llm|assistant)\b|\byou are (?:now|no longer)\b|\bnew (?:system )?instructions?\s*:|\b(?:attention|note to|instructions? for|message for) (?:the )?(?:ai|llm|model|assistant|agent)s?\b",
     ),
     (
-        "threatens or promises",
+        "contains a threat",
         Weak,
         r"\b(?:otherwise|or else|if you (?:do not|don['’]?t|fail|refuse))\b[^.\n]{0,50}\b(?:will (?:crash|break|be (?:deleted|lost|corrupted|suspended))|lose|fired|punished|security (?:breach|incident)|permanently)\b",
     ),
     (
-        "wants other tools left alone",
+        "asks not to use other tools",
         Weak,
         r"\b(?:do not|don['’]?t|never|must not|stop)\s+(?:us(?:e|ing)|call(?:ing)?|invok(?:e|ing))\s+(?:any|the|all)?\s*(?:other|another|official|original|built-?in|existing)\b[^.\n]{0,30}\b(?:tools?|servers?|functions?)\b|\b(?:replaces|supersedes|deprecates)\b[^.\n]{0,40}\b(?:other|all|official|original) (?:\w+ )?(?:tools?|servers?)\b",
     ),
@@ -130,15 +130,15 @@ static COMPILED: LazyLock<Option<Signs>> = LazyLock::new(|| {
     Some(Signs { set: RegexSet::new(&patterns).ok()?, each })
 });
 
-/// What a text says that it should not.
+/// A suspicious phrase of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sign {
     pub(super) says: &'static str,
-    /// The words themselves, shortened.
+    /// The matched words, shortened.
     pub(super) quote: String,
 }
 
-/// What is suspicious in the words of a text; nothing if it is little.
+/// The suspicious phrases of a text; none if there is only one weak sign.
 pub(super) fn find(text: &str) -> Vec<Sign> {
     let Some(signs) = &*COMPILED else { return Vec::new() };
     let matched: Vec<usize> = signs.set.matches(text).into_iter().collect();
@@ -168,7 +168,7 @@ pub(super) fn shortened(text: &str) -> String {
     }
 }
 
-/// Texts that are written in base64: what they say.
+/// The decoded base64 texts.
 pub(super) fn encoded(text: &str) -> Vec<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
     let blobs = text.split(|c: char| !plain(c)).filter(|word| word.len() >= 32).take(16);
@@ -184,7 +184,7 @@ pub(super) fn encoded(text: &str) -> Vec<String> {
     blobs.filter_map(read).collect()
 }
 
-/// What stands behind a gap so wide that it is out of sight.
+/// The text after a gap so wide that it is out of view.
 pub(super) fn pushed_out(text: &str) -> Option<&str> {
     let (mut spaces, mut lines) = (0_usize, 0_usize);
     for (at, c) in text.char_indices() {
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// In the style of the servers that everybody uses.
+    /// In the style of popular servers.
     const HONEST: &[&str] = &[
         "Read the complete contents of a file from the file system. Handles various text encodings and provides detailed error messages if the file cannot be read. Only works within allowed directories.",
         "Create a new file or completely overwrite an existing file with new content. Use with caution as it will overwrite existing files without warning.",
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(encoded(&format!("Adds. {coded}")).len(), 1);
         for text in [
             "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-            "https://example.com/a/very/long/path/that/is/no/base64/at/all/really",
+            "https://example.com/a/very/long/path/that/is/not/base64/at/all/really",
             "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
         ] {
             assert!(encoded(text).is_empty(), "{text}");

@@ -1,6 +1,6 @@
-//! Names as the eye reads them.
+//! Reduces names to what they look like.
 
-/// Letters of other scripts that look like Latin ones, in small letters.
+/// Letters of other scripts that look like Latin letters, with the lower-case Latin letter.
 const ALIKE: &[(char, &str)] = &[
     ('a', "аɑα"),
     ('b', "ЬƄ"),
@@ -50,11 +50,11 @@ fn latin(c: char) -> Option<char> {
     let point = u32::from(c);
     let letter = |offset: u32| char::from_u32(u32::from('a') + offset % 26);
     match point {
-        // Full width.
+        // Fullwidth forms.
         0xff10..=0xff19 | 0xff21..=0xff3a | 0xff41..=0xff5a => {
             char::from_u32(point - 0xfee0).map(|c| c.to_ascii_lowercase())
         }
-        // Letters and digits of mathematics: all alphabets have capital and small letters in turn.
+        // Mathematical letters and digits: each alphabet has its capital letters, then its small letters.
         0x1d400..=0x1d6a3 => letter(point - 0x1d400),
         0x1d7ce..=0x1d7ff => char::from_u32(u32::from('0') + (point - 0x1d7ce) % 10),
         0x24b6..=0x24cf => letter(point - 0x24b6),
@@ -63,7 +63,7 @@ fn latin(c: char) -> Option<char> {
     }
 }
 
-/// What the eye makes of a name: letters that look alike are the same, so are case and separators.
+/// A name with look-alike letters replaced, in lower case and without separators.
 pub(super) fn skeleton(name: &str) -> String {
     let mut seen = String::new();
     for c in name.chars().take(256) {
@@ -71,7 +71,7 @@ pub(super) fn skeleton(name: &str) -> String {
         match c {
             '0' => seen.push('o'),
             '1' | '|' => seen.push('l'),
-            // A capital I looks like an l, and a small one is near enough.
+            // A capital I looks like an l, but its lower-case form is close enough.
             'I' => seen.push('i'),
             c if c.is_alphanumeric() => seen.extend(c.to_lowercase()),
             _ => {}
@@ -80,7 +80,7 @@ pub(super) fn skeleton(name: &str) -> String {
     seen
 }
 
-/// Whether a word of a name has Latin letters and letters that only look so.
+/// Whether a word of a name mixes Latin letters with letters that look like them.
 pub(super) fn mixes_scripts(name: &str) -> bool {
     let words = name.split(|c: char| !c.is_alphabetic());
     words.filter(|word| !word.is_empty()).any(|word| {
