@@ -24,7 +24,7 @@ pub enum Way {
     Keep { enabled: bool },
     /// Replaces texts in the same places.
     Rewrite(Rewrite),
-    /// Holds a conversation, turn by turn.
+    /// Converses with the target, turn by turn.
     Talk(Talk),
     /// Repeats probes of earlier runs.
     Retry(Retry),
@@ -108,7 +108,7 @@ impl Strategy for Converter {
     }
 }
 
-/// A strategy that holds a conversation.
+/// A strategy that converses with the target.
 pub(super) struct Dialogue {
     pub meta: &'static Meta,
     pub suits: Suits,
