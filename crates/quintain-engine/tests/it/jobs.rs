@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::support::world;
 
-/// A server with one weakness, which responds slowly if its argument says so.
+/// A server with one weakness. Its argument is the delay of every tool call in seconds.
 const SERVER: &str = r#"
 import json, os, sys, time
 slow = float(sys.argv[1]) if len(sys.argv) > 1 else 0
