@@ -1,8 +1,8 @@
-//! Whether a server did what it was asked, going by what it says.
+//! Decides from a server's answer whether the server did what it was asked.
 
 use crate::evidence::Outcome;
 
-/// How texts begin that report a failure, although the answer is no error by its form.
+/// Beginnings of texts that report a failure although the response is formally a success.
 const FAILURES: [&str; 22] = [
     "error",
     "failed",
@@ -27,7 +27,7 @@ const FAILURES: [&str; 22] = [
     "unsupported",
     "unauthorized",
 ];
-/// What short answers say that report a failure in the middle of a sentence.
+/// Phrases that report a failure in the middle of a short answer.
 const REFUSALS: [&str; 12] = [
     " not found",
     " does not exist",
@@ -42,7 +42,7 @@ const REFUSALS: [&str; 12] = [
     "is not a valid",
     "is required",
 ];
-/// How refusals say that what stands behind the server cannot be reached. Other arguments change nothing then.
+/// Phrases of refusals whose cause is an unreachable backend. Other arguments do not help then.
 const UNREACHABLE: [&str; 14] = [
     "connection refused",
     "econnrefused",
@@ -59,16 +59,16 @@ const UNREACHABLE: [&str; 14] = [
     "network is unreachable",
     "fetch failed",
 ];
-/// Only the beginning of an answer tells.
+/// Number of characters searched: failures are reported at the beginning.
 const LOOK: usize = 160;
 
-/// Whether an outcome is a success: no error by its form, and none by its words.
+/// Whether an outcome is a success, formally and by its text.
 pub fn accepted(outcome: &Outcome) -> bool {
     let Outcome::Reply(result) = outcome else { return false };
     let text = outcome.texts().first().copied().unwrap_or_default().trim_start();
     let end = text.floor_char_boundary(LOOK.min(text.len()));
     let text = text[..end].to_lowercase();
-    // Marks before the words say nothing; JSON is looked at below.
+    // Symbols before the text are skipped, except those that open JSON, which is read below.
     let marks = |c: char| !c.is_alphanumeric() && !matches!(c, '{' | '[');
     let plain = text.trim_start_matches(marks);
     if FAILURES.iter().any(|failure| plain.starts_with(failure)) {
@@ -78,7 +78,7 @@ pub fn accepted(outcome: &Outcome) -> bool {
     if is_sentence && REFUSALS.iter().any(|refusal| plain.contains(refusal)) {
         return false;
     }
-    // Data that says so itself: `{"success": false}`, `{"error": "..."}`.
+    // Data that reports a failure: `{"success": false}`, `{"error": "..."}`.
     let structured = result.get("structuredContent").cloned();
     let parsed = structured.or_else(|| serde_json::from_str(outcome.texts().first()?).ok());
     let says_no = |value: &serde_json::Value| {
@@ -90,8 +90,8 @@ pub fn accepted(outcome: &Outcome) -> bool {
     !parsed.as_ref().is_some_and(says_no)
 }
 
-/// Whether a refusal says that something behind the server cannot be reached: the arguments were good enough to
-/// get there.
+/// Whether a refusal reports that a backend of the server is unreachable. The arguments were valid enough to get
+/// there.
 pub fn is_unreachable(said: &str) -> bool {
     let end = said.floor_char_boundary(4096.min(said.len()));
     let low = said[..end].to_lowercase();

@@ -1,4 +1,4 @@
-//! An answer as evidence: what was asked, what came back, how long it took and what it cost.
+//! An answer as evidence: the question, the answer, its duration and its cost.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use serde_json::Value;
 use crate::exchange::millis;
 use crate::question::{Question, Reply};
 
-/// One answered question.
+/// An answered question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerRecord {
     /// [`Question::key`] of the masked question.
     pub key: String,
-    /// Masked.
+    /// With secrets masked.
     pub question: Question,
     pub answer: KeptAnswer,
     #[serde(rename = "took_ms", with = "millis")]
@@ -22,14 +22,14 @@ pub struct AnswerRecord {
     pub cost: Cost,
 }
 
-/// An answer that is kept. A question that could not be asked has none.
+/// An answer as it is stored. A question that could not be asked has none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeptAnswer {
     Value(Value),
     Reply(Reply),
     Failed(String),
-    /// The exchange is among the extra ones of the evidence, at this position.
+    /// Index of the exchange in `extra` of the evidence.
     Call {
         extra: usize,
     },
@@ -38,10 +38,10 @@ pub enum KeptAnswer {
 /// What an answer cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Calls of the target.
+    /// Number of calls of the target.
     #[serde(default)]
     pub calls: u32,
-    /// As the model, script or web service that answered reports it.
+    /// As reported by the model, script or web service that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_usage: Option<Value>,
     /// In US dollars, if reported.
@@ -57,7 +57,7 @@ impl Cost {
         *self == Self::default()
     }
 
-    /// What an answer reports of its own cost: a grading result has `tokensUsed`, and may have `cost`.
+    /// The cost that an answer reports: a grading result has `tokensUsed` and possibly `cost`.
     pub fn reported_in(answer: &Value) -> Self {
         let usage =
             ["tokensUsed", "tokens_used", "tokenUsage"].iter().find_map(|key| answer.get(key));

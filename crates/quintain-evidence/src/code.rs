@@ -1,5 +1,5 @@
-//! Code of the user that a suite names: inline or in a file, in one of three languages. Data only; who runs it
-//! is decided elsewhere.
+//! Code of the user that a suite names: inline or in a file, in one of three languages. Only data: other crates run
+//! it.
 
 use std::path::PathBuf;
 
@@ -13,14 +13,14 @@ pub enum Language {
     Ruby,
 }
 
-/// A piece of code, loaded.
+/// Loaded code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Code {
-    /// JavaScript as a suite has it. Python and Ruby as a whole program whose function `main` is to
-    /// be called with the arguments; see [`Code::program`].
+    /// JavaScript as written in the suite. Python and Ruby as a whole program whose function `main` is called with the
+    /// arguments; see [`Code::program`].
     Inline { language: Language, text: String },
-    /// `file://path[:function]`. Python and Ruby ask for `get_assert` if no function is named.
+    /// `file://path[:function]`. Without a function name, Python and Ruby call `get_assert`.
     File { language: Language, path: PathBuf, text: String, function: Option<String> },
 }
 
@@ -37,7 +37,7 @@ impl Code {
         }
     }
 
-    /// An expression, or the lines of a function of `output` and `context`, as a whole program.
+    /// Wraps an expression, or the body of a function of `output` and `context`, into a whole program.
     pub fn program(language: Language, text: &str) -> Self {
         let text = match language {
             Language::JavaScript => text.to_owned(),
@@ -52,8 +52,8 @@ impl Code {
     }
 }
 
-/// One line is an expression. More lines are indented like the first of them that is indented, so
-/// that tabs and spaces do not mix.
+/// One line is an expression. Several lines use the indentation of the first indented one, so that tabs and spaces
+/// do not mix.
 fn body(text: &str, indent: &str) -> String {
     if !text.contains('\n') {
         return format!("{indent}return {text}");

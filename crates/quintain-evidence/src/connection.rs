@@ -1,4 +1,4 @@
-//! How servers are reached: what starts them, where they are, what they are told about the user.
+//! How to connect to servers: command or URL, credentials, and the client features offered to them.
 
 mod auth;
 mod mcp;

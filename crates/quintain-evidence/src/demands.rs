@@ -1,5 +1,5 @@
-//! Assertions as proofs of attacks: what must hold for every answer. Whoever knows assertions compiles them,
-//! whoever attacks uses them.
+//! Assertions as proofs of attacks: conditions that must hold for every answer. The suite crate compiles them, attacks
+//! evaluate them.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 use crate::evidence::Evidence;
 use crate::surface::Surface;
 
-/// What must hold for every answer, decided by the evidence alone.
+/// Conditions that must hold for every answer, decided by the evidence alone.
 pub trait Demands: Send + Sync + Debug {
-    /// The first demand that this evidence breaks. A check that cannot be made breaks nothing.
+    /// The first demand that this evidence breaks. A check that cannot be evaluated breaks nothing.
     fn broken(&self, evidence: &Evidence, around: Around<'_>) -> Option<Breach>;
 }
 
 /// Compiles a list of assertions.
 pub trait ReadDemands {
-    /// What is wrong with any of them is reported.
+    /// Reports every assertion that is invalid.
     fn read(
         &self,
         node: &Node,
@@ -28,7 +28,7 @@ pub trait ReadDemands {
     ) -> Option<Box<dyn Demands>>;
 }
 
-/// What demands may look at besides the evidence.
+/// What demands may read besides the evidence.
 #[derive(Clone, Copy)]
 pub struct Around<'a> {
     pub surfaces: &'a [(String, Surface)],

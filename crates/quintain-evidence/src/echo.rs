@@ -1,10 +1,10 @@
-//! What an answer says of its own, without what it repeats of the request.
+//! The text of an answer without the parts that repeat the request.
 
 use serde_json::Value;
 
 use crate::evidence::Exchange;
 
-/// Whether two calls are answered in different ways; not if one of them is not answered at all.
+/// Whether two calls are answered differently; false if one of them has no answer.
 pub fn differ(first: &Exchange, second: &Exchange) -> bool {
     match (own_words(first), own_words(second)) {
         (Some(first), Some(second)) => first != second,
@@ -12,20 +12,20 @@ pub fn differ(first: &Exchange, second: &Exchange) -> bool {
     }
 }
 
-/// What an answer says, without what it was given; none if there is no answer.
+/// The text of an answer without the arguments it repeats; none if there is no answer.
 pub fn own_words(exchange: &Exchange) -> Option<String> {
     if !exchange.outcome.is_answer() {
         return None;
     }
     let mut given = Vec::new();
     texts(exchange.sent.get("arguments").unwrap_or(&exchange.sent), &mut given);
-    // Whatever contains another one has to go first.
+    // Longer texts first, since they may contain shorter ones.
     given.sort_by_key(|text| std::cmp::Reverse(text.len()));
     let said = exchange.outcome.said();
     Some(given.iter().fold(said, |said, text| without(&said, text)).to_lowercase())
 }
 
-/// A text in small letters without another one, in whatever way that is written.
+/// `said` in lower case without `plain`, however that is escaped.
 pub fn without(said: &str, plain: &str) -> String {
     let quoted = |text: &str| {
         let text = Value::from(text).to_string();
@@ -36,7 +36,7 @@ pub fn without(said: &str, plain: &str) -> String {
     for way in [quoted(&once), once, html(plain), plain.trim().to_owned()] {
         said = cut(&said, &way);
     }
-    // Cases are made alike last: they would spoil the search for what is quoted.
+    // Lower-casing comes last: it would hide escaped copies from the search.
     cut(&said.to_lowercase(), &plain.trim().to_lowercase())
 }
 
@@ -49,7 +49,7 @@ fn html(text: &str) -> String {
     text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
-/// Texts of some length: a single letter is everywhere.
+/// Collects texts of some length; single letters occur everywhere.
 fn texts(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) if text.trim().chars().count() > 1 => found.push(text.clone()),

@@ -1,11 +1,11 @@
-//! What a suite or an attack would do if it were run: what it starts, runs, writes and contacts, and which environment
-//! variables reach whom.
+//! What a suite or an attack would do if it ran: processes it starts, code it runs, files it writes, hosts it
+//! contacts, and which of them receive which environment variables.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-/// See the module. Every list is in the order of the suite.
+/// The effects of a suite or an attack. Every list is in the order of the suite.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Effects {
     pub start: Vec<Start>,
@@ -20,7 +20,7 @@ pub struct Effects {
 /// A process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Start {
-    /// What for: a server of a target, an interpreter.
+    /// Purpose: a server of a target, an interpreter.
     pub what: String,
     pub command: String,
     pub args: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Start {
     pub cwd: Option<String>,
     /// The names of the variables in its environment.
     pub environment: Environment,
-    /// The user's variables that reach it in other ways: arguments, values of its variables, prompts.
+    /// The user's variables that reach it otherwise: in arguments, values of its variables, prompts.
     pub receives: Variables,
 }
 
@@ -41,11 +41,11 @@ pub enum Environment {
     Named(BTreeSet<String>),
 }
 
-/// Environment variables of the user, by name.
+/// The user's environment variables, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Variables {
     pub names: BTreeSet<String>,
-    /// Code, or a template that computes names, may add any other.
+    /// Whether code, or a template that computes names, may read any other.
     pub any: bool,
 }
 
@@ -72,11 +72,11 @@ pub struct Run {
     pub uses: Vec<Use>,
 }
 
-/// What code is for.
+/// Purpose of the code.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Use {
     pub what: String,
-    /// In how many places.
+    /// Number of places with this purpose.
     pub count: usize,
 }
 
@@ -90,7 +90,7 @@ pub struct Write {
     pub refused: Option<&'static str>,
 }
 
-/// Somebody on the network.
+/// A host on the network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Contact {
     pub what: String,
@@ -99,13 +99,13 @@ pub struct Contact {
     pub receives: Variables,
 }
 
-/// How many cases there are.
+/// Number of cases.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tests {
     pub tests: usize,
     pub cases: usize,
-    /// Scripts that make more tests, which are not counted.
+    /// Scripts that generate more tests, which are not counted.
     pub made_by: Vec<String>,
-    /// Tests whose variables are made by code, so that they may be another number of cases.
+    /// Tests whose variables come from code, so that their number of cases may differ.
     pub changed_by_code: usize,
 }

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on. Reporters, the store and the progress bar listen.
+//! Events of a run while it is in progress. Reporters, the store and the progress bar receive them.
 
 use std::sync::Arc;
 
@@ -9,46 +9,46 @@ use crate::result::CaseResult;
 pub use crate::run_info::{Column, RunInfo};
 use crate::tally::Summary;
 
-/// Something that happened in a run. Owned and serialisable: it crosses threads, processes and machines.
+/// Something that happened in a run. Owned and serialisable, since it crosses threads, processes and machines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEvent {
     /// The id of the run.
     pub run: Arc<str>,
-    /// Counts from 1 without gaps, so that a late listener knows where to continue.
+    /// Counts from 1 without gaps, so that a late listener knows where to resume.
     pub sequence: u64,
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// What happened. The cases come in the order of the plan, between one `Started` and one `Finished` (also after an
-/// interruption); phases may begin before `Started`.
+/// What happened. Cases arrive in the order of the plan, between one `Started` and one `Finished` (also after an
+/// interruption). Phases may begin before `Started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "event", content = "data")]
 pub enum Event {
     Started(Arc<RunInfo>),
     Phase(Phase),
     Case(Arc<CaseResult>),
-    /// A weakness was found; after the cases.
+    /// A weakness was found; sent after the cases.
     Finding(Arc<Finding>),
-    /// Something the user should know of, which is no result.
+    /// Something that the user should know and that is not a result.
     Warning(String),
     Finished(Arc<Summary>),
 }
 
-/// What a run is doing. `Attack` and `Confirm` alternate: a hit is tried again while the target is as it was.
+/// What a run is doing. `Attack` and `Confirm` alternate: a hit is repeated while the target is in the same state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// Opens targets and asks what they offer.
+    /// Connects to targets and lists their surface.
     Survey,
-    /// Looks for calls that work.
+    /// Searches for valid calls.
     Learn,
-    /// Asks a model for calls.
+    /// Asks a model for valid calls.
     Propose,
-    /// Sends the probes of a suite.
+    /// Sends a suite's probes.
     Probe,
     Attack,
-    /// Attacks, and tries hits again.
+    /// Attacks, and repeats hits.
     Confirm,
     Report,
 }

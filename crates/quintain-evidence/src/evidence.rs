@@ -1,4 +1,4 @@
-//! What was sent and what came back. Facts only; opinions are made from them elsewhere.
+//! What was sent and what came back. Only facts; verdicts are derived from them elsewhere.
 
 use std::path::PathBuf;
 
@@ -10,44 +10,44 @@ use crate::question::{Answer, Question};
 
 pub use crate::exchange::{Exchange, Outcome};
 
-/// Everything that a probe brought to light. Verdicts are made from this and from nothing else, so
-/// a stored run can be judged again.
+/// Everything that a probe brought to light. Verdicts are derived from this alone, so a stored run can be judged
+/// again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The exchanges of the probe in the order of sending.
     pub exchanges: Vec<Exchange>,
-    /// Calls that a check asked for beyond the probe (the same call again, a bad argument, ...).
+    /// Calls that a check requested in addition to the probe (the same call again, an invalid argument, ...).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extra: Vec<Extra>,
-    /// What checks and the code of the suite asked, with the answers. A question that is answered
-    /// here is not asked again.
+    /// Questions of checks and of the suite's code, with their answers. A question that is answered here is not asked
+    /// again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<AnswerRecord>,
-    /// What was seen outside of the wire while the probe was under way.
+    /// What was observed outside the wire while the probe ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
 }
 
-/// Something that happened outside of the wire and carries the mark of a probe.
+/// Something that happened outside the wire and carries the probe's mark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Observation {
-    /// Somebody connected to the listener.
+    /// A client connected to the listener.
     Connection {
-        /// The request line, or the first bytes of what is no HTTP.
+        /// The request line, or the first bytes if it is not HTTP.
         request: String,
-        /// Header lines, as they came.
+        /// Header lines as received.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         headers: Vec<String>,
     },
-    /// A file appeared or changed in the canary ground.
+    /// A file appeared or changed in the canary folder.
     File { path: PathBuf, content: String },
-    /// A program was started that is not what it seems: a shim that writes down its arguments.
+    /// A decoy program was started: a shim that records its arguments.
     Program { program: String, arguments: Vec<String> },
-    /// A file in a folder that the target was given changed, appeared or went while it did a step.
+    /// A file in a folder given to the target was changed, created or deleted during a step.
     Changed {
         path: PathBuf,
-        /// The number of the step, from zero.
+        /// The number of the step, from 0.
         step: usize,
         gone: bool,
     },
@@ -55,7 +55,7 @@ pub enum Observation {
     Exit { why: String },
 }
 
-/// A call that a check asked for.
+/// A call that a check requested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Extra {
     pub step: Step,
@@ -63,20 +63,19 @@ pub struct Extra {
 }
 
 impl Evidence {
-    /// The exchange that the case is about: the last one of the probe.
+    /// The exchange that the case is about: the probe's last one.
     pub fn last(&self) -> Option<&Exchange> {
         self.exchanges.last()
     }
 
-    /// What came of a call that a check asked for. One that asks the same several times gets as many
-    /// answers; `nth` counts from zero.
+    /// The exchange of a call that a check requested. A check that requests the same call several times gets as many
+    /// exchanges; `nth` counts from 0.
     pub fn of_step(&self, step: &Step, nth: usize) -> Option<&Exchange> {
         let mut same = self.extra.iter().filter(|extra| extra.step == *step);
         same.nth(nth).map(|extra| &extra.exchange)
     }
 
-    /// The answer to a question that was asked before. Runs stored before answers were kept know their
-    /// calls alone.
+    /// The answer to a question that was asked before. Runs that were stored without answers contain only calls.
     pub fn answer(&self, key: &str, question: &Question) -> Option<Answer> {
         if let Some(record) = self.answers.iter().find(|record| record.key == key) {
             return match &record.answer {
@@ -94,7 +93,7 @@ impl Evidence {
         Some(Answer::Exchange(Box::new(exchange.clone())))
     }
 
-    /// The index of such a call for a proof: they follow the probe's own exchanges.
+    /// The index of such a call for a proof: these calls follow the probe's exchanges.
     pub fn index_of_step(&self, step: &Step, nth: usize) -> Option<usize> {
         let mut same = self.extra.iter().enumerate().filter(|(_, extra)| extra.step == *step);
         same.nth(nth).map(|(at, _)| self.exchanges.len() + at)

@@ -1,4 +1,4 @@
-//! One request and what came of it: the smallest piece of evidence.
+//! One request and its outcome: the smallest unit of evidence.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::probe::Step;
 use crate::tool_call::ToolCall;
 
-/// One request and what came of it.
+/// One request and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// The key of the server that was asked.
+    /// The key of the server.
     pub server: String,
     pub method: String,
     /// The whole request as it was sent.
@@ -23,47 +23,47 @@ pub struct Exchange {
     pub notices: Vec<Value>,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The `result` of the response.
     Reply(Value),
-    /// The `result` of a tool call that says `isError: true`.
+    /// The `result` of a tool call with `isError: true`.
     ToolError(Value),
     /// The `error` of the response.
     RpcError { code: i64, message: String, data: Option<Value> },
-    /// No answer came in time.
+    /// No response arrived within the time limit.
     TimedOut {
         #[serde(rename = "after_ms", with = "millis")]
         after: Duration,
     },
-    /// The connection ended before an answer came.
+    /// The connection ended before a response arrived.
     Closed { why: String },
-    /// Something came that is not an answer.
+    /// The server sent something that is not a valid response.
     Garbled {
         why: String,
         #[serde(with = "base64_bytes")]
         bytes: Vec<u8>,
     },
-    /// We did not send it, or the transport turned it away (a filtered tool, HTTP 401, ...).
+    /// Quintain did not send it, or the transport rejected it (a filtered tool, HTTP 401, ...).
     Refused { why: String },
 }
 
 impl Exchange {
-    /// A request that no session reports on, and what came of it. It took no time.
+    /// A request that was made outside of a session, and its outcome. Its duration is 0.
     pub fn new(server: &str, method: &str, sent: Value, outcome: Outcome) -> Self {
         let (server, method) = (server.to_owned(), method.to_owned());
         Self { server, method, sent, outcome, took: Duration::ZERO, notices: Vec::new() }
     }
 
-    /// A tool call that no session reports on.
+    /// A tool call that was made outside of a session.
     pub fn called(server: &str, tool: &str, arguments: Value, outcome: Outcome) -> Self {
         let sent = json!({"name": tool, "arguments": arguments});
         Self::new(server, "tools/call", sent, outcome)
     }
 
-    /// A step that no session reports on; the reverse of [`Self::step`].
+    /// A step that was made outside of a session; the reverse of [`Self::step`].
     pub fn of_step(step: &Step, outcome: Outcome) -> Self {
         match step {
             Step::Call(ToolCall { tool, args, server }) => {
@@ -77,19 +77,19 @@ impl Exchange {
         }
     }
 
-    /// A tool call that was answered with this text, for judging what was never sent.
+    /// A tool call answered with this text, to judge an answer that no server sent.
     pub fn answered(text: &str) -> Self {
         Self::called("", "", json!({}), Outcome::says(text))
     }
 
-    /// The same exchange, with how long it took.
+    /// The same exchange with a duration.
     #[must_use]
     pub fn within(mut self, took: Duration) -> Self {
         self.took = took;
         self
     }
 
-    /// The step that asks the same again, of the same server.
+    /// The step that sends the same request to the same server again.
     pub fn step(&self) -> Step {
         let server = Some(self.server.clone()).filter(|server| !server.is_empty());
         let field = |name: &str| self.sent.get(name).and_then(Value::as_object).cloned();
@@ -107,18 +107,18 @@ impl Exchange {
 }
 
 impl Outcome {
-    /// A result of a tool that says this text.
+    /// The result of a tool call with this text.
     pub fn says(text: &str) -> Self {
         Self::Reply(json!({"content": [{"type": "text", "text": text}]}))
     }
 
-    /// Sorts the `result` of a tool call by its own word: success or `isError`.
+    /// Sorts the `result` of a tool call by its `isError` field.
     pub fn of_tool_result(result: Value) -> Self {
         let failed = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
         if failed { Self::ToolError(result) } else { Self::Reply(result) }
     }
 
-    /// The result of the response, be it success or tool error.
+    /// The result of the response, whether success or tool error.
     pub fn result(&self) -> Option<&Value> {
         match self {
             Self::Reply(result) | Self::ToolError(result) => Some(result),
@@ -126,12 +126,12 @@ impl Outcome {
         }
     }
 
-    /// Whether the server answered at all, in the form the protocol demands.
+    /// Whether the server sent a valid response at all.
     pub fn is_answer(&self) -> bool {
         matches!(self, Self::Reply(_) | Self::ToolError(_) | Self::RpcError { .. })
     }
 
-    /// Why there is no answer at all, in words; none if there is one.
+    /// Why there is no response, in words; none if there is one.
     pub fn failure(&self) -> Option<String> {
         match self {
             Self::Reply(_) | Self::ToolError(_) | Self::RpcError { .. } => None,
@@ -142,7 +142,7 @@ impl Outcome {
         }
     }
 
-    /// Everything that came back, as text: contents of every kind, structured data, errors.
+    /// The whole response as text: content of every kind, structured data, errors.
     pub fn said(&self) -> String {
         let mut said = String::new();
         let mut add = |text: &str| {
@@ -162,7 +162,7 @@ impl Outcome {
         said
     }
 
-    /// The texts of the content blocks in order; blocks of other kinds are left out.
+    /// The texts of the content blocks in order, without blocks of other kinds.
     pub fn texts(&self) -> Vec<&str> {
         let content = self.result().and_then(|result| result.get("content"));
         let blocks = content.and_then(Value::as_array).into_iter().flatten();
@@ -173,7 +173,7 @@ impl Outcome {
     }
 }
 
-/// All strings and numbers of a value, in order.
+/// All strings and numbers in a value, in order.
 fn strings(value: &Value, add: &mut dyn FnMut(&str)) {
     match value {
         Value::String(text) => add(text),
@@ -200,7 +200,7 @@ pub(crate) mod millis {
     }
 }
 
-/// Bytes that are no text have to survive storage as they came.
+/// Bytes that are not valid text are stored unchanged.
 mod base64_bytes {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
@@ -212,7 +212,7 @@ mod base64_bytes {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<u8>, D::Error> {
         let text = String::deserialize(input)?;
-        // A mask is no base64; what is left of the bytes then stays as it is written.
+        // Masked bytes are not valid base64; then the masked text is kept.
         Ok(STANDARD.decode(&text).unwrap_or_else(|_| text.into_bytes()))
     }
 }

@@ -1,4 +1,4 @@
-//! A proven weakness: where it is, what proves it, how to see it again.
+//! A proven weakness: where it is, what proves it, how to reproduce it.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::probe::Step;
 use crate::result::Place as Written;
 use crate::trial_key::TrialKey;
 
-/// How bad it is, from the view of whoever runs the server.
+/// How severe it is for the operator of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -24,7 +24,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// By the words that suites, flags and reports use.
+    /// The words that suites, flags and reports use.
     pub const WORDS: [(&'static str, Self); 5] = [
         ("info", Self::Info),
         ("low", Self::Low),
@@ -43,13 +43,13 @@ impl Severity {
     }
 }
 
-/// How sure it is.
+/// How certain it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// A sign that has innocent explanations, or one that did not come again.
+    /// An indication with possible harmless explanations, or one that did not reproduce.
     Suspected,
-    /// A side effect, or a value that cannot have been produced by repeating the input; seen again.
+    /// A side effect, or a value that cannot be an echo of the input; reproduced.
     Confirmed,
 }
 
@@ -62,11 +62,11 @@ impl Confidence {
     }
 }
 
-/// Where on the surface of a target something sits. Also what an attack aims at.
+/// A place on the surface of a target. Also the aim of an attack.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Place {
-    /// A value inside the arguments of a tool; `pointer` is a JSON pointer into them.
+    /// A value in the arguments of a tool; `pointer` is a JSON pointer into them.
     Argument {
         server: String,
         tool: String,
@@ -77,7 +77,7 @@ pub enum Place {
         server: String,
         tool: String,
     },
-    /// A resource that is listed.
+    /// A listed resource.
     Resource {
         server: String,
         uri: String,
@@ -88,7 +88,7 @@ pub enum Place {
         template: String,
         variable: String,
     },
-    /// The URI of a `resources/read`, whatever is listed.
+    /// The URI of a `resources/read`, listed or not.
     Uri {
         server: String,
     },
@@ -101,7 +101,7 @@ pub enum Place {
         server: String,
         prompt: String,
     },
-    /// What is completed for an argument; `of` is a prompt or a resource template.
+    /// The completion of an argument; `of` is a prompt or a resource template.
     Completion {
         server: String,
         of: String,
@@ -112,7 +112,7 @@ pub enum Place {
         server: String,
         header: String,
     },
-    /// A habit of the HTTP transport, such as its sessions.
+    /// An aspect of the HTTP transport, such as its sessions.
     Http {
         server: String,
         aspect: String,
@@ -122,7 +122,7 @@ pub enum Place {
         server: String,
         message: String,
     },
-    /// What the server says about itself.
+    /// What the server reports about itself.
     Server {
         server: String,
     },
@@ -164,7 +164,7 @@ impl Place {
         }
     }
 
-    /// The argument as reports name it: a plain name where it is one, else a JSON pointer.
+    /// The argument as reports show it: a plain name if it is at the top level, or else a JSON pointer.
     pub fn argument(&self) -> Option<String> {
         match self {
             Self::Argument { pointer, .. } => Some(argument_name(pointer)),
@@ -177,7 +177,7 @@ impl Place {
         }
     }
 
-    /// The same place whatever the server is called, for fingerprints.
+    /// The place without the name of the server, for fingerprints.
     pub fn key(&self) -> String {
         match self {
             Self::Argument { tool, pointer, .. } => format!("tool:{tool}{pointer}"),
@@ -198,7 +198,7 @@ impl Place {
     }
 }
 
-/// A file by its name: its folder is another one on another machine.
+/// A file by its name alone: its folder differs between machines.
 fn portable(uri: &str) -> &str {
     let file = uri.starts_with("file:").then(|| uri.trim_end_matches('/').rsplit('/').next());
     file.flatten().unwrap_or(uri)
@@ -239,28 +239,28 @@ impl fmt::Display for Place {
     }
 }
 
-/// One form in which a weakness shows.
+/// One form of a weakness, with its proof.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proof {
     /// What was tried, in words: `inside double quotes`.
     pub form: String,
-    /// What it showed.
+    /// What it showed, in words.
     pub what: String,
     /// The hostile value, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
-    /// The same call with an innocent value.
+    /// The same call with a harmless value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Evidence>,
-    /// What was sent, what came back, and what was seen outside.
+    /// What was sent, what came back, and what was observed outside the wire.
     pub attempt: Evidence,
-    /// JSON pointer into the outcome of the last exchange, if the proof stands there.
+    /// JSON pointer into the outcome of the last exchange, if the proof is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<String>,
-    /// What the last answer shows of it, if it is seen there; for regression suites.
+    /// How the last response shows it, if it does; for regression suites.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sign: Option<Indicator>,
-    /// Whose credentials the last request was sent with, if not those of the target.
+    /// The identity that sent the last request, if not the target's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
 }
@@ -287,46 +287,45 @@ pub struct Finding {
     pub cwe: Vec<u32>,
     pub owasp: Vec<String>,
     pub proofs: Vec<Proof>,
-    /// A command line that shows it again.
+    /// A command line that reproduces it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduce: Option<String>,
-    /// A command line that tries the whole attack on it again.
+    /// A command line that repeats the whole attack on this place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
     /// The same for the same weakness in every run.
     pub fingerprint: String,
-    /// For information only: the fingerprint of the same fault wherever it shows. Findings that share it are
+    /// For information only: the fingerprint of the same fault regardless of its place. Findings that share it are
     /// reported as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The places that this one finding is about, each as the finding that it is there; empty if it is about
-    /// one.
+    /// The findings that are merged into this one, one per place; empty if it is about a single place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Finding>,
-    /// The trial that showed it, where that is not its rule at its place: a server may die of any attack.
+    /// The trial that showed it, if that is not its rule at its place: any attack may crash a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bout: Option<TrialKey>,
     /// Which strategies led to it, if not the plain attack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strategies: Vec<String>,
-    /// By design, by the contract of the tool, in the tester's words; then it is told but not bad.
+    /// Why this is by design, in the tester's words. It is reported, but does not count against the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Where the server is written that it was found at: a suite, the configuration of a client.
+    /// The file that configures the server: a suite, or the configuration of a client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// If somebody has accepted it, why.
+    /// Why it is accepted, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Accepted>,
-    /// Steps that show it again, for `replay` and for regression suites.
+    /// Steps that reproduce it, for `replay` and for regression suites.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
-    /// Anything else.
+    /// Other data.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// Under which metadata tell what an attack of a suite is about.
+/// Metadata key of the summary of an attack that a suite defines.
 pub const ATTACK_SUMMARY: &str = "attack";
 
 impl Finding {
@@ -335,26 +334,26 @@ impl Finding {
         format!("F-{}", fingerprint.get(..8).unwrap_or(fingerprint))
     }
 
-    /// The fingerprint that findings of one fault share, wherever they are.
+    /// The fingerprint that all findings of one fault share.
     pub fn group_of(rule: &str, whose: &str, fault: &str) -> String {
         let anywhere = Place::Server { server: String::new() };
         fingerprint(rule, whose, &anywhere, &format!("{fault} everywhere"))
     }
 
-    /// The findings at one place each: those it was made of, or itself.
+    /// The findings at single places: the merged ones, or itself.
     pub fn parts(&self) -> &[Self] {
         if self.places.is_empty() { std::slice::from_ref(self) } else { &self.places }
     }
 
-    /// Whether it is called so, by itself, by one of its places, or by what it shares with others.
+    /// Whether it has this fingerprint, or a beginning of it: its own, its group's, or that of one of its places.
     pub fn is_called(&self, fingerprint: &str) -> bool {
         let own = std::iter::once(&self.fingerprint).chain(&self.group);
         own.chain(self.places.iter().map(|one| &one.fingerprint))
             .any(|one| one.starts_with(fingerprint))
     }
 
-    /// Writes down how to see it again, for a target that a command line names so: `-- python3 server.py`.
-    /// What needed no call is seen by looking at what the target lists.
+    /// Records how to reproduce it, for a target as it appears on a command line: `-- python3 server.py`. Findings
+    /// without a call are reproduced by listing the surface.
     pub fn seen_again_at(&mut self, target: &str) {
         let replay = format!("quintain replay {} {target}", self.id);
         let how =
@@ -363,7 +362,7 @@ impl Finding {
         self.replay = Some(replay);
     }
 
-    /// Whether what the target lists shows it, without a call.
+    /// Whether the listed surface shows it without a call.
     pub fn is_listed(&self) -> bool {
         let listed = |proof: &Proof| {
             proof.attempt.exchanges.is_empty() && proof.attempt.observations.is_empty()
@@ -371,17 +370,17 @@ impl Finding {
         self.proofs.iter().all(listed)
     }
 
-    /// What the attack is about, if it is none of the registry.
+    /// The summary of the attack, if a suite defines it.
     pub fn attack_summary(&self) -> Option<&str> {
         self.metadata.get(ATTACK_SUMMARY)?.as_str()
     }
 }
 
-/// Why a finding does not count.
+/// Why a finding is accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
     pub reason: String,
-    /// `2027-01-31`; from then on it counts again.
+    /// `2027-01-31`; from then on the finding counts again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
 }
@@ -391,7 +390,7 @@ pub struct Accepted {
 pub enum Standing {
     Confirmed,
     Suspected,
-    /// Told, but not held against the target.
+    /// Reported, but does not count against the target.
     ByDesign,
 }
 
@@ -413,13 +412,12 @@ impl Standing {
     }
 }
 
-/// The same for the same weakness in every run, of `redteam` and of `scan`: a digest of the rule, of the
-/// place and of the fault there. Seeds, payloads, proofs, order, titles, severities and the folders of a
-/// machine are no part of it.
+/// The same for the same weakness in every run of `redteam` and `scan`: a digest of the rule, the place and the fault
+/// there. It does not depend on seeds, payloads, proofs, order, titles, severities or the folders of a machine.
 ///
-/// `whose` tells places apart that are called the same: the server, where a target has several
-/// (in a scan with its client, `cursor/github`). It is empty where there is one, so that the
-/// fingerprint stays the same however the target is called or started.
+/// `whose` distinguishes places with the same name: it is the server if a target has several (in a scan with its
+/// client, `cursor/github`). It is empty if there is only one, so that the fingerprint does not depend on how the
+/// target is named or started.
 pub fn fingerprint(rule: &str, whose: &str, place: &Place, fault: &str) -> String {
     let key = place.key();
     let mut hash = Sha256::new();
@@ -433,7 +431,7 @@ pub fn fingerprint(rule: &str, whose: &str, place: &Place, fault: &str) -> Strin
     start.flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// Numbers of weaknesses as people write them: `CWE-22, CWE-59`.
+/// CWE numbers as text: `CWE-22, CWE-59`.
 mod cwe {
     use serde::{Deserialize as _, Deserializer, Serializer};
 
@@ -472,7 +470,7 @@ mod tests {
             tool: tool.into(),
             pointer: "/host".into(),
         };
-        // Baseline files of users hold such: a change here breaks them.
+        // Users' baseline files contain such fingerprints: a change here breaks them.
         let known = fingerprint("command-injection", "", &at("demo", "check_gateway"), "");
         assert_eq!(known, "7ef10851df95cf7cc7e57c71035b7c68");
         let elsewhere = fingerprint("command-injection", "", &at("/opt/x", "check_gateway"), "");

@@ -1,4 +1,4 @@
-//! What frameworks call weaknesses.
+//! Weaknesses as public frameworks list them.
 
 mod tables;
 
@@ -6,7 +6,7 @@ use crate::finding::Finding;
 
 pub use tables::FRAMEWORKS;
 
-/// A list of weaknesses that others keep.
+/// A published list of weaknesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Framework {
     pub id: &'static str,
@@ -20,14 +20,14 @@ pub struct Framework {
     pub entries: &'static [Entry],
 }
 
-/// One weakness of a list.
+/// One weakness in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     pub id: &'static str,
     pub title: &'static str,
 }
 
-/// The framework and the entry that an id stands for.
+/// The framework and the entry with this id.
 pub fn find(id: &str) -> Option<(&'static Framework, &'static Entry)> {
     FRAMEWORKS.iter().find_map(|framework| {
         let entry = framework.entries.iter().find(|entry| entry.id == id)?;
@@ -35,7 +35,7 @@ pub fn find(id: &str) -> Option<(&'static Framework, &'static Entry)> {
     })
 }
 
-/// The ids that a finding bears: `CWE-78`, `MCP05`.
+/// The ids that apply to a finding: `CWE-78`, `MCP05`.
 pub fn ids(finding: &Finding) -> Vec<String> {
     let cwe = finding.cwe.iter().map(|number| format!("CWE-{number}"));
     cwe.chain(finding.owasp.iter().cloned()).collect()

@@ -1,4 +1,4 @@
-//! What an answer shows as long as a weakness is there, and no longer shows once it is fixed.
+//! What a response shows as long as a weakness exists, and no longer shows once it is fixed.
 
 use quintain_content::{detect, internals};
 use serde::{Deserialize, Serialize};
@@ -7,26 +7,26 @@ use crate::accepted::accepted;
 use crate::echo;
 use crate::evidence::{Evidence, Exchange};
 
-/// The sign of a weakness on the wire, so that a proof can become a test. What is seen elsewhere
-/// (connections, files, programs, times) has none.
+/// The sign of a weakness in a response, so that a proof can become a test. Effects seen elsewhere (connections, files,
+/// programs, durations) have none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Indicator {
-    /// The last answer says this.
+    /// The last response contains this text.
     Says { text: String },
-    /// The last answer says what stands in a file that was planted at this path.
+    /// The last response contains the text of a file that was planted at this path.
     Reads { path: String, text: String },
-    /// The last answer says what stands in the environment of the server, put there by the tester.
+    /// The last response contains the value of an environment variable that Quintain set for the server.
     Environment { text: String },
-    /// The last answer holds personal data or secrets of these detectors.
+    /// The last response contains personal data or secrets that these detectors find.
     Leaks { kinds: Vec<String> },
-    /// The last answer tells how the server is made: a trace, a statement, a path.
+    /// The last response discloses internals of the server: a stack trace, a statement, a path.
     Tells { kinds: Vec<String> },
-    /// The last call succeeds, and should be refused.
+    /// The last call succeeds although it should be refused.
     Succeeds,
-    /// The first two calls are answered in different ways, and should be answered alike.
+    /// The first two calls are answered differently although they should be answered alike.
     Differs,
-    /// What is listed shows it.
+    /// The listed surface shows it.
     Listed,
 }
 
@@ -41,7 +41,7 @@ impl Indicator {
         Self::Leaks { kinds }
     }
 
-    /// Whether evidence shows it, so that a test of it would fail.
+    /// Whether the evidence shows it, so that a test of it would fail.
     pub fn is_in(&self, evidence: &Evidence) -> bool {
         let exchanges = &evidence.exchanges;
         let Some(last) = exchanges.last() else { return *self == Self::Listed };

@@ -1,33 +1,33 @@
-//! How something pure finds out what it does not know: in each round it asks, or it is done. The engine
-//! asks, keeps the answers as evidence and hands them back.
+//! How pure code gets information: in each round it asks questions, or it is done. The engine asks them, stores the
+//! answers as evidence and passes them back.
 
 use crate::evidence::Evidence;
 use crate::question::{Answer, Question};
 
-/// No check needs more rounds.
+/// Maximum number of rounds of a check.
 pub const MAX_ROUNDS: usize = 16;
 
-/// What comes next.
+/// The next step of an inquiry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next<T> {
-    /// These questions, all of one round. The same question is asked once, whoever asks it.
+    /// The questions of one round. A question that several checks have is asked once.
     Ask(Vec<Question>),
     Done(T),
 }
 
-/// Something to be found out. Pure: the same evidence and the same answers lead to the same next step.
+/// A pure computation that may ask questions: the same evidence and answers lead to the same next step.
 pub trait Inquiry {
     type Outcome;
 
-    /// `evidence` contains the calls that earlier rounds asked for.
+    /// `evidence` contains the calls that earlier rounds requested.
     fn next(&self, evidence: &Evidence, rounds: &Rounds) -> Next<Self::Outcome>;
 
-    /// How often it may ask.
+    /// Maximum number of rounds.
     fn max_rounds(&self) -> usize {
         MAX_ROUNDS
     }
 
-    /// The outcome if it asks more often than that.
+    /// The outcome if it asks in more rounds than that.
     fn unfinished(&self) -> Self::Outcome;
 }
 
@@ -51,23 +51,22 @@ impl Rounds {
         self.0.len()
     }
 
-    /// Adds a round. Questions beyond the answers count as not asked.
+    /// Adds a round. Questions without an answer count as not asked.
     pub fn push(&mut self, questions: Vec<Question>, answers: Vec<Answer>) {
         self.0.push(Round { questions, answers });
     }
 
-    /// All questions with their answers, in the order of asking.
+    /// All questions with their answers, in order.
     pub fn asked(&self) -> impl Iterator<Item = (&Question, &Answer)> {
         self.0.iter().flat_map(|round| round.questions.iter().zip(&round.answers))
     }
 
-    /// All answers, in the order of asking.
+    /// All answers, in order.
     pub fn answers(&self) -> impl Iterator<Item = &Answer> {
         self.0.iter().flat_map(|round| &round.answers)
     }
 
-    /// For whoever asks in one round at most: asks, unless there is nothing to ask, and concludes from
-    /// the answers.
+    /// For inquiries of at most one round: asks, unless there is nothing to ask, and concludes from the answers.
     pub fn once<T>(
         &self,
         questions: impl FnOnce() -> Vec<Question>,

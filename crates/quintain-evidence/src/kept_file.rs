@@ -1,30 +1,30 @@
-//! Files that a suite names and that a run may write: snapshots and reports. They lie in the folder of the suite;
-//! whoever writes them makes sure that no link leads out of it.
+//! Files that a suite names and that a run may write: snapshots and reports. They must be in the suite's folder; the
+//! writer ensures that no link leads out of it.
 
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// What it is called when such a file is somewhere else.
+/// Error code for such a file outside of the folder.
 pub const OUTSIDE: &str = "config::outside-folder";
 
-/// See the module.
+/// A file in the folder of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct KeptFile {
     /// The folder of the suite.
     pub folder: PathBuf,
-    /// As the suite names it, from that folder on.
+    /// As the suite writes it, relative to that folder.
     pub path: PathBuf,
 }
 
 impl KeptFile {
     pub fn new(folder: &Path, path: impl Into<PathBuf>) -> Self {
-        // Taken apart and put together again, `./` is gone.
+        // Collecting the components drops `./`.
         let path: PathBuf = path.into().components().collect();
         Self { folder: folder.to_owned(), path }
     }
 
-    /// Whether the path stays in the folder, as far as names tell.
+    /// Whether the path stays in the folder, as far as its names show.
     pub fn is_inside(&self) -> bool {
         let below = self.path.strip_prefix(&self.folder).unwrap_or(&self.path);
         let mut depth = 0_usize;
@@ -43,7 +43,7 @@ impl KeptFile {
         }) && depth > 0
     }
 
-    /// The whole path.
+    /// The folder and the path joined.
     pub fn full(&self) -> PathBuf {
         self.folder.join(&self.path)
     }

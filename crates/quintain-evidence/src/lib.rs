@@ -1,5 +1,5 @@
-//! The words that all rooms share: surface, probe, exchange, evidence, verdict, finding, result, event. Data and its
-//! invariants; knows nothing of suites, and does nothing.
+//! The vocabulary that all crates share: surface, probe, exchange, evidence, verdict, finding, result, event. Data and
+//! its invariants; knows nothing about suites, and performs no actions.
 
 pub mod accepted;
 pub mod answer_record;

@@ -1,4 +1,4 @@
-//! One planned interaction with a target: what to send, in which order, what to keep of it.
+//! One planned interaction with a target: what to send, in which order, what to capture.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -28,11 +28,11 @@ pub enum Step {
     },
 }
 
-/// A step whose texts may still mention what earlier steps bring.
+/// A step whose texts may still refer to captured values of earlier steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedStep {
     pub step: Step,
-    /// Values to keep from the result for later steps: name and JSONPath.
+    /// Values to capture from the result for later steps: name and JSONPath.
     pub capture: Vec<(String, String)>,
 }
 
@@ -40,7 +40,7 @@ pub struct PlannedStep {
 /// `params`), or a sequence (`steps`).
 ///
 /// # Errors
-/// When it is none of them.
+/// If it is none of these.
 pub fn steps(payload: &Value) -> Result<Vec<PlannedStep>, ToolCallError> {
     match payload.get("steps").and_then(Value::as_array) {
         Some(steps) => steps.iter().map(planned).collect(),

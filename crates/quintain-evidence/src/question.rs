@@ -1,5 +1,5 @@
-//! What somebody pure cannot find out alone, and the answers. Whoever asks is told elsewhere; here are
-//! the data, and what makes two questions the same.
+//! Questions of pure code, and the answers. [`crate::inquiry`] describes the rounds; this module has the data and
+//! decides when two questions are the same.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,26 +13,26 @@ use crate::probe::Step;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// For a model that judges.
+    /// For a judge model.
     Judge(JudgeQuestion),
-    /// For an interpreter of the user: Python or Ruby code with its arguments.
+    /// For an interpreter on the user's machine: Python or Ruby code with its arguments.
     Run {
         code: Code,
-        /// Which function to call if the code names none.
+        /// The function to call if the code names none.
         function: String,
         arguments: Vec<Value>,
     },
     /// For a web service: the body is posted as JSON.
     Post { url: String, body: Value },
-    /// For the target: one more call. Equal calls with different numbers are made separately.
+    /// For the target: one more call. Equal calls with different numbers are sent separately.
     Call { step: Step, nth: usize },
     /// For the disk: the text of a file, null if there is no such file.
     Read(KeptFile),
-    /// For a target that converses: one more message.
+    /// For a conversational target: one more message.
     Say(Message),
 }
 
-/// A question for a model. Its form is completed by those who ask models.
+/// A question for a judge model. The engine adds the rest of the prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgeQuestion {
     /// The type of the assertion that asks.
@@ -45,20 +45,20 @@ pub struct JudgeQuestion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     pub text: String,
-    /// The number of the message that it continues the conversation of; without it, a new one begins.
+    /// The number of the message whose conversation it continues; none starts a new conversation.
     pub after: Option<usize>,
-    /// Its own number, counted from zero over all conversations.
+    /// Its number, counted from 0 over all conversations.
     pub turn: usize,
 }
 
-/// What a target replied to a message.
+/// A target's reply to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
     pub text: String,
     pub reaction: Reaction,
 }
 
-/// How a target took a message, as an oracle sees it.
+/// How a target reacted to a message, as the oracle decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reaction {
@@ -77,7 +77,7 @@ pub enum Answer {
     Reply(Reply),
     /// It was asked and failed: the interpreter raised, the service answered 500.
     Failed(String),
-    /// It could not be asked: no judge is configured, no interpreter was found.
+    /// It could not be asked: no judge is configured, no interpreter found.
     Unavailable(String),
 }
 
@@ -87,24 +87,24 @@ impl Question {
         Self::Call { step, nth: 0 }
     }
 
-    /// A digest by which the same question is recognised in another round, another check or a stored
-    /// run. Stored evidence is masked, so only masked questions have comparable digests.
+    /// A digest that identifies the question across rounds, checks and stored runs. Stored evidence is masked, so only
+    /// digests of masked questions are comparable.
     pub fn key(&self) -> String {
         let mut hasher = Sha256::new();
         digest(&self.identity(), &mut hasher);
         hexadecimal(&hasher.finalize())
     }
 
-    /// What makes two questions the same. Where a file lies does not count, what is in code does. The
-    /// list of all assertions that code is handed in `context.test.assert` does not count either:
-    /// otherwise a new assertion would change the questions of all others.
+    /// What makes two questions the same. The content of code counts, the folder of a file does not. Neither does the
+    /// list of all assertions that code receives in `context.test.assert`: otherwise a new assertion would change the
+    /// questions of all others.
     fn identity(&self) -> Value {
         match self {
             Self::Judge(JudgeQuestion { kind, criteria, output }) => {
                 json!(["judge", kind, criteria, output])
             }
             Self::Run { code, function, arguments } => {
-                // Code in a file may look at its own name.
+                // Code in a file may read its own name.
                 let (name, function) = match code {
                     Code::Inline { .. } => (None, ""),
                     Code::File { path, function: named, .. } => {
@@ -128,11 +128,11 @@ impl Question {
     }
 }
 
-/// The variable that promptfoo names a test by: its position, which changes when tests are added.
+/// The variable in which promptfoo numbers a test; its value changes when tests are added.
 const STEP_ID: &str = "__evalStepId";
 
-/// Feeds a value in a form that does not depend on the order of keys, nor on the last digits of
-/// numbers, which reading and writing may change.
+/// Hashes a value independently of the order of keys and of the last digits of numbers, which serialisation may
+/// change.
 fn digest(value: &Value, hasher: &mut Sha256) {
     match value {
         Value::Object(entries) => {

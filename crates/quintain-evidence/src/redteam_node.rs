@@ -1,12 +1,12 @@
-//! What the reader of suites leaves in `redteam:` for whoever reads that part, and what it asks back of it.
+//! What the suite reader adds to the `redteam:` node, and what it needs to know about that node.
 
-/// The key under which the content of a file stands beside the name of the file.
+/// The key of a file's content, next to the name of the file.
 pub const DEFINITION: &str = "definition";
 
-/// What an attack sends besides the target's own settings, for telling what it would do.
+/// What an attack sends in addition to the target's settings; used to list its effects.
 #[derive(Default)]
 pub struct Carried {
-    /// Texts in which variables of the environment may be named: credentials of identities, tokens.
+    /// Texts that may refer to environment variables: credentials of identities, tokens.
     pub texts: Vec<String>,
     pub model: Option<CarriedModel>,
 }
@@ -15,7 +15,7 @@ pub struct Carried {
 pub struct CarriedModel {
     pub name: String,
     pub url: String,
-    /// Whether the suite names the address itself.
+    /// Whether the suite sets the address.
     pub is_own_url: bool,
     /// Headers, key and purpose.
     pub texts: Vec<String>,

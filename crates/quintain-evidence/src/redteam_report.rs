@@ -1,4 +1,4 @@
-//! What a red-team run came to.
+//! The outcome of a red-team run.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,34 +7,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::{Accepted, Confidence, Finding, Severity};
 
-/// Findings, and how far the run looked: what was not attacked is not clean.
+/// The findings, and how far the run looked: what was not attacked is not clean.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RedteamReport {
-    /// The worst first.
+    /// Most severe first.
     pub findings: Vec<Finding>,
-    /// Findings that a baseline file excuses.
+    /// Findings that the baseline file accepts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<Finding>,
-    /// Entries of it that excuse nothing.
+    /// Entries of the baseline file that accept nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unused: Vec<Unused>,
     pub attacks: Vec<AttackReport>,
-    /// What was asked for and could not be done, and why.
+    /// What was requested but could not run, and why.
     pub not_run: Vec<NotRun>,
     pub tools: Vec<ToolCoverage>,
-    /// Tools that no call of ours satisfied, or that were left alone.
+    /// Tools without a valid call, and tools that were not called.
     pub silent: Vec<Silent>,
     pub phases: Vec<PhaseTime>,
     pub calls: usize,
     pub seed: u64,
-    /// What ended the run before its end, if anything did.
+    /// What ended the run early, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<String>,
-    /// Files around a started target that changed while the run went on.
+    /// Files around a started target that changed during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FileChange>,
     pub risk: Option<Risk>,
-    /// How far the lists of known weaknesses were covered, as of the attacks that there were then.
+    /// How far the framework lists were covered, given the attacks of this version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frameworks: Vec<Coverage>,
     #[serde(default)]
@@ -42,7 +42,7 @@ pub struct RedteamReport {
 }
 
 impl RedteamReport {
-    /// The worst confirmed finding.
+    /// The highest severity of a confirmed finding.
     pub fn worst(&self) -> Option<Severity> {
         let confirmed = self.findings.iter().filter(|one| one.confidence == Confidence::Confirmed);
         confirmed.map(|finding| finding.severity).max()
@@ -53,20 +53,20 @@ impl RedteamReport {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AttackReport {
     pub attack: String,
-    /// Places that were attacked.
+    /// Number of attacked places.
     pub bouts: usize,
-    /// Of these, places where it worked.
+    /// Number of attacked places where it worked.
     pub hits: usize,
     pub attempts: usize,
-    /// Attack success rate, and what it may be given so few trials: 95 % by Wilson.
+    /// Attack success rate, and its 95 % confidence interval (Wilson).
     pub rate: f64,
     pub interval: (f64, f64),
-    /// What it is, if it is none of the registry.
+    /// Its description, if a suite defines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<Box<DefinedAttack>>,
 }
 
-/// An attack that a suite defines, for those who read the report without the suite.
+/// An attack that a suite defines, for readers of the report who do not have the suite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefinedAttack {
     pub summary: String,
@@ -76,19 +76,19 @@ pub struct DefinedAttack {
     pub frameworks: Vec<String>,
 }
 
-/// Something that was not done.
+/// Something that did not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotRun {
     pub what: String,
     pub why: String,
 }
 
-/// A file that changed while a run went on.
+/// A file that changed during a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     pub path: PathBuf,
     pub change: Change,
-    /// It is as it was before.
+    /// Whether its original content is restored.
     pub restored: bool,
 }
 
@@ -117,9 +117,9 @@ impl fmt::Display for FileChange {
 pub struct ToolCoverage {
     pub server: String,
     pub tool: String,
-    /// Whether a call of it worked.
+    /// Whether one of its calls succeeded.
     pub works: bool,
-    /// Arguments and the attacks that were tried on them.
+    /// Arguments, each with the attacks that were tried on it.
     pub arguments: Vec<(String, Vec<String>)>,
 }
 
@@ -130,7 +130,7 @@ pub struct PhaseTime {
     pub calls: usize,
 }
 
-/// A tool without a call that works.
+/// A tool without a valid call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silent {
     pub server: String,
@@ -138,7 +138,7 @@ pub struct Silent {
     pub why: String,
 }
 
-/// An entry that accepts nothing: what it was written for is mended, written wrongly, or counts again.
+/// A baseline entry that accepts nothing: its finding is fixed or counts again, or the entry is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unused {
     pub fingerprint: String,
@@ -150,7 +150,7 @@ pub struct Unused {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// There is such a finding, and its time is over.
+    /// The finding exists, but the entry has expired.
     Expired,
     MatchesNothing,
 }
@@ -174,7 +174,7 @@ impl fmt::Display for Unused {
 pub struct Risk {
     pub score: f64,
     pub level: Level,
-    /// For each attack that worked, the worst first.
+    /// The score of each attack that worked, highest first.
     pub attacks: Vec<(String, f64)>,
 }
 
@@ -187,20 +187,20 @@ pub enum Level {
     Critical,
 }
 
-/// What the learn phase found out.
+/// What the learn phase found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Insight {
-    /// Tools with a call that works.
+    /// Tools with a valid call.
     pub answered: Vec<String>,
-    /// Folders that the target says it is confined to.
+    /// Folders to which the target says it is confined.
     pub roots: Vec<String>,
-    /// What answers gave away: ids, names, paths.
+    /// What answers disclosed: ids, names, paths.
     pub values: Vec<DisclosedValue>,
-    /// Values of one tool that made a call of another one work.
+    /// Values from one tool that made a call of another tool work.
     pub chains: Vec<Chain>,
 }
 
-/// Values of one name in the answers of one tool.
+/// Values of one name in one tool's answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisclosedValue {
     pub tool: String,
@@ -209,7 +209,7 @@ pub struct DisclosedValue {
     pub examples: Vec<String>,
 }
 
-/// `from` gave away what `to` takes as `argument`.
+/// `from` disclosed a value that `to` accepts as `argument`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chain {
     pub from: String,
@@ -227,7 +227,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// The entries of which this can be said.
+    /// The entries in this state.
     pub fn of(&self, state: State) -> impl Iterator<Item = &Covered> {
         self.entries.iter().filter(move |entry| entry.state == state)
     }
@@ -240,18 +240,18 @@ pub struct Covered {
     pub id: String,
     pub title: String,
     pub state: State,
-    /// Findings by their standing.
+    /// Number of findings of each kind.
     pub confirmed: usize,
     pub suspected: usize,
     pub by_design: usize,
-    /// Attacks that looked.
+    /// Attacks that ran.
     pub attacks: Vec<String>,
-    /// Attacks that would have looked, and why they did not. What they look for is not covered.
+    /// Attacks that did not run, and why. What they test is not covered.
     pub not_run: Vec<NotRun>,
 }
 
 impl Covered {
-    /// What can be said of it, in one or two words. What was not attacked is never told as clean.
+    /// The state in one or two words. An entry that was not attacked is never shown as clean.
     pub fn word(&self) -> String {
         match self.state {
             State::Confirmed => format!("{} confirmed", self.confirmed),
@@ -262,7 +262,7 @@ impl Covered {
         }
     }
 
-    /// Who looked, and who did not and why.
+    /// Which attacks ran, which did not and why.
     pub fn why(&self) -> String {
         if self.state == State::NoAttack {
             return "no attack tests it".to_owned();
@@ -271,7 +271,7 @@ impl Covered {
         if !self.attacks.is_empty() {
             parts.push(self.attacks.join(", "));
         }
-        // Attacks that lack the same are told together.
+        // Attacks with the same reason are listed together.
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for one in &self.not_run {
             match reasons.iter_mut().find(|(why, _)| *why == one.why) {
@@ -289,16 +289,16 @@ impl Covered {
     }
 }
 
-/// What can be said of an entry: the worst of its findings, or how far it was looked for.
+/// The state of an entry: its worst finding, or how far it was tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     Confirmed,
     Suspected,
     ByDesign,
-    /// At least one attack looked, and none found anything.
+    /// At least one attack ran, and none found anything.
     Clean,
-    /// There are attacks for it, and none of them looked.
+    /// There are attacks for it, and none of them ran.
     NotRun,
     /// There is no attack for it.
     NoAttack,

@@ -1,4 +1,4 @@
-//! The command line that sends a step again. Exists once, so that reports, findings and suites name the same command.
+//! The command line that sends a step again. Reports, findings and suites all get it from here.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::connection::{Launch, McpTarget};
 use crate::probe::Step;
 
-/// A command line that sends a step again to a target that is named so.
+/// A command line that sends a step again to `target`, as [`reproduced_by`] writes it.
 pub fn reproduce(step: &Step, target: &str) -> String {
     let what = match step {
         Step::Call(call) => {
@@ -22,7 +22,7 @@ pub fn reproduce(step: &Step, target: &str) -> String {
     format!("quintain call {what} {target}")
 }
 
-/// How a command line names a target: by how its first server is started or reached.
+/// A target as command-line arguments: how its first server is started or reached.
 pub fn reproduced_by(target: &McpTarget) -> String {
     match target.servers.first().map(|server| &server.launch) {
         Some(Launch::Command { command, args, cwd, .. }) => {
@@ -44,7 +44,7 @@ fn folder(cwd: Option<&Path>) -> String {
     cwd.map(|cwd| format!("--cwd {} ", quoted(&cwd.to_string_lossy()))).unwrap_or_default()
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

@@ -1,18 +1,18 @@
-//! What a target answered, in the form that assertions and reports look at.
+//! A target's response, in the form that assertions and reports read.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::evidence::{Evidence, Exchange, Outcome};
 
-/// The answer of a target to one prompt.
+/// The response of a target to one prompt.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Response {
-    /// Text mostly; transforms may make anything of it.
+    /// Usually text; transforms may return any value.
     #[serde(default)]
     pub output: Value,
-    /// What the output was before transforms of the suite; none if there are none.
+    /// The output before the suite's transforms; none if there are no transforms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untransformed: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,12 +45,12 @@ impl Response {
         Self { error: Some(error.into()), ..Self::default() }
     }
 
-    /// The output as the target gave it.
+    /// The output before transforms.
     pub fn said(&self) -> &Value {
         self.untransformed.as_ref().unwrap_or(&self.output)
     }
 
-    /// The answer that code made: an object with `output` or `error`, or the output itself.
+    /// The response that code returned: an object with `output` or `error`, or the output itself.
     pub fn of_code(value: Value) -> Self {
         let is_answer = value.get("output").or_else(|| value.get("error")).is_some();
         if !value.is_object() || !is_answer {
@@ -62,13 +62,13 @@ impl Response {
         if response.error.is_none() {
             response.output = output;
         }
-        // An empty error is none.
+        // An empty error counts as none.
         response.error = response.error.filter(|error| !error.is_empty());
         response
     }
 
-    /// The answer of MCP servers: that of the last exchange. A tool's output is the JSON text of
-    /// its content blocks, as promptfoo has it; other results are JSON text as a whole.
+    /// The response of MCP servers: that of the last exchange. The output of a tool is the JSON text of its content
+    /// blocks, as in promptfoo; for other results it is the whole JSON text.
     pub fn of_mcp(evidence: &Evidence) -> Self {
         let Some(last) = evidence.last() else {
             return Self::failed("MCP Provider error: nothing was sent");
@@ -90,7 +90,7 @@ impl Response {
     }
 }
 
-/// `cost: null` means that there is none.
+/// `cost: null` means that there is no cost.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(entries) => {
@@ -116,7 +116,7 @@ fn metadata(exchange: &Exchange) -> Map<String, Value> {
     metadata
 }
 
-/// Why there is no result, in the words that existing suites look for.
+/// Why there is no result, in the words that existing suites match.
 pub fn error_text(exchange: &Exchange) -> Option<String> {
     let what = match &exchange.outcome {
         Outcome::Reply(_) | Outcome::ToolError(_) => return None,

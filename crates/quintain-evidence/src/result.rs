@@ -1,4 +1,4 @@
-//! What came of one case, as reporters and the store get it: plain data, secrets already masked.
+//! The result of one case, as reporters and the store receive it: plain data, secrets already masked.
 
 use std::collections::BTreeMap;
 
@@ -14,35 +14,35 @@ use crate::verdict::Verdict;
 pub struct CaseResult {
     /// Position in the plan; results are reported in this order.
     pub ordinal: usize,
-    /// Position of the test after expansion of variables; every repetition has its own.
+    /// Position of the test after expansion of variables; different for every repetition.
     pub test_idx: usize,
     /// The same for all repetitions of a case.
     pub group: usize,
     /// Position of the column: a prompt for a target.
     pub prompt_idx: usize,
-    /// 0 for the first time.
+    /// 0 for the first repetition.
     pub repeat: u32,
     pub target: TargetName,
     pub prompt: PromptText,
     pub description: Option<String>,
-    /// Of the test, one combination of them, before they mention each other.
+    /// One combination of the test's variables, before references between them are resolved.
     pub vars: Map<String, Value>,
     /// The test as written, with the defaults merged in: promptfoo's `testCase`.
     pub test: Value,
-    /// Where the test stands in the suite.
+    /// Where the suite defines the test.
     pub place: Option<Place>,
     pub status: CaseStatus,
     pub score: f64,
     pub named_scores: BTreeMap<String, f64>,
     pub response: Response,
     pub evidence: Evidence,
-    /// None if assertions were not judged.
+    /// None if no assertion was evaluated.
     pub grade: Option<Grade>,
     /// Why there is no verdict, or the reason of the first failed assertion.
     pub error: Option<String>,
-    /// How long the target took, all steps together, without our own queue.
+    /// Duration of all steps at the target, without queueing in Quintain.
     pub latency_ms: f64,
-    /// Which try brought this result; 1 unless transport faults made it try again.
+    /// Number of tries until this result; above 1 only after transport errors.
     pub attempts: u32,
 }
 
@@ -50,9 +50,9 @@ pub struct CaseResult {
 #[serde(rename_all = "lowercase")]
 pub enum CaseStatus {
     Passed,
-    /// An assertion said no.
+    /// An assertion failed.
     Failed,
-    /// There was nothing to judge, or no way to.
+    /// There was no answer to judge, or no verdict on it.
     Errored,
 }
 
@@ -76,7 +76,7 @@ pub struct PromptText {
     pub label: String,
 }
 
-/// A place in the user's files, as people count.
+/// A position in the user's files, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     pub file: String,
@@ -90,14 +90,14 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// All verdicts of a case in one.
+/// All verdicts of a case combined.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Grade {
     pub pass: bool,
     pub score: f64,
     pub reason: String,
     pub named_scores: BTreeMap<String, f64>,
-    /// With which weight each name was counted.
+    /// The weight with which each name was counted.
     #[serde(default)]
     pub named_weights: BTreeMap<String, f64>,
     pub components: Vec<Component>,
@@ -110,13 +110,13 @@ pub struct Component {
     pub assertion: Value,
     pub place: Option<Place>,
     pub verdict: Verdict,
-    /// Position of the `assert-set` it belongs to, among the components.
+    /// Index of the component of the `assert-set` that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<usize>,
 }
 
 impl Component {
-    /// Whether it is an `assert-set`, whose members follow as components of their own.
+    /// Whether it is an `assert-set`, whose members follow as separate components.
     pub fn is_set(&self) -> bool {
         self.assertion.get("type").and_then(Value::as_str) == Some("assert-set")
     }

@@ -1,4 +1,4 @@
-//! Two runs side by side: what broke, what was mended, what got slower. Noise is not called news.
+//! Compares two runs: what broke, what was fixed, what got slower. Noise is not reported as a change.
 
 mod chance;
 
@@ -9,21 +9,21 @@ use serde_json::{Map, Value};
 
 use crate::result::{CaseResult, CaseStatus};
 
-/// Below this probability a difference is no accident.
+/// Below this probability a difference is significant.
 const SIGNIFICANT: f64 = 0.05;
-/// Latencies vary with the weather, so more is asked of them: a small probability, a shift of the
-/// median by a twentieth, and enough measurements.
+/// Latencies vary more, so a shift needs a smaller probability, a median that moved by a twentieth, and enough
+/// measurements.
 const LATENCY_SIGNIFICANT: f64 = 0.01;
 const LATENCY_SHIFT: f64 = 0.05;
 const LATENCY_SAMPLES: usize = 8;
-/// Scores closer than this are the same.
+/// Scores with a smaller difference count as equal.
 const SAME_SCORE: f64 = 1e-9;
 
-/// What makes a case the same case in another run.
+/// What identifies a case in another run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {
     pub description: Option<String>,
-    /// Of the variables, see [`vars_hash`].
+    /// Hash of the variables, see [`vars_hash`].
     pub vars: u64,
     /// The label of the prompt.
     pub prompt: String,
@@ -31,7 +31,7 @@ pub struct Key {
     pub target: String,
 }
 
-/// As much of a result as a comparison needs.
+/// The part of a result that a comparison needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub key: Key,
@@ -58,21 +58,21 @@ impl Row {
 /// The difference between two runs, `before` and `after`. Lists are in the order of `after`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Diff {
-    /// Passed always, and does no longer.
+    /// All repetitions passed before, not all pass now.
     pub new_failures: Vec<Change>,
-    /// Passes always now.
+    /// Not all repetitions passed before, all pass now.
     pub fixed: Vec<Change>,
-    /// Passes always neither then nor now.
+    /// Not all repetitions passed, before and now.
     pub still_failing: Vec<Change>,
-    /// Passes as before with another score.
+    /// All repetitions pass as before, with a different score.
     pub changed_scores: Vec<Change>,
     pub added: Vec<Standing>,
     pub removed: Vec<Standing>,
-    /// Cases that passed then and now with the same score.
+    /// Number of cases that passed before and now with the same score.
     pub unchanged: usize,
     /// By target.
     pub latency: BTreeMap<String, LatencyShift>,
-    /// Whether anything got worse that passed or failed before. Latency does not count.
+    /// Whether a case of both runs got worse. Latency does not count.
     pub regressed: bool,
 }
 
@@ -82,7 +82,7 @@ pub struct Change {
     pub key: Key,
     pub before: Score,
     pub after: Score,
-    /// Fails clearly more often than before.
+    /// Fails significantly more often than before.
     pub worse: bool,
 }
 
@@ -93,15 +93,15 @@ pub struct Standing {
     pub score: Score,
 }
 
-/// What all repetitions of a case come to.
+/// All repetitions of a case combined.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     pub repeats: usize,
     pub passed: usize,
     pub errored: usize,
-    /// Of the repetitions.
+    /// Mean over the repetitions.
     pub mean_score: f64,
-    /// Position of the test, to find it.
+    /// Position of the test, to look it up.
     pub test_idx: usize,
 }
 
@@ -115,12 +115,12 @@ impl Score {
     }
 }
 
-/// How the latencies of a target moved, over the cases that are in both runs and not errored.
+/// How a target's latencies shifted, over the cases that are in both runs and not errored.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LatencyShift {
     pub before: Quantiles,
     pub after: Quantiles,
-    /// How likely so large a difference is if nothing changed (Mann-Whitney U, two-sided).
+    /// Probability of a difference this large if nothing changed (Mann-Whitney U, two-sided).
     pub p_value: f64,
     pub verdict: Shift,
 }
@@ -137,7 +137,7 @@ pub struct Quantiles {
 pub enum Shift {
     Faster,
     Slower,
-    /// No difference that is not noise.
+    /// No difference beyond noise.
     None,
 }
 
@@ -196,8 +196,7 @@ impl Diff {
     }
 }
 
-/// The repetitions of each case together, in the order of the run. Tests that look the same are
-/// told apart by counting.
+/// Groups the repetitions of each case, in the order of the run. Tests with the same key are numbered.
 fn groups(rows: &[Row]) -> Vec<Group> {
     let mut seen: HashMap<(&Key, u32), usize> = HashMap::new();
     let mut places: HashMap<(&Key, usize), usize> = HashMap::new();
@@ -228,8 +227,8 @@ fn groups(rows: &[Row]) -> Vec<Group> {
     groups
 }
 
-/// For each group of the new run its position in the old one: by the whole key, and what is left by
-/// the description alone where that is beyond doubt (a variable was reworded).
+/// For each group of the new run its index in the old one: by the whole key, and for the rest by the description alone
+/// if only one group has it (a variable was reworded).
 fn partners(old: &[Group], new: &[Group]) -> Vec<Option<usize>> {
     let mut waiting: HashMap<&Key, Vec<usize>> = HashMap::new();
     for (at, group) in old.iter().enumerate().rev() {
@@ -282,7 +281,7 @@ fn shift(mut before: Vec<f64>, mut after: Vec<f64>) -> Option<LatencyShift> {
     Some(LatencyShift { before: then, after: now, p_value, verdict })
 }
 
-/// Nearest rank: a value that was really measured.
+/// Nearest rank: every quantile is a measured value.
 fn quantiles(sorted: &[f64]) -> Option<Quantiles> {
     let rank = |part: f64| {
         let at = (part * sorted.len() as f64).ceil() as usize;
@@ -291,8 +290,8 @@ fn quantiles(sorted: &[f64]) -> Option<Quantiles> {
     Some(Quantiles { samples: sorted.len(), median: rank(0.5)?, p95: rank(0.95)? })
 }
 
-/// A number for a set of variables that stays the same from run to run, whatever the order of the
-/// names. 64 bits of FNV-1a: this finds equals, it keeps no secrets.
+/// A hash of a set of variables that is the same in every run, independent of the order of names. 64-bit FNV-1a: good
+/// enough to find equal sets, not cryptographic.
 pub fn vars_hash(vars: &Map<String, Value>) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     hash.map(vars);
@@ -324,7 +323,7 @@ impl Fnv {
         self.bytes(b"}");
     }
 
-    /// As deep as the reader of JSON let it be.
+    /// Recursion is bounded by the depth that the JSON reader allows.
     fn value(&mut self, value: &Value) {
         match value {
             Value::Object(map) => self.map(map),

@@ -1,4 +1,4 @@
-//! A run as it is known before it starts.
+//! What is known about a run before it starts.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::result::TargetName;
 
-/// What is known of a run before it starts.
+/// A run before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
-    /// `eval-` and a sortable moment and a few random letters.
+    /// `eval-`, a sortable timestamp and a few random letters.
     pub id: String,
     /// RFC 3339, UTC.
     pub created: String,
@@ -19,9 +19,9 @@ pub struct RunInfo {
     pub config: Value,
     /// One column of a table: a prompt for a target.
     pub columns: Vec<Column>,
-    /// How many cases are planned.
+    /// Number of planned cases.
     pub planned: usize,
-    /// Limits and choices of this run: concurrency, repeat, filters, ...
+    /// Limits and settings of this run: concurrency, repeat, filters, ...
     pub options: Map<String, Value>,
     pub tags: BTreeMap<String, String>,
     pub version: String,

@@ -1,4 +1,4 @@
-//! Findings that need no call: of configurations, of what a server lists, of what it listed before.
+//! Findings without a call: about configurations, about what a server lists, about what it listed before.
 
 use quintain_content::registry::About;
 use serde_json::{Map, Value};
@@ -8,22 +8,22 @@ use crate::finding::{Confidence, Finding, Place, Proof, Severity, fingerprint};
 use crate::surface::Surface;
 use crate::weakness::Weakness;
 
-/// What a finding says.
+/// The text of a finding.
 pub struct FindingText {
     pub title: String,
     pub what: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
-    /// If it is not that of the rule.
+    /// If it differs from that of the rule.
     pub severity: Option<Severity>,
     pub confidence: Confidence,
-    /// By design, in words.
+    /// Why this is by design.
     pub note: Option<String>,
-    /// Findings of one fault share it.
+    /// Shared by all findings of one fault.
     pub fault: &'static str,
 }
 
-/// Makes a finding that cites what it saw.
+/// Creates a finding that cites what was seen.
 pub fn finding(
     rule: &str,
     facts: Weakness<'_>,
@@ -77,21 +77,21 @@ pub fn finding(
     }
 }
 
-/// Something that looks at what servers list, without a call.
+/// An inspection of what servers list, without a call.
 pub trait SurfaceInspection: Send + Sync {
     fn meta(&self) -> About<'_>;
 
     fn weakness(&self) -> Weakness<'_>;
 
-    /// What its findings are called.
+    /// The rule of its findings.
     fn rule(&self) -> &str;
 
-    /// What it sees, and where; without a place it is about all servers together.
+    /// What it sees, and where; no place means that it is about all servers together.
     fn inspect(&self, surfaces: &[(String, Surface)]) -> Vec<(FindingText, Option<Place>)>;
 }
 
-/// What inspections see. `target` names whose server it is; of several servers together, it is asked for
-/// the empty name.
+/// The findings of inspections. `target` maps a server to its target; it gets the empty name for findings about several
+/// servers together.
 pub fn inspect<'t>(
     inspections: &[&dyn SurfaceInspection],
     target: impl Fn(&str) -> &'t str,

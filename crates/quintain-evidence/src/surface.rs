@@ -1,5 +1,5 @@
-//! What a target says it offers. Every item keeps its raw JSON, since the lies are in the details;
-//! the accessors answer politely whatever that JSON is.
+//! What a target says it offers. Every item keeps its raw JSON, since attacks hide in the details; accessors return
+//! `None` for JSON of any other shape.
 
 pub mod drift;
 pub mod lock;
@@ -21,7 +21,7 @@ pub struct Surface {
     pub resources: Vec<Resource>,
     pub templates: Vec<ResourceTemplate>,
     pub prompts: Vec<Prompt>,
-    /// What could not be listed, in words; then the lists above are not complete.
+    /// What could not be listed, in words; then the lists above are incomplete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
 }
@@ -35,7 +35,7 @@ impl Surface {
         text(&self.server_info, "version")
     }
 
-    /// The first tool of that name; a server may list several.
+    /// The first tool with this name; a server may list several.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name() == Some(name))
     }
@@ -48,15 +48,15 @@ impl Surface {
         self.resources.iter().find(|resource| resource.uri() == Some(uri))
     }
 
-    /// Whether a capability such as `tools` or `resources/subscribe` was declared. An object
-    /// declares it by being there, a boolean by being true.
+    /// Whether the server declared a capability such as `tools` or `resources/subscribe`: an object by its presence, a
+    /// boolean by being true.
     pub fn declares(&self, path: &str) -> bool {
         let found = path.split('/').try_fold(&self.capabilities, |value, key| value.get(key));
         found.is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
     }
 }
 
-/// An item of a list answer, raw.
+/// An item of a list response, raw.
 macro_rules! item {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -109,7 +109,7 @@ impl Tool {
         self.0.get("outputSchema")
     }
 
-    /// `properties` of the input schema: the arguments it talks about.
+    /// `properties` of the input schema.
     pub fn properties(&self) -> Option<&Map<String, Value>> {
         self.input_schema()?.get("properties")?.as_object()
     }

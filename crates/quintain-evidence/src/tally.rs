@@ -17,31 +17,31 @@ pub use latency::Latency;
 pub use metrics::{Tokens, flattened_count, named_counts};
 pub use repeats::{Answers, Unsteady};
 
-/// How many unsteady tests a summary names; the counts cover all of them.
+/// Maximum number of unsteady tests listed in a summary; the counts include all of them.
 const NAMED_UNSTEADY: usize = 100;
 
-/// What a run came to.
+/// The summary of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub passed: usize,
     pub failed: usize,
     pub errored: usize,
-    /// Cases that were planned and have no result.
+    /// Planned cases without a result.
     pub missing: usize,
     /// Tests that passed in some repetitions and not in others.
     pub flaky: usize,
-    /// Repeated tests that were answered in more than one way.
+    /// Repeated tests with more than one answer.
     #[serde(default)]
     pub varying: usize,
-    /// The first of those that are flaky or varying, flaky ones first.
+    /// The first flaky or varying tests, flaky ones first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsteady: Vec<Unsteady>,
     pub interrupted: bool,
     pub duration_ms: f64,
     pub latency: Option<Latency>,
-    /// In the order of the columns of the run.
+    /// In the order of the run's columns.
     pub columns: Vec<ColumnTally>,
-    /// What attacks came to, if it was a red-team run.
+    /// The outcome of the attacks, for a red-team run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redteam: Option<Box<RedteamReport>>,
 }
@@ -58,9 +58,9 @@ pub struct ColumnTally {
     pub total_latency_ms: f64,
     /// Weighted sums over the tests.
     pub named_scores: BTreeMap<String, f64>,
-    /// How many assertions contributed.
+    /// Number of assertions that contributed.
     pub named_counts: BTreeMap<String, usize>,
-    /// What the sums are to be divided by for a mean.
+    /// Divisors that turn the sums into means.
     #[serde(default)]
     pub named_weights: BTreeMap<String, f64>,
     /// `derivedMetrics` of the suite, computed from the sums.
@@ -83,13 +83,13 @@ impl Summary {
         self.passed + self.failed + self.errored
     }
 
-    /// From 0 to 1; nothing judged is nothing passed.
+    /// From 0 to 1; 0 if nothing was judged.
     pub fn pass_rate(&self) -> f64 {
         if self.total() == 0 { 0.0 } else { self.passed as f64 / self.total() as f64 }
     }
 }
 
-/// Adds up results as they come; keeps numbers, not results.
+/// Adds up results as they arrive; keeps numbers, not results.
 #[derive(Debug)]
 pub struct Tally {
     summary: Summary,
@@ -145,7 +145,7 @@ impl Tally {
         let weights = case.grade.as_ref().map(|grade| &grade.named_weights);
         let counts = named_counts(case);
         for (name, score) in &case.named_scores {
-            // A score that no assertion is known for counts once, as promptfoo has it.
+            // A score without a known assertion counts once, as in promptfoo.
             let weight = weights.and_then(|weights| weights.get(name)).copied().unwrap_or(1.0);
             *column.named_scores.entry(name.clone()).or_default() += score * weight;
             *column.named_weights.entry(name.clone()).or_default() += weight;

@@ -4,26 +4,26 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-/// A call of one tool as a prompt asks for it.
+/// A call of one tool as written in a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub tool: String,
     pub args: Map<String, Value>,
-    /// Which of several servers shall be asked.
+    /// The server to call, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
 }
 
-/// Why a prompt is no tool call. The first two texts are relied upon by existing suites.
+/// Why a prompt is not a tool call. Existing suites match the first two texts.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ToolCallError {
     #[error(
         "Invalid JSON in prompt. MCP provider expects a JSON payload with tool call information."
     )]
     InvalidJson {
-        /// What the JSON reader said.
+        /// Message of the JSON reader.
         reason: String,
-        /// Counted from one, as the JSON reader does.
+        /// Counted from 1, as the JSON reader does.
         line: usize,
         column: usize,
     },
@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> Result<ToolCall, ToolCallError> {
     from_value(&read(text)?)
 }
 
-/// The JSON that a prompt must be.
+/// Reads the JSON of a prompt.
 pub fn read(text: &str) -> Result<Value, ToolCallError> {
     serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
@@ -54,7 +54,7 @@ pub fn read(text: &str) -> Result<Value, ToolCallError> {
 }
 
 pub fn from_value(payload: &Value) -> Result<ToolCall, ToolCallError> {
-    // A whole JSON-RPC request carries the call in its params.
+    // A whole JSON-RPC request has the call in its params.
     let is_rpc = payload.get("method").and_then(Value::as_str) == Some("tools/call");
     let call = payload.get("params").filter(|_| is_rpc).unwrap_or(payload);
     let tool = match first(call, &NAME_KEYS) {
@@ -75,7 +75,7 @@ pub fn from_value(payload: &Value) -> Result<ToolCall, ToolCallError> {
     Ok(ToolCall { tool, args, server: server.map(str::to_owned) })
 }
 
-/// The first key that says something; null and an empty name say nothing.
+/// The first key with a value; null and an empty name do not count.
 fn first<'v>(call: &'v Value, keys: &[&'static str]) -> Option<(&'static str, &'v Value)> {
     keys.iter().find_map(|key| {
         let value = call.get(key)?;

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::finding::{Finding, Place};
 pub use crate::trial_key::TrialKey;
 
-/// What came of it. Runs count live trials and kept ones by the same record.
+/// The result of a trial. Live and stored trials are counted from the same record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     pub key: TrialKey,
     pub place: Place,
     pub attempts: usize,
-    /// Whether something was struck.
+    /// Whether the attack worked.
     pub hit: bool,
     pub findings: Vec<Finding>,
 }

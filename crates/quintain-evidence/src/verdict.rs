@@ -1,4 +1,4 @@
-//! A check's opinion, and where the proof for it stands.
+//! A check's verdict, and where its proof is in the evidence.
 
 use std::collections::BTreeMap;
 
@@ -6,36 +6,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::kept_file::KeptFile;
 
-/// What a check says about the evidence of a case.
+/// What a check concludes from the evidence of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     pub status: Status,
-    /// From 0 to 1 by convention; scripts may say anything.
+    /// From 0 to 1 by convention; scripts may return any number.
     pub score: f64,
     pub reason: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proofs: Vec<Proof>,
-    /// Scores under names of their own (a script may return several).
+    /// Named scores (a script may return several).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub named_scores: BTreeMap<String, f64>,
-    /// What a script returned as parts of its verdict.
+    /// The parts of a verdict that a script returned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<Verdict>,
-    /// Anything else worth keeping (a diff, the rendered value, ...).
+    /// Other data (a diff, the rendered value, ...).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
-    /// What the check would like to have on disk from now on: a snapshot. Checks do not write; the
-    /// engine does, if the user wants it.
+    /// A file that the check proposes to write: a snapshot. Checks do not write; the engine does, if the user wants
+    /// it.
     #[serde(skip)]
     pub proposal: Option<Proposal>,
 }
 
-/// A file that should hold this text.
+/// A file that should contain this text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
     pub file: KeptFile,
     pub text: String,
-    /// There is no such file yet.
+    /// Whether the file does not exist yet.
     pub fresh: bool,
 }
 
@@ -44,21 +44,21 @@ pub struct Proposal {
 pub enum Status {
     Pass,
     Fail,
-    /// The check could not be made: a judge is missing, a script is broken. Never a pass.
+    /// The check could not be evaluated: no judge, a broken script. Never a pass.
     Error,
 }
 
-/// Where in the evidence it can be seen.
+/// Where the evidence shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
-    /// Index into the exchanges of the evidence; those a check asked for follow the probe's own.
+    /// Index into the exchanges of the evidence; those that a check requested follow the probe's.
     pub exchange: usize,
-    /// JSON pointer into the outcome; empty for all of it.
+    /// JSON pointer into the outcome; empty for the whole outcome.
     pub pointer: String,
 }
 
 impl Verdict {
-    /// The file should contain this text from now on.
+    /// Proposes a file with this text.
     #[must_use]
     pub fn proposing(self, file: KeptFile, text: String, fresh: bool) -> Self {
         Self { proposal: Some(Proposal { file, text, fresh }), ..self }
@@ -78,22 +78,22 @@ impl Verdict {
         }
     }
 
-    /// Passed with full score.
+    /// Passed with score 1.
     pub fn pass(reason: impl Into<String>) -> Self {
         Self::new(true, 1.0, reason)
     }
 
-    /// Failed with no score.
+    /// Failed with score 0.
     pub fn fail(reason: impl Into<String>) -> Self {
         Self::new(false, 0.0, reason)
     }
 
-    /// All or nothing.
+    /// Score 1 or 0.
     pub fn of(pass: bool, reason: impl Into<String>) -> Self {
         Self::new(pass, f64::from(u8::from(pass)), reason)
     }
 
-    /// All or nothing, in promptfoo's words if it passed.
+    /// Score 1 or 0, with promptfoo's reason if it passed.
     pub fn met(pass: bool, why_not: impl FnOnce() -> String) -> Self {
         if pass { Self::pass("Assertion passed") } else { Self::fail(why_not()) }
     }

@@ -1,11 +1,11 @@
-//! A kind of weakness: how bad it is, and what others call it.
+//! A kind of weakness: its severity and its ids in frameworks.
 
 use crate::finding::Severity;
 
-/// How bad a weakness of this kind is, and what others call it.
+/// The severity of a kind of weakness, and its ids in frameworks.
 #[derive(Debug, Clone, Copy)]
 pub struct Weakness<'a> {
-    /// Of a confirmed finding, unless the finding says otherwise.
+    /// Severity of a confirmed finding, unless the finding overrides it.
     pub severity: Severity,
     pub cwe: &'a [u32],
     /// Ids of frameworks: `MCP05`, `ASI05`, `LLM01`, `API1`, `AML.T0051`.

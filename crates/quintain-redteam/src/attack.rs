@@ -1,8 +1,8 @@
-//! Attacks: families of hostile probes, each with an oracle that tells proof from coincidence. The
-//! extension point for everything that `redteam` and `scan` look for.
+//! Attacks: families of hostile probes, each with an oracle that distinguishes proof from coincidence. The extension
+//! point for everything that `redteam` and `scan` look for.
 //!
-//! An attack is pure. It names its aims, writes attempts, and reads what came of them; the engine sends
-//! them, watches what happens outside the wire, and repeats what hit.
+//! An attack is pure. It names its aims, writes attempts and reads the evidence; the engine sends the attempts,
+//! observes what happens outside the wire, and repeats hits.
 
 mod any;
 mod attempt;
@@ -34,63 +34,62 @@ use quintain_evidence::weakness::Weakness;
 pub trait Attack: Send + Sync {
     fn meta(&self) -> About<'_>;
 
-    /// What its findings are called; several attacks may prove one kind of weakness.
+    /// The rule of its findings; several attacks may prove one kind of weakness.
     fn rule(&self) -> &str {
         self.meta().id
     }
 
-    /// Whether a hit that does not come again means nothing: clocks differ by chance.
+    /// Whether a hit counts only if it reproduces, because durations vary.
     fn is_unsteady(&self) -> bool {
         false
     }
 
-    /// Whether it may end the target, or keep it busy for long: such attacks come last.
+    /// Whether it may crash the target or keep it busy for long. Such attacks run last.
     fn may_end_target(&self) -> bool {
         false
     }
 
-    /// Whether it must be alone with the target: others would disturb the clock, or the files, that it
-    /// looks at.
+    /// Whether it must be the only one to use the target: others would disturb the durations or files that it observes.
     fn wants_quiet(&self) -> bool {
         false
     }
 
-    /// Whether everything it finds at one place is one fault. Then no more is sent once it is proved.
+    /// Whether everything it finds at one place is one fault. Then nothing more is sent once the fault is proven.
     fn has_one_fault(&self) -> bool {
         false
     }
 
-    /// Whether an observation that comes late can mean something to it. Every program that is given a
-    /// text is started with it; only who looks at their arguments wants to know.
+    /// Whether it evaluates an observation that arrives late. Started programs are observed for every attempt, but only
+    /// attacks that read their arguments need them.
     fn reads(&self, observation: &Observation) -> bool {
         !matches!(observation, Observation::Program { .. })
     }
 
-    /// Whether a payload that hits may be cut down to its least form. What is cut must do no harm on
-    /// its way there: half a path is a path to somewhere else.
+    /// Whether a payload that hits may be reduced to its shortest form. Shortened payloads must be harmless: half a
+    /// path is a path to somewhere else.
     fn shrinks(&self) -> bool {
         true
     }
 
-    /// What it does with what there is, if that is less than it could do.
+    /// How the attack is limited, if the target lacks something that it could use.
     fn falls_back(&self, _field: &TargetView<'_>) -> Option<&'static str> {
         None
     }
 
-    /// How bad it is, and what the frameworks call it.
+    /// The severity, and the ids in frameworks.
     fn weakness(&self) -> Weakness<'_>;
 
-    /// What it cannot do without.
+    /// What it requires.
     fn needs(&self) -> &[Need] {
         &[]
     }
 
-    /// Whether [`Self::inspect`] looks at anything.
+    /// Whether [`Self::inspect`] reads anything.
     fn inspects(&self) -> bool {
         false
     }
 
-    /// Whether [`Self::inspect`] looks at answers that were learned, and not at lists.
+    /// Whether [`Self::inspect`] reads learned answers instead of lists.
     fn inspects_answers(&self) -> bool {
         false
     }
@@ -100,18 +99,18 @@ pub trait Attack: Send + Sync {
         Vec::new()
     }
 
-    /// What is worth attacking, the most promising first.
+    /// The places to attack, the most promising first.
     fn aims(&self, _field: &TargetView<'_>) -> Vec<Aim> {
         Vec::new()
     }
 
-    /// What to send at an aim, the simplest form first.
+    /// The attempts at an aim, the simplest form first.
     fn attempts(&self, _aim: &Aim, _brief: &Brief<'_>) -> Vec<Attempt> {
         Vec::new()
     }
 
-    /// What the answer to one attempt of a set would show if it worked: which one, and the sign. For tests
-    /// that are written before anything is sent; none if the proof is seen elsewhere.
+    /// Which attempt of a set shows that the attack worked, and by which sign in its response. For tests that are
+    /// written before anything is sent; none if the proof is not in a response.
     fn expects(&self, _set: &[Attempt], _field: &TargetView<'_>) -> Option<(usize, Indicator)> {
         None
     }

@@ -1,4 +1,4 @@
-//! Findings that are accepted: a file of fingerprints, each with a reason and an end.
+//! Accepted findings: a file of fingerprints, each with a reason and an expiry date.
 
 use quintain_evidence::finding::{Accepted, Finding};
 use quintain_evidence::redteam_report::Unused;
@@ -6,7 +6,7 @@ use quintain_evidence::redteam_report::Why;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, wrong_type};
 use serde::{Deserialize, Serialize};
 
-/// Fewer digits of a fingerprint name too many.
+/// Minimum number of digits: fewer match too many findings.
 const MIN_DIGITS: usize = 8;
 
 /// One accepted finding.
@@ -17,7 +17,7 @@ pub struct Suppression {
 }
 
 impl Suppression {
-    /// Whether a finding is meant, by as much of its fingerprint as is written.
+    /// Whether a finding has this fingerprint or begins with it.
     fn names(&self, finding: &Finding) -> bool {
         let named = self.fingerprint.strip_prefix("F-").unwrap_or(&self.fingerprint);
         named.len() >= MIN_DIGITS && finding.is_called(named)
@@ -28,7 +28,7 @@ impl Suppression {
     }
 }
 
-/// Reads a list of accepted findings. What is wrong is reported, all of it.
+/// Reads a list of accepted findings and reports all errors.
 pub fn read_suppressions(node: &Node, dx: &mut Diagnostics) -> Vec<Suppression> {
     let list = node.get("suppressions").unwrap_or(node);
     if list.is_null() {
@@ -47,7 +47,7 @@ pub fn read_suppressions(node: &Node, dx: &mut Diagnostics) -> Vec<Suppression> 
         if let Some(node) = expires
             && !node.raw().is_some_and(is_date)
         {
-            let title = "`expires` is no date";
+            let title = "`expires` is not a valid date";
             let diagnostic = Diagnostic::error("config::bad-date", title).at(node.span, "");
             dx.push(diagnostic.help("write it as 2027-01-31"));
         }
@@ -71,8 +71,8 @@ fn is_date(text: &str) -> bool {
     matches!(&parts[..], [y, m, d] if digits(y, 4) && digits(m, 2) && digits(d, 2))
 }
 
-/// Parts findings into those that count and those that are accepted on this day. A fingerprint may be
-/// written as far as it is unique, or as the id of the finding.
+/// Splits findings into those that count and those that are accepted on this day. A fingerprint may be shortened to a
+/// unique beginning, or written as the id of the finding.
 pub fn part_suppressed(
     findings: Vec<Finding>,
     suppressions: &[Suppression],

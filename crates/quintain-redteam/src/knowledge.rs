@@ -1,4 +1,4 @@
-//! What a survey learned about a target: calls that work, values it gave away, roots it declares.
+//! What a survey learned about a target: valid calls, values it disclosed, roots it declares.
 
 mod aim;
 mod classify;
@@ -37,7 +37,7 @@ use quintain_evidence::redteam_report::Silent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A call that works.
+/// A valid call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
     pub server: String,
@@ -45,26 +45,26 @@ pub struct Baseline {
     pub exchange: Exchange,
 }
 
-/// What a survey learned. Kept with the run, so that a replay needs no learning.
+/// What a survey learned. Stored with the run, so that a replay does not learn again.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Knowledge {
     pub baselines: Vec<Baseline>,
     pub values: Vec<Learned>,
-    /// Arguments of calls that worked; the target need not have told them.
+    /// Arguments of valid calls; the target did not necessarily disclose them.
     pub given: Vec<Learned>,
-    /// For tools that no call satisfied: the arguments that came closest.
+    /// For tools without a valid call: the arguments that came closest.
     pub drafts: Vec<Draft>,
-    /// Tools that do several things: a call for each that is not the one of their baseline.
+    /// For tools with several modes: a call for each mode other than that of the baseline.
     #[serde(default)]
     pub modes: Vec<Mode>,
-    /// Folders that the target says it is confined to.
+    /// Folders to which the target says it is confined.
     pub roots: Vec<PathBuf>,
-    /// Tools that no call of ours satisfied, or that were left alone, and why.
+    /// Tools without a valid call, and tools that were not called, with the reason.
     pub silent: Vec<Silent>,
-    /// Places inside of arguments, made from the above.
+    /// Places in arguments, derived from the above.
     #[serde(skip)]
     pub aims: Vec<Aim>,
-    /// The same places while tools do something else.
+    /// The same places in the other modes of tools.
     #[serde(skip)]
     pub aims_in_modes: Vec<Aim>,
 }

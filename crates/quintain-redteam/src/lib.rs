@@ -1,5 +1,5 @@
-//! Attacks, strategies, what is known of a target, what the user orders, and what becomes of findings. Pure: it writes
-//! attempts and reads evidence; the engine sends and watches. Knows neither suites nor client configurations.
+//! Attacks, strategies, knowledge about a target, the user's orders, and the processing of findings. Pure: writes
+//! attempts and reads evidence; the engine sends and observes. Knows neither suites nor client configurations.
 
 pub mod attack;
 pub mod attacks;

@@ -1,5 +1,5 @@
-//! What the user orders of a red-team run: which attacks, how many, as whom, how destructive. Knows nothing of what came
-//! of it.
+//! What the user orders of a red-team run: which attacks, how many, with which identities, how destructive. Knows
+//! nothing about results.
 
 pub(crate) mod defined;
 mod destructive;
@@ -46,60 +46,60 @@ use crate::attacks;
 use crate::baseline::Suppression;
 use crate::strategies::Tactic;
 
-/// A target whose every call takes seconds would keep a run busy for hours.
+/// A target that takes seconds for each call would keep a run busy for hours.
 const DEFAULT_TIME: Duration = Duration::from_mins(5);
-/// promptfoo asks for so many.
+/// The default of promptfoo.
 const DEFAULT_PROPOSALS: usize = 5;
 
-/// What a red-team run shall do.
+/// The settings of a red-team run.
 #[derive(Clone)]
 pub struct Orders {
     pub plugins: Vec<PluginOrder>,
     pub strategies: Arc<[Tactic]>,
     pub purpose: Option<String>,
-    /// Who proposes calls that fit the purpose.
+    /// The model that proposes calls for the purpose.
     pub model: Option<ModelOrder>,
     pub identities: Vec<IdentityOrder>,
-    /// How many calls it is asked for.
+    /// Number of calls to request from the model.
     pub proposals: usize,
-    /// Where to listen, if not on a free port of the loopback.
+    /// Host and port of the listener, if not a free port of the loopback address.
     pub listener: Option<(String, u16)>,
     pub seed: u64,
     pub budget_calls: Option<usize>,
     pub budget_time: Option<Duration>,
     pub concurrency: usize,
-    /// What tools that destroy may be called with.
+    /// Whether and how destructive tools may be called.
     pub destructive: Destructive,
-    /// Targets that are not on this machine may be attacked.
+    /// Whether targets on other machines may be attacked.
     pub allow_remote: bool,
-    /// Only these attacks at the places with these keys are made.
+    /// Run only these attacks at the places with these keys.
     pub only: Option<BTreeSet<(String, String)>>,
-    /// How often a hit is tried again.
+    /// Number of times a hit is repeated.
     pub confirmations: usize,
-    /// Findings that are accepted, and the day on which that is asked.
+    /// Accepted findings, and the day for which their expiry is checked.
     pub suppressions: Vec<Suppression>,
     pub today: String,
-    /// How a command line names the target again: `-- python3 server.py`, `-c quintain.yaml`.
+    /// The target as command-line arguments: `-- python3 server.py`, `-c quintain.yaml`.
     pub again: Option<String>,
-    /// Where servers are written, by their names.
+    /// Where each server is configured, by server name.
     pub written: BTreeMap<String, Written>,
-    /// What was asked for and cannot be done.
+    /// What was requested but cannot run.
     pub not_run: Vec<NotRun>,
-    /// Attacks of the suite, whether they are ordered or not.
+    /// Attacks that the suite defines, whether ordered or not.
     pub defined: Vec<Arc<Defined>>,
-    /// Tokens that must be refused.
+    /// Tokens that the server must refuse.
     pub tokens: Vec<(Given, SecretString)>,
-    /// From which severity on a confirmed finding fails the run.
+    /// Minimum severity of a confirmed finding that fails the run.
     pub fail_on: Option<Severity>,
 }
 
-/// One attack that shall be run.
+/// One attack to run.
 #[derive(Clone)]
 pub struct PluginOrder {
     pub attack: AnyAttack,
-    /// At most so many places are attacked.
+    /// Maximum number of places to attack.
     pub num_tests: Option<usize>,
-    /// In the place of that of the attack.
+    /// Overrides the severity of the attack.
     pub severity: Option<Severity>,
 }
 
@@ -134,7 +134,7 @@ impl Default for Orders {
 }
 
 impl Orders {
-    /// Every attack there is.
+    /// Orders every attack.
     pub fn everything(&mut self) {
         let order = |attack: AnyAttack| PluginOrder { attack, num_tests: None, severity: None };
         let builtin = attacks::all().iter().map(|attack| AnyAttack::Builtin(*attack));
@@ -142,13 +142,13 @@ impl Orders {
         self.plugins = builtin.chain(defined).map(order).collect();
     }
 
-    /// Everything that must be shown nowhere.
+    /// Everything that must not be shown.
     pub fn secrets(&self) -> Vec<Secret> {
         let tokens = self.tokens.iter().flat_map(|(_, token)| of_value(token.expose_secret()));
         tokens.chain(self.identities.iter().flat_map(IdentityOrder::secrets)).collect()
     }
 
-    /// What an attack by these orders sends besides the target's own settings.
+    /// What these orders send in addition to the target's settings.
     pub fn carried(&self) -> Carried {
         let mut texts: Vec<String> = Vec::new();
         for identity in &self.identities {

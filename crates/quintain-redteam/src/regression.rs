@@ -1,5 +1,5 @@
-//! Regression suites: tests that fail as long as a weakness is there, and pass once it is fixed. Made from the findings
-//! of a run, or from attempts before anything was sent.
+//! Regression suites: tests that fail as long as a weakness exists, and pass once it is fixed. Made from the findings
+//! of a run, or from attempts before anything is sent.
 
 mod from_attempts;
 mod from_findings;
@@ -13,38 +13,38 @@ pub use target::{written_identity, written_target};
 use quintain_evidence::finding::Severity;
 use serde_json::Value;
 
-/// What has to be known beside the findings.
+/// What regression tests need in addition to the findings.
 pub struct RegressionContext<'a> {
-    /// Tools that are listed; a suite calls no others. All if nothing is known.
+    /// Listed tools; a suite calls no others. Empty if unknown.
     pub listed: &'a [String],
-    /// The target that is meant by the name of an identity, if it can be written.
+    /// Maps the name of an identity to its target, if that can be written.
     pub target_of: &'a dyn Fn(Option<&str>) -> Option<String>,
-    /// Whether tests have to say which target they are for.
+    /// Whether tests must name their target.
     pub several_targets: bool,
-    /// Whether requests have to say which server they are for.
+    /// Whether requests must name their server.
     pub several_servers: bool,
-    /// How files that are planted for the tests begin: `regression.canary`.
+    /// Prefix of the files planted for the tests: `regression.canary`.
     pub canary: &'a str,
-    /// Why no file can be planted for the tests, if so.
+    /// Why no file can be planted for the tests, if that is so.
     pub no_canary: Option<&'a str>,
-    /// Findings that are not certain become tests too.
+    /// Include suspected findings.
     pub suspected: bool,
-    /// Lesser findings make no tests.
+    /// Minimum severity.
     pub least: Severity,
 }
 
-/// The tests, and what did not become one.
+/// The tests, and the findings that did not become one.
 #[derive(Debug, Default)]
 pub struct Regression {
     pub tests: Vec<Value>,
     pub left: Vec<Left>,
-    /// Files that belong beside the suite, and what stands in them.
+    /// Files to place next to the suite, with their content.
     pub files: Vec<(String, String)>,
-    /// What has to stand in the environment of the server.
+    /// A value that the environment of the server must contain.
     pub environment: Option<String>,
 }
 
-/// A finding that is no test.
+/// A finding that did not become a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     pub id: String,

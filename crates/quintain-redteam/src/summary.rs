@@ -1,5 +1,4 @@
-//! What a report sums up: coverage of frameworks, risk, what the target gave away, and
-//! findings that say the same of several places.
+//! The summary in a report: framework coverage, risk, what the target disclosed, and findings merged across places.
 
 mod coverage;
 mod insight;

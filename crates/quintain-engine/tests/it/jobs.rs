@@ -1,4 +1,4 @@
-//! Runs as jobs: several at once in one process, ended in every phase, resumable after a kill.
+//! Runs as jobs: several in one process, cancelled in every phase, resumable after a kill.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::support::world;
 
-/// A server with one weakness, and one that answers slowly if it is told to.
+/// A server with one weakness. Its argument is the delay of every tool call in seconds.
 const SERVER: &str = r#"
 import json, os, sys, time
 slow = float(sys.argv[1]) if len(sys.argv) > 1 else 0
@@ -100,7 +100,7 @@ impl Place {
     }
 
     async fn start(&self, request: RunRequest) -> RunHandle {
-        // What a client sends is what arrives elsewhere.
+        // Serialised as by a client on another machine.
         let text = serde_json::to_string(&request).unwrap();
         let request = serde_json::from_str(&text).unwrap();
         self.jobs().submit(request, &mut |_| {}).await.unwrap()
@@ -129,7 +129,7 @@ async fn finish(mut handle: RunHandle) -> (Vec<RunEvent>, Outcome) {
     (events, handle.outcome().await.unwrap())
 }
 
-/// What two runs of the same thing must have in common.
+/// What two runs of the same request must have in common.
 fn essence(outcome: &Outcome) -> (usize, usize, Vec<(String, String)>) {
     let summary = &outcome.summary;
     let findings = summary.redteam.iter().flat_map(|report| &report.findings);
@@ -174,7 +174,7 @@ async fn three_jobs_at_once_come_to_the_same_as_one_after_the_other() {
     assert!(runs.iter().all(|run| run.state == RunState::Ended(RunEnd::Finished)), "{runs:?}");
 }
 
-/// Cancels a job as soon as an event comes that says so; returns how long it took to end.
+/// Cancels a job at the first event that `wanted` accepts; returns how long it took to end.
 async fn cancelled(mut handle: RunHandle, wanted: impl Fn(&Event) -> bool) -> (Duration, Outcome) {
     let cancel = handle.cancel();
     let mut since = None;
@@ -195,7 +195,7 @@ async fn a_job_ends_within_a_second_in_every_phase_with_a_partial_result() {
     for (at, phase) in phases.into_iter().enumerate() {
         let request = place.redteam(&format!("redteam-{at}"), "0.2");
         let request = match request.work {
-            // The last phase is reached with little to do only.
+            // Only a short run reaches the last phase in time.
             Work::Redteam(mut work) if phase == Phase::Report => {
                 work.orders.budget_calls = Some(8);
                 RunRequest { work: Work::Redteam(work), ..request }
@@ -394,12 +394,12 @@ async fn a_dropped_job_leaves_a_run_that_can_be_resumed_and_no_process() {
     }
     drop(handle);
     let folder = place.folder.path().display().to_string();
-    assert!(!is_running(&folder), "the server still runs");
+    assert!(!is_running(&folder), "the server is still running");
     let run = place.store.find("eval-y").await.unwrap();
     assert_eq!(run.state, RunState::Ended(RunEnd::Failed), "an aborted run does not look alive");
 }
 
-/// Whether a process of this test is still there.
+/// Whether a process of this test is still running.
 fn is_running(needle: &str) -> bool {
     let Ok(entries) = std::fs::read_dir("/proc") else { return false };
     entries.flatten().any(|entry| {

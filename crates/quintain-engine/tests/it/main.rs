@@ -1,4 +1,4 @@
-//! Sessions at work: what a single call of the binary cannot show.
+//! Sessions and jobs in one process: what a single invocation of the binary cannot show.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 

@@ -1,4 +1,4 @@
-//! Tokens over the life of a session: shared, expired, revoked.
+//! Tokens during a session: shared, expired, revoked.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn call_fifty_times(sessions: &Sessions) {
 async fn calls_at_once_share_one_renewal_of_an_expired_token() {
     let shop = shop(TTL).await;
     let sessions = open(&config(&shop.url())).await;
-    // Time itself is under test here.
+    // The test is about time, so it has to wait.
     tokio::time::sleep(TTL + Duration::from_millis(100)).await;
     let before = shop.token_requests();
     call_fifty_times(&sessions).await;

@@ -1,5 +1,5 @@
-//! A restricted run reaches nothing that its policy does not name, whatever key of a suite asks for it: a table of
-//! suites, each of which is denied without an entry and works with it.
+//! A restricted run reaches nothing that its policy does not list, whichever key of a suite refers to it: a table of
+//! suites, each of which is denied without an entry in the policy and works with it.
 
 mod bench;
 mod doors;
@@ -44,7 +44,7 @@ async fn what_the_policy_names_works_and_nothing_else_does() {
     let count = rows(&Bench::new().await).len();
     for at in 0..count {
         for (policy, is_named) in [("exact", true), ("emptied", false), ("nothing", false)] {
-            // Everything anew, so that nothing is left of the last one.
+            // A new bench for each run, so that nothing remains from the previous one.
             let bench = Bench::new().await;
             let row = rows(&bench).swap_remove(at);
             let policy = match policy {
@@ -59,14 +59,14 @@ async fn what_the_policy_names_works_and_nothing_else_does() {
             }
             let asked = row.asks.as_ref().filter(|_| !is_named && policy != Policy::nothing());
             if let Some(asked) = asked.filter(|asked| !told.contains(asked.as_str())) {
-                wrong.push(format!("{}: no word of {asked}\n{told}\n", row.key));
+                wrong.push(format!("{}: the denial does not mention {asked}\n{told}\n", row.key));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The rows that show what a kind of target can reach. A new kind needs one.
+/// The rows that show what a kind of target can reach. Every new kind needs one.
 fn rows_of_target(kind: &TargetKind) -> &'static [&'static str] {
     match kind {
         TargetKind::Mcp(_) => &["server command", "server path", "server cwd", "server url"],
@@ -78,13 +78,13 @@ fn rows_of_target(kind: &TargetKind) -> &'static [&'static str] {
     }
 }
 
-/// The same for what a check can ask.
+/// The same for the questions of checks.
 fn rows_of_question(question: &Question) -> &'static [&'static str] {
     match question {
         Question::Run { .. } => &["python assertion"],
         Question::Post { .. } => &["webhook"],
         Question::Read(_) => &["snapshot"],
-        // A call goes to the target, which is open already.
+        // A call goes to the target, which is already connected.
         Question::Call { .. } | Question::Say(_) => &["server command"],
         // No judge can be configured yet.
         Question::Judge(_) => &[],

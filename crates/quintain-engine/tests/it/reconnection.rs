@@ -1,4 +1,4 @@
-//! A session that is gone is replaced, but not for ever.
+//! A lost session is replaced, but only a limited number of times.
 
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ async fn a_server_that_only_crashes_is_given_up() {
         "{:?}",
         last.outcome
     );
-    // The first start and five more.
+    // The first start and five restarts.
     assert_eq!(stage.starts("shop"), 6);
     sessions.close().await;
 }
@@ -60,7 +60,7 @@ async fn a_start_is_no_part_of_the_latency() {
     let started = Instant::now();
     let exchange = call(&sessions, "echo", json!({"text": "up"})).await;
     assert_eq!(text(&exchange), "up");
-    assert!(started.elapsed() >= START, "the server did start again");
+    assert!(started.elapsed() >= START, "the server was restarted");
     assert!(exchange.took < START, "took {:?}", exchange.took);
     sessions.close().await;
 }

@@ -2,8 +2,8 @@
 
     server.py FOLDER NAME [wait SECONDS] [meet OTHER]
 
-It leaves one line per start in FOLDER/NAME. With `wait` it starts slowly; with `meet` it does not come up
-before the server OTHER was started too.
+It writes one line per start to FOLDER/NAME. With `wait` it starts slowly; with `meet` it waits until the server
+OTHER has started too.
 """
 
 import json
@@ -18,13 +18,13 @@ WRITING = threading.Lock()
 
 
 def say(request, **outcome):
-    """Answers a request; several threads may do so."""
+    """Answers a request. Threads share the output."""
     with WRITING:
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **outcome}), flush=True)
 
 
 def called(request):
-    """Answers tools/call, late if asked to."""
+    """Answers tools/call, after a delay if the arguments have one."""
     params = request["params"]
     arguments = params.get("arguments") or {}
     if params["name"] == "crash":

@@ -1,4 +1,4 @@
-//! Many calls at once, and many servers at once.
+//! Many parallel calls, and many servers at once.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -37,7 +37,7 @@ async fn calls_that_find_the_session_gone_share_a_new_one() {
 
 #[tokio::test]
 async fn servers_are_connected_at_the_same_time() {
-    // Each waits for the other, so one after the other they would never come up.
+    // Each waits for the other, so that sequential starts would never finish.
     let stage = Stage::new();
     let servers = json!([
         stage.server("orders", &["meet", "stock"]),

@@ -1,4 +1,4 @@
-//! Targets written as suites, and servers to point them at.
+//! Targets written as suites, and servers for them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,14 +33,14 @@ pub(crate) async fn open(config: &Value) -> Sessions {
     Sessions::open(&target(config), &world()).await.unwrap()
 }
 
-/// What the binary would pass on: started servers need to find their interpreter.
+/// The variables that the binary passes on: started servers must find their interpreter.
 pub(crate) fn world() -> World {
     let names = ["PATH", "HOME"];
     let env = names.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
     World { env: Arc::new(env.collect()), ..World::default() }
 }
 
-/// A folder in which small servers leave a line per start.
+/// A folder in which small servers write a line for each start.
 pub(crate) struct Stage(TempDir);
 
 impl Stage {
@@ -48,7 +48,7 @@ impl Stage {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// The `server` entry of a small server; see `server.py` for the wishes.
+    /// The `server` entry of a small server; `server.py` describes the wishes.
     pub(crate) fn server(&self, name: &str, wishes: &[&str]) -> Value {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/server.py");
         let mut args = vec![json!(script), json!(self.0.path()), json!(name)];
@@ -68,7 +68,7 @@ pub(crate) async fn call(sessions: &Sessions, tool: &str, args: Value) -> Exchan
     sessions.call(&call).await.unwrap()
 }
 
-/// The first text of an answer.
+/// The first text of a response.
 pub(crate) fn text(exchange: &Exchange) -> &str {
     match &exchange.outcome {
         Outcome::Reply(result) => result["content"][0]["text"].as_str().unwrap(),
@@ -76,7 +76,7 @@ pub(crate) fn text(exchange: &Exchange) -> &str {
     }
 }
 
-/// A hostile HTTP server; it ends with this.
+/// A hostile HTTP server, which is killed on drop.
 pub(crate) struct Hostile {
     child: Child,
     pub(crate) url: String,
@@ -98,7 +98,7 @@ impl Hostile {
 
 impl Drop for Hostile {
     fn drop(&mut self) {
-        // Both fail only when it is already gone.
+        // Both fail only if it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! How a server wants to be authenticated to. Credentials are secrets: `Debug` does not show them.
+//! How to authenticate to a server. Credentials are secrets: `Debug` does not show them.
 
 use secrecy::SecretString;
 
@@ -19,7 +19,7 @@ pub enum Auth {
         placement: ApiKeyPlacement,
     },
     OAuth(OAuth),
-    /// Tokens that an interactive login has stored.
+    /// Tokens stored by an interactive login.
     Stored,
 }
 
@@ -45,7 +45,7 @@ pub struct OAuth {
 
 #[derive(Debug, Clone)]
 pub enum Grant {
-    /// The client acts for itself, proven by its secret or by a key that signs (`private_key_jwt`).
+    /// The client acts for itself and authenticates with its secret or with a signing key (`private_key_jwt`).
     ClientCredentials {
         key: Option<SigningKey>,
     },
@@ -53,15 +53,15 @@ pub enum Grant {
         username: String,
         password: SecretString,
     },
-    /// A JWT that somebody else signed, such as that of a workload (RFC 7523).
+    /// A JWT signed by another issuer, such as that of a workload (RFC 7523).
     JwtBearer {
         assertion: SecretString,
     },
-    /// The login of a user at an identity provider, exchanged for an assertion.
+    /// A user's login at an identity provider, exchanged for an assertion.
     IdentityAssertion(IdentityProvider),
 }
 
-/// A private key that signs the assertions of a client.
+/// A private key that signs the client's assertions.
 #[derive(Debug, Clone)]
 pub struct SigningKey {
     pub pem: SecretString,
@@ -69,7 +69,7 @@ pub struct SigningKey {
     pub key_id: Option<String>,
 }
 
-/// The identity provider of an enterprise, and the login of one of its users.
+/// An enterprise's identity provider, and the login of one of its users.
 #[derive(Debug, Clone)]
 pub struct IdentityProvider {
     pub token_url: String,
@@ -79,7 +79,7 @@ pub struct IdentityProvider {
 }
 
 impl Grant {
-    /// Its secrets.
+    /// The secret values.
     pub fn secrets(&self) -> Vec<&SecretString> {
         match self {
             Self::ClientCredentials { key } => key.iter().map(|key| &key.pem).collect(),
@@ -91,7 +91,7 @@ impl Grant {
         }
     }
 
-    /// What else it was given as text.
+    /// The other texts of the configuration.
     pub fn texts(&self) -> Vec<&str> {
         match self {
             Self::ClientCredentials { key } => {
@@ -104,10 +104,10 @@ impl Grant {
     }
 }
 
-/// How the client proves itself at the token endpoint.
+/// How the client authenticates at the token endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ClientAuth {
-    /// What the metadata of the authorization server offers; the body if it does not say.
+    /// What the authorization server's metadata offers; the request body if the metadata does not say.
     #[default]
     Auto,
     Body,

@@ -1,4 +1,4 @@
-//! One or several MCP servers, and how to speak to them.
+//! One or several MCP servers, and the protocol settings for them.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use super::{Responders, Server};
 use crate::code::Code;
 
-/// One or several MCP servers that are tested as one.
+/// One or several MCP servers tested as one.
 #[derive(Debug, Clone)]
 pub struct McpTarget {
     pub enabled: bool,
     pub servers: Vec<Server>,
     pub filter: ToolFilter,
-    /// Merged under the arguments of every call; the call wins.
+    /// Merged into the arguments of every call; arguments of the call take precedence.
     pub default_args: Map<String, Value>,
     pub timeouts: Timeouts,
     pub ping_on_connect: bool,
@@ -21,11 +21,11 @@ pub struct McpTarget {
     pub verbose: Option<bool>,
     pub protocol: ProtocolChoice,
     pub respond: Responders,
-    /// Makes the answer of a tool call out of its result.
+    /// Turns the result of a tool call into the response.
     pub transform_response: Option<Code>,
 }
 
-/// Which tools a target is known to have.
+/// Which tools of a target are visible.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolFilter {
     pub only: Option<Vec<String>>,
@@ -33,14 +33,14 @@ pub struct ToolFilter {
 }
 
 impl ToolFilter {
-    /// Exclusion wins over inclusion.
+    /// Exclusion takes precedence over inclusion.
     pub fn allows(&self, tool: &str) -> bool {
         let listed = self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == tool));
         listed && !self.exclude.iter().any(|name| name == tool)
     }
 }
 
-/// `None` leaves it to the environment or to the default.
+/// `None` means: from the environment, or the default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Timeouts {
     pub request: Option<Duration>,
@@ -48,15 +48,15 @@ pub struct Timeouts {
     pub max_total: Option<Duration>,
 }
 
-/// Which generation of the protocol to speak.
+/// Which generation of the protocol to use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ProtocolChoice {
     #[default]
     Auto,
-    /// The newest version that starts with `initialize`.
+    /// The newest version that begins with `initialize`.
     Legacy,
     /// The stateless protocol.
     Modern,
-    /// This version and no other.
+    /// Only this version.
     Exact(String),
 }

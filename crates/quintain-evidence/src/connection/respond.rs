@@ -1,4 +1,4 @@
-//! What to answer when a server asks back. Nothing is answered unless it is declared.
+//! Replies to requests of a server to its client. Quintain answers only what is declared here.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ pub struct Root {
     pub name: Option<String>,
 }
 
-/// Texts in the order of the requests; the last one is repeated.
+/// Texts in the order of the requests; the last one repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sampling {
     pub replies: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Sampling {
 pub enum Elicitation {
     /// Accepts with the defaults of the requested schema.
     Defaults,
-    /// Replies in the order of the requests; the last one is repeated.
+    /// Replies in the order of the requests; the last one repeats.
     Script(Vec<ElicitationReply>),
 }
 

@@ -1,4 +1,4 @@
-//! Which texts of a connection must never be shown.
+//! Which texts of a connection are secrets.
 
 use quintain_content::secret::{Secret, of_named, of_url, of_value};
 use quintain_source::is_template;
@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::{Auth, Grant, Launch};
 
-/// The secrets of how a server is started or reached.
+/// The secrets in a server's command line, environment, URL or headers.
 pub fn of_launch(launch: &Launch) -> Vec<Secret> {
     match launch {
         Launch::Command { args, env, .. } | Launch::Path { args, env, .. } => {

@@ -10,7 +10,7 @@ use super::Auth;
 
 #[derive(Debug, Clone)]
 pub struct Server {
-    /// Unique within its target: the given name, else url, path or command.
+    /// Unique within its target: the given name, or else the URL, path or command.
     pub name: String,
     pub launch: Launch,
     pub span: Span,
@@ -25,7 +25,7 @@ pub enum Launch {
         env: BTreeMap<String, SecretString>,
         cwd: Option<PathBuf>,
     },
-    /// A script whose runtime follows from its suffix; absolute or relative to the caller.
+    /// A script whose runtime follows from its suffix; absolute, or relative to the caller's folder.
     Path {
         path: PathBuf,
         runtime: Runtime,
@@ -35,7 +35,7 @@ pub enum Launch {
     },
     Url {
         url: String,
-        /// In the order of the file; any of them may be a credential.
+        /// In the order of the file; each may be a credential.
         headers: Vec<(String, SecretString)>,
         auth: Auth,
         transport: Transport,
@@ -59,7 +59,7 @@ impl Runtime {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Transport {
-    /// Streamable HTTP, then the older HTTP+SSE if the server does not know it.
+    /// Streamable HTTP, then the older HTTP+SSE if the server does not support it.
     #[default]
     Auto,
     StreamableHttp,
@@ -67,7 +67,7 @@ pub enum Transport {
 }
 
 impl Launch {
-    /// The program and arguments to start, if it is one that is started.
+    /// The program to start and its arguments; none for a URL.
     pub fn command_line(&self) -> Option<(&Path, Vec<&Path>)> {
         match self {
             Self::Command { command, args, .. } => {

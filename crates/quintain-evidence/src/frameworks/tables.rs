@@ -1,4 +1,4 @@
-//! The lists themselves.
+//! The entries of the frameworks.
 
 use super::{Entry, Framework};
 
@@ -103,7 +103,7 @@ pub static FRAMEWORKS: &[Framework] = &[
         organization: "MITRE",
         prefix: "CWE",
         title: "Common Weakness Enumeration",
-        // Those that an attack or a check knows of; there are a thousand more.
+        // Only those that an attack or a check refers to.
         entries: &[
             entry("CWE-20", "Improper Input Validation"),
             entry("CWE-22", "Path Traversal"),

@@ -1,7 +1,7 @@
-//! How likely a difference is if nothing changed.
+//! The probability of a difference if nothing changed.
 
-/// The one-sided probability of at least so many failures after, given those before: Fisher's exact
-/// test over `(failed, all)`.
+/// The one-sided probability of at least this number of failures after, given those before: Fisher's exact test over
+/// `(failed, all)`.
 pub(super) fn more_failures(before: (usize, usize), after: (usize, usize)) -> f64 {
     let (all, failed) = (before.1 + after.1, before.0 + after.0);
     let logs = log_factorials(all);
@@ -23,8 +23,8 @@ fn log_factorials(n: usize) -> Vec<f64> {
     logs
 }
 
-/// The two-sided probability that two sorted samples come from the same source: the U test of Mann
-/// and Whitney in its normal approximation, with corrections for ties and continuity.
+/// The two-sided probability that two sorted samples come from the same distribution: the Mann-Whitney U test in its
+/// normal approximation, with corrections for ties and continuity.
 pub(super) fn mann_whitney(left: &[f64], right: &[f64]) -> f64 {
     if left.is_empty() || right.is_empty() {
         return 1.0;
@@ -57,8 +57,8 @@ pub(super) fn mann_whitney(left: &[f64], right: &[f64]) -> f64 {
     two_sided(away / variance.sqrt())
 }
 
-/// The probability that a normal variable is at least `z` away from its mean; by Abramowitz and
-/// Stegun 7.1.26, good to seven digits.
+/// The probability that a normal variable is at least `z` away from its mean; by Abramowitz and Stegun 7.1.26, exact to
+/// seven digits.
 fn two_sided(z: f64) -> f64 {
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

@@ -28,7 +28,7 @@ use CaseStatus::{Errored, Failed, Passed};
 fn every_case_finds_its_list() {
     let before = [
         row("breaks", Passed),
-        row("mended", Failed),
+        row("repaired", Failed),
         row("bad", Failed),
         row("good", Passed),
         row("gone", Passed),
@@ -39,12 +39,12 @@ fn every_case_finds_its_list() {
         Row { score: 0.8, ..row("drifts", Passed) },
         row("good", Passed),
         row("bad", Errored),
-        row("mended", Passed),
+        row("repaired", Passed),
         row("breaks", Errored),
     ];
     let diff = diff(&before, &after);
     assert_eq!(names(&diff.new_failures), ["breaks"]);
-    assert_eq!(names(&diff.fixed), ["mended"]);
+    assert_eq!(names(&diff.fixed), ["repaired"]);
     assert_eq!(names(&diff.still_failing), ["bad"]);
     assert_eq!(names(&diff.changed_scores), ["drifts"]);
     assert_eq!(diff.added[0].key.description.as_deref(), Some("new"));
@@ -81,7 +81,7 @@ fn a_flaky_case_is_worse_only_beyond_chance() {
     let after = worse.still_failing[0].after;
     assert_eq!((after.repeats, after.passed), (10, 1));
     let broken = diff(&repeated("f", 10, 10), &repeated("f", 9, 10));
-    assert!(broken.regressed && !broken.new_failures[0].worse, "flaky now, but maybe by chance");
+    assert!(broken.regressed && !broken.new_failures[0].worse, "flaky now, but not significant");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What changed between two surfaces, item by item, in words.
+//! The differences between two surfaces, item by item, in words.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 
 use super::lock::Section;
 
-/// One thing that is not as it was.
+/// One difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub server: String,
     /// ``tool `pay` ``
     pub item: String,
-    /// What happened to it.
+    /// What changed, in words.
     pub what: String,
 }
 
-/// Everything that changed from one file of surfaces to the other.
+/// All differences between two files of surfaces.
 pub fn drift(old: &Value, new: &Value) -> Vec<Change> {
     let mut changes = Vec::new();
     let (old, new) = (entries(old, "servers"), entries(new, "servers"));
@@ -82,7 +82,7 @@ fn keys(old: Option<&Map<String, Value>>, new: Option<&Map<String, Value>>) -> B
     old.into_iter().chain(new).flat_map(Map::keys).cloned().collect()
 }
 
-/// The differences of one item, by the way that leads to them.
+/// The differences of one item, and the path to the current one.
 struct Found {
     place: Vec<String>,
     words: Vec<String>,
@@ -131,7 +131,7 @@ impl Found {
             }
             return;
         }
-        // Sets: the order says nothing.
+        // These are sets: their order does not matter.
         let gone = old.iter().filter(|value| !new.contains(value));
         let come = new.iter().filter(|value| !old.contains(value));
         let (lost, gained) = if required {
@@ -155,7 +155,7 @@ impl Found {
         }
     }
 
-    /// Whether the place is that of a property or an argument, whose names are the user's.
+    /// Whether the path leads to a property or an argument, whose names the server chooses.
     fn is_named(&self) -> bool {
         let above = self.place.len().checked_sub(2).map(|at| self.place[at].as_str());
         matches!(above, Some("properties" | "arguments"))
@@ -209,7 +209,7 @@ fn words(place: &[String]) -> String {
     parts.join(", ")
 }
 
-/// A list of things that have names, as a map.
+/// A list of named items as a map.
 fn named(items: &[Value]) -> Option<Map<String, Value>> {
     let pairs = items.iter().map(|item| {
         let name = item.get("name")?.as_str()?;
@@ -227,7 +227,7 @@ fn changed(old: &Value, new: &Value) -> String {
     format!("changed from {} to {}", shown(old, focus), shown(new, focus))
 }
 
-/// What came or went: of a property its type, of anything else the value.
+/// What was added or removed: the type of a property, the value of anything else.
 fn brief(value: &Value, is_named: bool) -> String {
     match (is_named, value.get("type")) {
         (true, Some(kind)) => format!(" ({})", js::string(kind)),

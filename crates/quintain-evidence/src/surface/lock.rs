@@ -1,11 +1,11 @@
-//! A surface in a form that can be kept in a file and compared: sorted, by name, without what the
-//! user does not care about.
+//! A surface in a form that can be stored in a file and compared: sorted by name, without the parts that the user
+//! ignores.
 
 use serde_json::{Map, Value, json};
 
 use super::Surface;
 
-/// Which parts of a surface are kept.
+/// Which parts of a surface are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     pub sections: Vec<Section>,
@@ -36,7 +36,7 @@ impl Section {
     }
 }
 
-/// What may change without anybody minding.
+/// A part of an item that may change without being reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ignored {
     Descriptions,
@@ -59,7 +59,7 @@ impl Ignored {
         ("meta", Self::Meta),
     ];
 
-    /// The key of an item that it is about.
+    /// The key of the part in an item.
     fn key(self) -> &'static str {
         match self {
             Self::Descriptions => "description",
@@ -72,7 +72,7 @@ impl Ignored {
         }
     }
 
-    /// Schemas describe and name themselves, too.
+    /// Whether the key also occurs inside schemas.
     fn reaches_schemas(self) -> bool {
         matches!(self, Self::Descriptions | Self::Titles)
     }
@@ -110,7 +110,7 @@ fn part(surface: &Surface, section: Section) -> Option<Value> {
     }
 }
 
-/// The items of a list by their names. Of two with the same name both are kept.
+/// The items of a list by name. Items with the same name are numbered.
 fn by_name(key: &str, items: Vec<&Value>) -> Value {
     let mut named = Map::new();
     for item in items {
@@ -126,7 +126,7 @@ fn by_name(key: &str, items: Vec<&Value>) -> Value {
     Value::Object(named)
 }
 
-/// A file of a wider scope without what this scope leaves out.
+/// A stored surface without what this scope leaves out.
 pub fn narrowed(mut whole: Value, scope: &Scope) -> Value {
     let servers = whole.get_mut("servers").and_then(Value::as_object_mut);
     for server in servers.into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut) {
@@ -159,10 +159,10 @@ fn strip(item: &mut Map<String, Value>, ignored: Ignored) {
     }
 }
 
-/// A property may be called `description` as well: the keys of these are names, not keywords.
+/// The keys inside these are names, not keywords: a property may be called `description`.
 const NAMED: [&str; 5] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-/// These hold data, not schemas.
+/// These contain data, not schemas.
 const DATA: [&str; 4] = ["enum", "const", "default", "examples"];
 
 fn strip_schema(schema: &mut Value, keyword: &str) {

@@ -1,18 +1,17 @@
-//! Lists of tools that somebody saved: an answer to `tools/list`, its result, the list alone, several
-//! pages of it, or what `quintain inspect --json` prints.
+//! Saved tool lists: a response to `tools/list`, its result, the list alone, several pages of it, or the output of
+//! `quintain inspect --json`.
 
 use serde_json::Value;
 
 use super::{Prompt, Resource, ResourceTemplate, Surface, Tool};
 
-/// The surfaces that a saved text holds, each with the name of its server if it has one. None if it is
-/// something else.
+/// The surfaces in a saved text, each with the name of its server if it has one. None if the text is something else.
 pub fn surfaces(text: &str) -> Option<Vec<(Option<String>, Surface)>> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if let Ok(value) = serde_json::from_str::<Value>(text) {
         return of_value(value);
     }
-    // A log of answers, one per line.
+    // A log of responses, one per line.
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let values = lines.map(serde_json::from_str).collect::<Result<Vec<Value>, _>>().ok()?;
     pages(values).map(|surface| vec![(None, surface)])
@@ -29,7 +28,7 @@ fn of_value(value: Value) -> Option<Vec<(Option<String>, Surface)>> {
     }
     let surface = match value {
         Value::Array(items) if items.iter().all(is_tool) => {
-            // Nothing tells an empty list from any other.
+            // An empty list could be a list of anything.
             (!items.is_empty()).then(|| Surface { tools: tools(items), ..Surface::default() })
         }
         Value::Array(items) => pages(items),
@@ -47,7 +46,7 @@ fn tools(items: Vec<Value>) -> Vec<Tool> {
     items.into_iter().map(Tool).collect()
 }
 
-/// Results or whole answers, one after the other.
+/// Results or whole responses, one per page.
 fn pages(values: Vec<Value>) -> Option<Surface> {
     let mut surface = Surface::default();
     let mut listed = false;
@@ -61,7 +60,7 @@ fn pages(values: Vec<Value>) -> Option<Surface> {
             _ => None,
         };
         let page = (take("tools"), take("resources"), take("resourceTemplates"), take("prompts"));
-        // An answer to something else, such as `initialize`, says nothing here.
+        // A response to another request, such as `initialize`, is skipped.
         if page == (None, None, None, None) {
             continue;
         }
@@ -73,7 +72,7 @@ fn pages(values: Vec<Value>) -> Option<Surface> {
         open = value.get("nextCursor").is_some_and(|cursor| !cursor.is_null());
     }
     if open {
-        surface.problems.push("the last page names a further one, which is not there".to_owned());
+        surface.problems.push("the last page refers to a next page that is missing".to_owned());
     }
     listed.then_some(surface)
 }

@@ -1,4 +1,4 @@
-//! Percentiles of what targets took.
+//! Percentiles of target latencies.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ impl Latency {
         let mut sorted: Vec<f64> = measured.to_vec();
         sorted.sort_by(f64::total_cmp);
         let (min, max) = (*sorted.first()?, *sorted.last()?);
-        // Nearest rank: every percentile is a value that was really measured.
+        // Nearest rank: every percentile is a measured value.
         let rank = |part: f64| {
             let at = (part * sorted.len() as f64).ceil() as usize;
             sorted[at.clamp(1, sorted.len()) - 1]

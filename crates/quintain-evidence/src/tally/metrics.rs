@@ -1,4 +1,4 @@
-//! How much each assertion contributes to the named scores, and what models were paid in tokens.
+//! How much each assertion contributes to the named scores, and the token usage of models.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::result::{CaseResult, Component, Grade};
 
-/// How many assertions stand behind each named score. Sets do not count, parts of a script do.
+/// Number of assertions behind each named score. Sets do not count, components that a script reports do.
 pub fn named_counts(case: &CaseResult) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for component in case.grade.iter().flat_map(|grade| &grade.components) {
@@ -21,14 +21,14 @@ pub fn named_counts(case: &CaseResult) -> BTreeMap<String, usize> {
     counts
 }
 
-/// How many verdicts of a grade passed or did not, with the parts that scripts reported.
+/// Number of verdicts in a grade that passed or failed, including the components that scripts reported.
 pub fn flattened_count(grade: &Grade, passed: bool) -> usize {
     let verdicts = grade.components.iter().map(|component| &component.verdict);
     let all = verdicts.flat_map(|verdict| std::iter::once(verdict).chain(&verdict.components));
     all.filter(|verdict| verdict.passed() == passed).count()
 }
 
-/// Names are templates; they rarely hold more than a variable, which is filled in here.
+/// Metric names are templates. They rarely contain more than a variable, so only variables are filled in.
 fn metric_name(component: &Component, vars: &Map<String, Value>) -> Option<String> {
     let mut rest = component.assertion.get("metric")?.as_str()?;
     let mut name = String::with_capacity(rest.len());
@@ -46,7 +46,7 @@ fn metric_name(component: &Component, vars: &Map<String, Value>) -> Option<Strin
     (!name.is_empty()).then_some(name)
 }
 
-/// What models charged, as far as targets said it.
+/// Token usage, as far as targets report it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
     pub total: u64,
@@ -57,7 +57,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Adds one answer; without a word about tokens it is one request.
+    /// Adds one answer; without token usage it counts as one request.
     pub fn add(&mut self, usage: Option<&Value>) {
         let number = |key: &str| usage.and_then(|usage| usage.get(key)).and_then(Value::as_u64);
         let part = |key| number(key).unwrap_or_default();

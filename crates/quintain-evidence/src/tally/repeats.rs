@@ -1,4 +1,4 @@
-//! What repetitions of the same test disagree about. Keeps a few numbers per test, no answers.
+//! How repetitions of the same test differ. Stores a few numbers per test, no answers.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::{CaseResult, CaseStatus, Place, TargetName};
 
-/// How many groups of answers are told apart in a summary.
+/// Maximum number of groups of answers in a summary.
 const NAMED_GROUPS: usize = 20;
-/// A test that is answered differently each time must not cost more and more to look up.
+/// Limits the cost of looking up a test that is answered differently each time.
 const KNOWN_GROUPS: usize = 64;
 
-/// A test that did not come out the same each time.
+/// A test whose repetitions differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Unsteady {
     pub test_idx: usize,
@@ -23,9 +23,9 @@ pub struct Unsteady {
     pub place: Option<Place>,
     pub runs: u32,
     pub passed: u32,
-    /// How many different answers there were; from 64 on they are no longer told apart.
+    /// Number of different answers, counted up to 64.
     pub distinct: usize,
-    /// The most frequent ones first; of many only the first.
+    /// The most frequent first; of many only the first.
     pub answers: Vec<Answers>,
 }
 
@@ -35,11 +35,11 @@ impl Unsteady {
     }
 }
 
-/// Repetitions that were answered alike.
+/// Repetitions with the same answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answers {
     pub count: u32,
-    /// The position in the plan of the first of them.
+    /// Position in the plan of the first of them.
     pub ordinal: usize,
 }
 
@@ -54,7 +54,7 @@ struct Runs {
     passed: u32,
     first: (u64, Answers),
     others: Vec<(u64, Answers)>,
-    /// Known as soon as two repetitions differ.
+    /// Set once two repetitions differ.
     about: Option<Box<About>>,
 }
 
@@ -99,7 +99,7 @@ impl Repeats {
         }
     }
 
-    /// How many tests are flaky, and how many are answered in several ways.
+    /// Number of flaky tests, and number of tests with several answers.
     pub(super) fn counts(&self) -> (usize, usize) {
         let count = |test: fn(&Runs) -> bool| self.tests.values().filter(|runs| test(runs)).count();
         (count(Runs::flaky), count(Runs::varying))
@@ -144,7 +144,7 @@ impl Runs {
     }
 }
 
-/// Answers are alike if output and error are.
+/// Answers are the same if output and error are.
 fn fingerprint(case: &CaseResult) -> u64 {
     let mut hasher = DefaultHasher::new();
     case.response.output.hash(&mut hasher);

@@ -118,7 +118,7 @@ fn the_same_verdict_on_other_answers_varies_and_is_not_flaky() {
     let cases: Vec<_> = (0..200).map(|n| case(0, n, CaseStatus::Passed, &n.to_string())).collect();
     let summary = summary(&cases);
     assert_eq!((summary.flaky, summary.varying), (0, 1));
-    assert_eq!(summary.unsteady[0].distinct, 64, "no more are told apart");
+    assert_eq!(summary.unsteady[0].distinct, 64, "counted up to the limit");
     assert_eq!(summary.unsteady[0].answers.len(), 20);
 }
 

@@ -1,11 +1,11 @@
-//! An attack of either origin.
+//! An attack, built in or defined in a suite.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use super::Attack;
 
-/// An attack that can be ordered: one of the registry, or one that a suite defines.
+/// An attack that can be ordered: from the registry, or defined in a suite.
 #[derive(Clone)]
 pub enum AnyAttack {
     Builtin(&'static dyn Attack),
@@ -13,7 +13,7 @@ pub enum AnyAttack {
 }
 
 impl AnyAttack {
-    /// Whether a suite defines it, so that nobody else knows what it is about.
+    /// Whether a suite defines it, so that reports must describe it.
     pub fn is_defined(&self) -> bool {
         matches!(self, Self::Defined(_))
     }

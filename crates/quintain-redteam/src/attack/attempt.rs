@@ -1,4 +1,4 @@
-//! One hostile thing to do.
+//! One hostile action, and how to recognise its effects.
 
 use std::time::Duration;
 
@@ -10,24 +10,24 @@ use serde_json::Value;
 use super::marks::Nonce;
 use super::token::Token;
 
-/// One hostile thing to do, and how to recognise its traces.
+/// One hostile action, and how to recognise its effects.
 #[derive(Debug, Clone)]
 pub struct Attempt {
-    /// The form of the attack in words: `inside double quotes`. Forms are what proofs are told apart by.
+    /// The form of the attack in words: `inside double quotes`. Identifies a proof.
     pub form: String,
-    /// Attempts of one set are judged together, and repeated together.
+    /// Attempts of one set are judged and repeated together.
     pub set: usize,
     /// Its part in the set: `true`, `false`, `n=20`.
     pub role: String,
     pub action: Action,
-    /// What marks its traces: listener hits, files, calls of shims.
+    /// Marks its effects: connections to the listener, files, calls of shims.
     pub nonce: Nonce,
     /// The hostile value.
     pub payload: Option<Value>,
 }
 
 impl Attempt {
-    /// The answer says what its role foretells and its payload does not hold.
+    /// The sign that the response contains the text of its role, if its payload does not contain that text.
     pub fn foretells(&self) -> Option<Indicator> {
         let text = self.role.lines().next().unwrap_or_default();
         let sent = self.payload.as_ref().map(Value::to_string).unwrap_or_default();
@@ -35,28 +35,26 @@ impl Attempt {
     }
 }
 
-/// What is done.
+/// What to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Requests of an MCP session, by the identity of that position.
+    /// Requests in an MCP session, with the identity at that index.
     Steps { steps: Vec<Step>, identity: usize },
-    /// Requests of a session of its own: one that may be harmed.
+    /// Requests in a separate session, which may be harmed.
     Alone { steps: Vec<Step>, identity: usize },
-    /// The same, with a look at the files of the target after each.
+    /// The same, and the target's files are compared after each request.
     Watched { steps: Vec<Step>, identity: usize },
-    /// Requests of a session of its own, one after the other until one takes longer than this, and does
-    /// so again (a part of it for the first); the rest is not sent. Of what is sent twice the quicker
-    /// answer counts.
+    /// Requests in a separate session, in order, until one takes longer than `patience` twice (for the first request a
+    /// fraction of it is enough); the rest is not sent. Of a request that is sent twice the faster response counts.
     Until { steps: Vec<Step>, identity: usize, patience: Duration },
-    /// A message of these bytes on a session of its own, and then the question whether the server is
-    /// still there.
+    /// A message of these bytes in a separate session, followed by a check whether the server still responds.
     Frame { bytes: Vec<u8> },
     /// An HTTP request of any shape.
     Http(HttpRequest),
 }
 
 impl Action {
-    /// The requests of an MCP session; none for what is no session.
+    /// The requests in an MCP session; empty for other actions.
     pub fn steps(&self) -> &[Step] {
         match self {
             Self::Steps { steps, .. }
@@ -67,7 +65,7 @@ impl Action {
         }
     }
 
-    /// Who does it, by position.
+    /// Index of the identity.
     pub fn identity(&self) -> usize {
         match self {
             Self::Steps { identity, .. }
@@ -80,31 +78,31 @@ impl Action {
     }
 }
 
-/// An HTTP request of any shape to the address of the target.
+/// An HTTP request of any shape to the target's address.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HttpRequest {
     pub method: String,
-    /// In the place of the path and query of the address.
+    /// Replaces the path and query of the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Replaces headers of the same name; an empty value takes them away.
+    /// Replaces headers of the same name; an empty value removes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<(String, String)>,
     pub body: String,
-    /// Whose credentials and whose session it carries; none for none.
+    /// The identity whose credentials and session it carries; none for no credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<usize>,
-    /// Whose session it carries, if not that of the same identity.
+    /// The identity whose session it carries, if it is a different one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_of: Option<usize>,
-    /// Begins a session of its own first, with the same credentials and headers. If that is refused,
-    /// the refusal is the answer.
+    /// Opens a new session first, with the same credentials and headers. If the server refuses that, the refusal is the
+    /// response.
     #[serde(default)]
     pub fresh: bool,
-    /// What becomes of the credentials of the identity. If that cannot be, nothing is sent.
+    /// How to change the identity's credentials. If that is impossible, nothing is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Token>,
-    /// The credentials stand in a query parameter of this name, not in their header.
+    /// Sends the credentials in a query parameter of this name instead of their header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_in_query: Option<String>,
 }

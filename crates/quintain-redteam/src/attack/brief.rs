@@ -1,4 +1,4 @@
-//! What attempts are written with: random marks, a canary ground, a listener.
+//! What attempts are made of: random marks, canary files, a listener.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,48 +9,47 @@ use serde::{Deserialize, Serialize};
 use super::marks::{Marks, Nonce};
 use super::target_view::TargetView;
 
-/// Files with random content that nobody but the tester knows of.
+/// Files with random content that only Quintain knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CanaryFiles {
-    /// A folder of this run; everything below it may be written.
+    /// A folder of this run; everything in it may be written.
     pub root: PathBuf,
-    /// A file outside every declared root, and what stands in it.
+    /// A file outside of every declared root, and its content.
     pub canary: PathBuf,
     pub canary_text: String,
-    /// Endings under which copies of the canary stand beside it: `md`, `json`, and `` for none.
+    /// Extensions of the copies of the canary next to it: `md`, `json`, and an empty one.
     #[serde(default)]
     pub endings: Vec<String>,
-    /// Another file outside every declared root, with copies of the same endings, and what stands in it: for
-    /// tools that take a file in, so that others show it later. What they show is no proof against those.
+    /// Another file outside of every declared root, with copies of the same extensions, and its content. For tools that
+    /// store a file which other tools show later. What those show does not prove a weakness in them.
     #[serde(default)]
     pub bait: PathBuf,
     #[serde(default)]
     pub bait_text: String,
-    /// A folder outside every declared root, with copies of the canary: a project and a repository.
+    /// A folder outside of every declared root, with copies of the canary: a project and a repository.
     #[serde(default)]
     pub project: Option<PathBuf>,
-    /// For each declared root: a file in a folder beside it whose name begins with that of the root.
+    /// For each declared root: a file in a folder next to it whose name starts with that of the root.
     pub siblings: BTreeMap<PathBuf, PathBuf>,
-    /// For each declared root: a link inside of it that leads to the canary.
+    /// For each declared root: a link in it to the canary.
     pub links: BTreeMap<PathBuf, PathBuf>,
-    /// For each declared root: a link inside of it that leads to the folder `drop`.
+    /// For each declared root: a link in it to the folder `drop`.
     #[serde(default)]
     pub doors: BTreeMap<PathBuf, PathBuf>,
-    /// For each declared root: a link inside of it that leads to a file in `drop`, to be written
-    /// through.
+    /// For each declared root: a link in it to a file in `drop`, to write through.
     #[serde(default)]
     pub sinks: BTreeMap<PathBuf, PathBuf>,
-    /// Where files may appear if somebody makes the target write them.
+    /// Where files may appear if the target is made to write them.
     pub drop: PathBuf,
 }
 
-/// Where the tester waits for connections.
+/// Where Quintain accepts connections.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listener {
     /// `127.0.0.1`, or a public name.
     pub host: String,
     pub port: u16,
-    /// Whether other notations of the same address lead there too.
+    /// Whether other notations of the same address reach it too.
     pub loopback: bool,
 }
 
@@ -59,24 +58,24 @@ impl Listener {
         format!("http://{}:{}/{nonce}", self.host, self.port)
     }
 
-    /// An address that redirects to another one of this listener.
+    /// A URL that redirects to another URL of this listener.
     pub fn redirect(&self, nonce: &Nonce) -> String {
         format!("http://{}:{}/redirect/{nonce}", self.host, self.port)
     }
 }
 
-/// What attempts are written with. Every nonce is drawn once.
+/// What attempts are made of. Every nonce is drawn once.
 pub struct Brief<'a> {
     pub ground: Option<&'a CanaryFiles>,
     pub listener: Option<&'a Listener>,
-    /// How many identities there are; the first is the one that surveys.
+    /// Number of identities; the first is the one that surveys.
     pub identities: usize,
-    /// Roots that the target declares, as far as they are known.
+    /// Roots that the target declares, as far as known.
     pub roots: &'a [PathBuf],
-    /// What else is known of the target, for attempts that go through several of its tools.
+    /// What else is known about the target, for attempts that use several of its tools.
     pub field: Option<&'a TargetView<'a>>,
     marks: RefCell<Marks>,
-    /// Every mark and number that was drawn.
+    /// All marks and numbers drawn so far.
     drawn: RefCell<Vec<String>>,
 }
 
@@ -92,7 +91,7 @@ impl<'a> Brief<'a> {
         Self { ground, listener, identities, roots, field: None, marks, drawn }
     }
 
-    /// The same brief with all that is known of the target.
+    /// The same brief with everything known about the target.
     #[must_use]
     pub fn on(mut self, field: &'a TargetView<'a>) -> Self {
         self.field = Some(field);
@@ -105,14 +104,14 @@ impl<'a> Brief<'a> {
         mark
     }
 
-    /// A number of five digits; the product of two of them has nine or ten and no meaning.
+    /// A five-digit number; the product of two has nine or ten digits and no other meaning.
     pub fn number(&self) -> u64 {
         let number = 10_007 + self.marks.borrow_mut().number() % 89_989;
         self.drawn.borrow_mut().push(number.to_string());
         number
     }
 
-    /// Every mark and number that attempts were written with so far.
+    /// All marks and numbers drawn so far.
     pub fn drawn(&self) -> Vec<String> {
         self.drawn.borrow().clone()
     }

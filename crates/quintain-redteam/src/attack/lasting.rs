@@ -1,4 +1,4 @@
-//! What an answer shows as long as a weakness is there, and shows no more once it is mended.
+//! What a response shows as long as a weakness exists, and no longer shows once it is fixed.
 
 use quintain_evidence::indicator::Indicator;
 
@@ -8,10 +8,10 @@ use super::target_view::TargetView;
 use super::trial::Hit;
 use crate::knowledge::Knowledge;
 
-/// In the name of everything that is planted.
+/// Part of the name of every planted file.
 pub const PLANTED: &str = "quintain-";
 
-/// The same after the run, when what was planted is gone; none if it cannot be seen without.
+/// The indicator after the run, when planted files are deleted; none if it needs them.
 pub fn lasting(
     indicator: Indicator,
     ground: Option<&CanaryFiles>,
@@ -22,9 +22,9 @@ pub fn lasting(
         Indicator::Says { text } if *text == ground.canary_text => {
             Some(Indicator::Reads { path: named(ground, sent)?, text: text.clone() })
         }
-        // What was taken in goes with the run.
+        // What the server stored is removed with the run.
         Indicator::Says { text } if *text == ground.bait_text => None,
-        // A value that was computed does not depend on files.
+        // A computed value does not depend on files.
         Indicator::Says { .. }
         | Indicator::Reads { .. }
         | Indicator::Environment { .. }
@@ -36,7 +36,7 @@ pub fn lasting(
     }
 }
 
-/// What an attack sees in what is listed, marked as such where nothing else is needed to see it.
+/// What an attack sees in the listed surface, marked as such if that alone shows it.
 pub fn listed(attack: &dyn Attack, field: &TargetView<'_>) -> Vec<Hit> {
     let mut hits = attack.inspect(field);
     if hits.is_empty() {
@@ -52,7 +52,7 @@ pub fn listed(attack: &dyn Attack, field: &TargetView<'_>) -> Vec<Hit> {
     hits
 }
 
-/// The file of the ground that a request names.
+/// The canary file that a request names.
 fn named(ground: &CanaryFiles, sent: &str) -> Option<String> {
     let root = ground.root.display().to_string();
     let (_, behind) = sent.split_once(root.trim_start_matches('/'))?;
@@ -88,8 +88,8 @@ mod tests {
         let text = "quintain-canary-abc".to_owned();
         let reads = Some(Indicator::Reads { path, text });
         assert_eq!(lasting("../../tmp/quintain-x/canary.md"), reads);
-        assert_eq!(lasting("..%2f..%2ftmp"), None, "the file is named in no plain way");
-        assert_eq!(lasting("/tmp/quintain-x/drop/a"), None, "it stands elsewhere");
+        assert_eq!(lasting("..%2f..%2ftmp"), None, "the path is encoded");
+        assert_eq!(lasting("/tmp/quintain-x/drop/a"), None, "another folder");
         assert_eq!(lasting("/tmp/quintain-x"), None, "a folder");
     }
 

@@ -1,15 +1,15 @@
-//! Marks and numbers that a target cannot foresee: they follow from a key that only this run knows. Knows
-//! nothing of where the key comes from.
+//! Marks and numbers that a target cannot predict: they are derived from a key that only this run knows. Does not know
+//! where the key comes from.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// Letters of a mark: 56 bits, so that nobody guesses one and no two are alike.
+/// Letters of a mark: 56 bits, so that marks cannot be guessed and do not collide.
 const LETTERS: usize = 12;
 
-/// The key of one run. It is never written anywhere.
+/// The key of one run. It is never stored.
 #[derive(Clone)]
 pub struct MarkKey([u8; 32]);
 
@@ -19,19 +19,19 @@ impl MarkKey {
         Self(bytes)
     }
 
-    /// A key that anybody can repeat, for attempts that are written to a file instead of being sent.
+    /// A reproducible key, for attempts that are written to a file instead of being sent.
     pub fn of_seed(seed: u64) -> Self {
         Self(Sha256::digest(seed.to_be_bytes()).into())
     }
 
-    /// The marks of one purpose; two purposes share none.
+    /// The marks of one purpose; different purposes have different marks.
     pub fn marks(&self, purpose: &str) -> Marks {
         let digest = Sha256::new().chain_update(self.0).chain_update(purpose);
         Marks { key: digest.finalize().into(), drawn: 0 }
     }
 }
 
-/// A sequence of marks and numbers. What was drawn says nothing about what comes next.
+/// A sequence of marks and numbers. Known ones do not reveal the next.
 #[derive(Clone)]
 pub struct Marks {
     key: [u8; 32],
@@ -57,8 +57,7 @@ impl Marks {
     }
 }
 
-/// Random letters that occur nowhere by themselves; none of them is a digit, so that arithmetic cannot produce
-/// them.
+/// Random letters that do not occur otherwise. It contains no digits, so that arithmetic cannot produce it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Nonce(String);
 
@@ -67,7 +66,7 @@ impl Nonce {
         &self.0
     }
 
-    /// Every text inside of another one that could be a mark.
+    /// Every part of a text that could be a mark.
     pub fn candidates(text: &str) -> impl Iterator<Item = &str> {
         let letters = |part: &&[u8]| part.iter().all(u8::is_ascii_lowercase);
         let parts = text.as_bytes().windows(LETTERS).filter(letters);

@@ -1,4 +1,4 @@
-//! What an attack cannot do without.
+//! What an attack requires.
 
 use super::target_view::TargetView;
 
@@ -17,16 +17,16 @@ pub fn missing(needs: &[Need], field: &TargetView<'_>) -> Option<String> {
     (!missing.is_empty()).then(|| format!("needs {}", missing.join(" and ")))
 }
 
-/// What an attack cannot do without.
+/// A requirement of an attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// A target on this machine, so that files and connections can be watched.
+    /// A target on this machine, so that files and connections can be observed.
     SameHost,
     /// Two sets of credentials.
     TwoIdentities,
-    /// Credentials at all.
+    /// Any credentials.
     Credentials,
-    /// A target that is spoken to over HTTP.
+    /// A target that uses HTTP.
     Http,
     /// More than one server.
     SeveralServers,
@@ -41,7 +41,7 @@ impl Need {
             Self::SameHost => "a target on this machine",
             Self::TwoIdentities => "two identities (`redteam.identities`)",
             Self::Credentials => "credentials of the target",
-            Self::Http => "a target over HTTP",
+            Self::Http => "an HTTP target",
             Self::SeveralServers => "several servers in one target",
             Self::Model => "a model or agent as target",
         }

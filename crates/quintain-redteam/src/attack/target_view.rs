@@ -1,4 +1,4 @@
-//! What an attack may know of a target.
+//! What an attack may know about a target.
 
 use quintain_evidence::finding::Place;
 use quintain_evidence::surface::{Surface, Tool};
@@ -8,52 +8,52 @@ use serde_json::{Map, Value};
 use super::token::Given;
 use crate::knowledge::{Aim, Kind, Knowledge};
 
-/// Everything known of a target.
+/// Everything known about a target.
 pub struct TargetView<'a> {
-    /// What each server lists, by its name.
+    /// What each server lists, by server name.
     pub surfaces: &'a [(String, Surface)],
     pub knowledge: &'a Knowledge,
     pub powers: &'a Capabilities,
-    /// What the user says the target is for.
+    /// The purpose of the target, as the user describes it.
     pub purpose: Option<&'a str>,
 }
 
-/// What the tester can do with a target.
+/// What Quintain can do with a target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Capabilities {
     /// It runs on this machine.
     pub same_host: bool,
-    /// It is spoken to over HTTP.
+    /// It uses HTTP.
     pub http: bool,
-    /// It is spoken to over HTTP+SSE, whose sessions stand in the query.
+    /// It uses HTTP+SSE, which has the session in the query.
     #[serde(default)]
     pub sse: bool,
     /// Its HTTP address is a loopback address.
     pub loopback: bool,
     /// It is reached with credentials.
     pub credentials: bool,
-    /// Who it can be spoken to as; the first is who surveys.
+    /// The available identities; the first is the one that surveys.
     pub identities: Vec<Identity>,
-    /// Tools that destroy may be called.
+    /// Destructive tools may be called.
     pub destructive: bool,
-    /// A random text that stands in the environment of the target and nowhere else.
+    /// A random text that is only in the target's environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env_canary: Option<String>,
-    /// Tokens that the user gave to be refused.
+    /// Tokens from the user that the server must refuse.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
 }
 
-/// Somebody with credentials.
+/// A user with credentials.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
     pub name: String,
     /// `admin`, `user`, ...
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The tools that are listed for it.
+    /// The tools listed for it.
     pub tools: Vec<String>,
-    /// Laid under the arguments of every call.
+    /// Merged into the arguments of every call; arguments of the call take precedence.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub default_args: Map<String, Value>,
 }
@@ -73,8 +73,8 @@ impl TargetView<'_> {
         found.map(|(_, tool)| tool)
     }
 
-    /// Every text inside the arguments of every tool that may be called, variables of resource
-    /// templates and arguments of prompts; those of one of `kinds` first. Only `kinds` if `strict`.
+    /// Every text in the arguments of every tool that may be called, variables of resource templates and arguments of
+    /// prompts. Those of one of `kinds` come first; if `strict`, only those.
     pub fn texts(&self, kinds: &[Kind], strict: bool) -> Vec<Aim> {
         let mut aims: Vec<Aim> =
             self.knowledge.aims.iter().filter(|aim| is_text(aim)).cloned().collect();
@@ -89,8 +89,7 @@ impl TargetView<'_> {
         aims
     }
 
-    /// The same, and behind them those of tools while they do something else than in the call that was
-    /// learned first.
+    /// The same, followed by those of tools in other modes than that of the first learned call.
     pub fn texts_in_modes(&self, kinds: &[Kind], strict: bool) -> Vec<Aim> {
         let mut aims = self.texts(kinds, strict);
         let others = self.knowledge.aims_in_modes.iter().filter(|aim| is_text(aim));
@@ -99,7 +98,7 @@ impl TargetView<'_> {
         aims
     }
 
-    /// Every number inside the arguments of every tool. What a server does not check takes text too.
+    /// Every number in the arguments of every tool. Servers that do not validate accept text there too.
     pub fn numbers(&self) -> Vec<Aim> {
         let is_number = |kind: &Value| matches!(kind.as_str(), Some("number" | "integer"));
         let numbers = self.knowledge.aims.iter().filter(|aim| {

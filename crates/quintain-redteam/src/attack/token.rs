@@ -1,42 +1,42 @@
-//! What is done to the credentials of an identity before they are sent.
+//! Changes to an identity's credentials before they are sent.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What is done to a token. The token itself is known to the engine alone.
+/// A change to a token. Only the engine knows the token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Token {
-    /// Other letters, as many.
+    /// Random characters of the same length.
     Garbage,
-    /// The first half of it.
+    /// Its first half.
     Truncated,
-    /// A JWT of this algorithm without a signature.
+    /// A JWT with this algorithm and no signature.
     Unsigned(String),
-    /// A JWT without its signature, which names its algorithm as before.
+    /// A JWT without its signature, with its algorithm unchanged.
     Stripped,
-    /// A JWT with another subject under the old signature.
+    /// A JWT with a changed claim and the old signature.
     Tampered,
-    /// Another one, which the user gave to be refused.
+    /// Another token, which the user provides and the server must refuse.
     Given(Given),
 }
 
-/// Tokens that a user can give so that they are refused.
+/// Tokens that a user can provide and the server must refuse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Given {
-    /// Well signed, and too old.
+    /// Validly signed, but expired.
     Expired,
-    /// Well signed, and meant for another server.
+    /// Validly signed, but issued for another server.
     OtherAudience,
-    /// Well signed, and good for reading only.
+    /// Validly signed, but read-only.
     ReadOnly,
 }
 
 impl Given {
-    /// By the words that suites use.
+    /// The words that suites use.
     pub const WORDS: [(&'static str, Self); 3] = [
         ("expired", Self::Expired),
         ("otherAudience", Self::OtherAudience),
@@ -49,8 +49,8 @@ impl Given {
 }
 
 impl Token {
-    /// The value of a header with its token changed: `Bearer x` stays a bearer. None if the token has
-    /// not the form it takes, or is not made from it.
+    /// A header value with its token changed: `Bearer x` stays a bearer token. None if the token does not have the
+    /// required form, or the change does not derive from it.
     pub fn header(&self, value: &str) -> Option<String> {
         match value.split_once(' ') {
             Some((scheme, token)) => Some(format!("{scheme} {}", self.made_from(token.trim())?)),
@@ -58,7 +58,7 @@ impl Token {
         }
     }
 
-    /// The token changed.
+    /// The changed token.
     pub fn made_from(&self, token: &str) -> Option<String> {
         let length = token.chars().count();
         match self {

@@ -1,4 +1,4 @@
-//! Attempts and what came of them.
+//! Attempts and their evidence.
 
 use quintain_evidence::evidence::{Evidence, Exchange};
 use quintain_evidence::finding::{Confidence, Place, Severity};
@@ -8,7 +8,7 @@ use super::attempt::Attempt;
 use super::target_view::TargetView;
 use crate::knowledge::Aim;
 
-/// An attempt and what came of it.
+/// An attempt and its evidence.
 #[derive(Debug, Clone)]
 pub struct Tried {
     pub attempt: Attempt,
@@ -20,13 +20,13 @@ impl Tried {
         self.evidence.last()
     }
 
-    /// Everything that came back as text: contents, structured data, errors.
+    /// The whole response as text: content, structured data, errors.
     pub fn said(&self) -> String {
         self.evidence.exchanges.iter().map(|exchange| exchange.outcome.said()).collect()
     }
 }
 
-/// All attempts at one aim, with the innocent call beside them.
+/// All attempts at one aim, and the baseline call.
 #[derive(Clone, Copy)]
 pub struct Trial<'a> {
     pub field: &'a TargetView<'a>,
@@ -35,12 +35,12 @@ pub struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// The innocent call, if there is one that works.
+    /// The baseline call, if there is a valid one.
     pub fn baseline(&self) -> Option<&Exchange> {
         self.aim.baseline.as_ref().map(|baseline| &baseline.exchange)
     }
 
-    /// The attempts set by set.
+    /// The attempts, grouped by set.
     pub fn sets(&self) -> impl Iterator<Item = (usize, Vec<&Tried>)> {
         let mut numbers: Vec<usize> = self.tried.iter().map(|tried| tried.attempt.set).collect();
         numbers.sort_unstable();
@@ -51,29 +51,29 @@ impl Trial<'_> {
     }
 }
 
-/// What an attack saw.
+/// What an attack found.
 #[derive(Debug, Clone)]
 pub struct Hit {
-    /// Where, if not where the attack was aimed at.
+    /// Where, if not at the aim.
     pub place: Option<Place>,
-    /// The set of attempts that shows it; none for what the surface alone shows.
+    /// The set of attempts that shows it; none if the surface alone shows it.
     pub set: Option<usize>,
-    /// What is wrong, in one line without a full stop; names the form.
+    /// What is wrong, in one line without a full stop; includes the form.
     pub title: String,
-    /// What was seen.
+    /// What proves it.
     pub what: String,
     pub confidence: Confidence,
-    /// If it is not that of the attack.
+    /// If it differs from that of the attack.
     pub severity: Option<Severity>,
-    /// By design, in words.
+    /// Why this is by design.
     pub note: Option<String>,
-    /// Hits of one fault share it: one fix mends them all. Part of the fingerprint.
+    /// Shared by all hits of one fault, which one fix removes. Part of the fingerprint.
     pub fault: &'static str,
     /// JSON pointer into the outcome of the last exchange.
     pub pointer: Option<String>,
-    /// What the last answer shows of it, if it is seen there.
+    /// How the last response shows it, if it does.
     pub sign: Option<Indicator>,
-    /// Whether it means nothing if it does not come again: somebody else may have caused it.
+    /// Whether it counts only if it reproduces, because another client may have caused it.
     pub must_repeat: bool,
 }
 
@@ -138,14 +138,14 @@ impl Hit {
         self
     }
 
-    /// What the last answer shows of it.
+    /// Sets how the last response shows it.
     #[must_use]
     pub fn sign(mut self, sign: Indicator) -> Self {
         self.sign = Some(sign);
         self
     }
 
-    /// The answer to an attempt holds this text, if it does and is no repetition.
+    /// Sets the sign to this text, if the response to an attempt contains it and does not merely echo it.
     #[must_use]
     pub fn said(mut self, tried: &Tried, text: &str) -> Self {
         let sent = tried.attempt.payload.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What an attack is pointed at.
+//! One place that an attack tries.
 
 use quintain_evidence::finding::Place;
 use serde_json::{Map, Value};
@@ -9,19 +9,17 @@ use super::Baseline;
 #[derive(Debug, Clone)]
 pub struct Aim {
     pub place: Place,
-    /// A call that works, into which hostile values are put. Without one, nothing differential can be
-    /// proved.
+    /// A valid call, into which hostile values are put. Without one, nothing can be proven by comparison.
     pub baseline: Option<Baseline>,
-    /// What the value at the place seems to mean; the likeliest first.
+    /// What the value appears to mean, most likely first.
     pub kinds: Vec<Kind>,
     /// The schema of the value, if it has one.
     pub schema: Value,
-    /// Arguments to begin with where no call works: the likeliest there are.
+    /// The most likely arguments if there is no valid call.
     pub draft: Option<Map<String, Value>>,
-    /// Why a hit would be by design, if so.
+    /// Why a hit would be by design, if it would.
     pub by_design: Option<String>,
-    /// What the tool is told to do, where it does other things than in the call that was learned first:
-    /// `action=export`.
+    /// The mode of the tool, if it is not that of the first learned call: `action=export`.
     pub mode: Option<String>,
 }
 
@@ -31,7 +29,7 @@ impl Aim {
     }
 }
 
-/// What a value seems to mean, by its name, its description and its type.
+/// What a value appears to mean, by its name, description and type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     Path,
@@ -39,17 +37,17 @@ pub enum Kind {
     Host,
     /// A command, or part of one.
     Command,
-    /// A whole query in some language; to run it is the contract.
+    /// A whole query in some language; the tool's purpose is to run it.
     Query,
     /// Part of a query: a filter, a column, a table, a search term.
     Filter,
-    /// A template or an expression that is evaluated.
+    /// A template or an expression that the server evaluates.
     Expression,
     Pattern,
     /// The name of an object: a branch, a key, a reference.
     Name,
     Id,
-    /// Text for people.
+    /// Text for human readers.
     Text,
     Number,
     Other,

@@ -1,10 +1,10 @@
-//! What a value seems to mean, by its name, its description and its schema.
+//! Classifies values by their name, description and schema.
 
 use serde_json::Value;
 
 use super::Kind;
 
-/// Words of names, and the kinds they speak for; the likeliest first.
+/// Words in names, and the kinds they indicate, most likely first.
 const NAMES: &[(&[&str], Kind)] = &[
     (
         &[
@@ -108,7 +108,7 @@ const NAMES: &[(&[&str], Kind)] = &[
     ),
 ];
 
-/// Words of descriptions that speak for a kind.
+/// Words in descriptions that indicate a kind.
 const DESCRIPTIONS: &[(&[&str], Kind)] = &[
     (&["path", "file", "directory", "folder"], Kind::Path),
     (&["url", "uri", "http"], Kind::Url),
@@ -119,7 +119,7 @@ const DESCRIPTIONS: &[(&[&str], Kind)] = &[
     (&["regular", "regex", "pattern"], Kind::Pattern),
 ];
 
-/// The words of a name, in lower case: `getUserData`, `get_user_data` and `get-user-data` have the same.
+/// The words of a name in lower case: the same for `getUserData`, `get_user_data` and `get-user-data`.
 pub fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut last = ' ';
@@ -138,7 +138,7 @@ pub fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// What a value seems to mean, the likeliest first.
+/// What a value appears to mean, most likely first.
 pub fn classify(name: &str, description: Option<&str>, schema: &Value) -> Vec<Kind> {
     let mut kinds = Vec::new();
     let mut add = |kind: Kind| {
@@ -157,7 +157,7 @@ pub fn classify(name: &str, description: Option<&str>, schema: &Value) -> Vec<Ki
         add(Kind::Number);
     }
     let name_words = words(name);
-    // The last word says what it is, the others what of.
+    // The last word names the thing, the others qualify it.
     for word in name_words.iter().rev() {
         let singular = word.strip_suffix('s').unwrap_or(word);
         for (known, kind) in NAMES {

@@ -1,5 +1,5 @@
-//! What a refusal says about arguments: which one is missing, and what it should have been. Servers whose
-//! schema says little say it here, in the words of the library that checks for them.
+//! What a refusal says about arguments: which one is missing, and what was expected. Servers with a sparse schema say
+//! it here, in the words of their validation library.
 
 mod prose;
 
@@ -7,32 +7,32 @@ use serde_json::{Map, Value, json};
 
 use self::prose::{choices, prose};
 
-/// More of one refusal is not read.
+/// Maximum number of bytes read of one refusal.
 const MAX_TEXT: usize = 16_000;
 const MAX_COMPLAINTS: usize = 40;
 const MAX_CHOICES: usize = 12;
 const MAX_DEPTH: usize = 8;
 
-/// One argument, and what is wanted of it.
+/// One argument, and what the server expects of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Complaint {
-    /// Keys and positions from the arguments down; empty if the refusal names none.
+    /// Keys and indexes from the arguments down; empty if the refusal names none.
     pub path: Vec<String>,
     pub want: Want,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Want {
-    /// Something has to be there.
+    /// A value is required.
     Present,
-    /// A type of JSON Schema.
+    /// A JSON Schema type.
     Type(&'static str),
     OneOf(Vec<Value>),
-    /// A format of JSON Schema.
+    /// A JSON Schema format.
     Format(&'static str),
     AtLeast(f64),
     AtMost(f64),
-    /// It must not be there.
+    /// The argument is not allowed.
     Absent,
 }
 
@@ -50,12 +50,12 @@ pub fn complaints(said: &str) -> Vec<Complaint> {
     found
 }
 
-/// What a description lists that may be chosen from.
+/// The choices that a description lists.
 pub(super) fn listed(said: &str) -> Option<Vec<Value>> {
     said.lines().find_map(choices)
 }
 
-/// Puts what was asked for into a schema; whether that says anything new.
+/// Adds the expectations to a schema; returns whether they are new.
 pub fn amend(schema: &mut Value, complaints: &[Complaint]) -> bool {
     let before = schema.clone();
     for complaint in complaints.iter().filter(|one| !one.path.is_empty()) {
@@ -72,7 +72,7 @@ fn put(schema: &mut Value, path: &[String], want: &Want) {
     let Some((first, rest)) = path.split_first() else {
         return set(of, want);
     };
-    // A reference or a choice is followed by nobody here: what is asked for takes its place.
+    // References and alternatives are not followed: the expectation replaces them.
     for key in ["$ref", "anyOf", "oneOf"] {
         of.remove(key);
     }
@@ -91,7 +91,7 @@ fn put(schema: &mut Value, path: &[String], want: &Want) {
         return;
     }
     put(properties.entry(first.clone()).or_insert_with(|| json!({})), rest, want);
-    // What is complained about is wanted, but for what could as well be left out.
+    // A missing value, a wrong type or a wrong choice makes the argument required; a constraint does not.
     let required = of.entry("required").or_insert_with(|| json!([]));
     if let Some(required) = required.as_array_mut()
         && !required.iter().any(|name| name == first)
@@ -115,7 +115,7 @@ fn set(of: &mut Map<String, Value>, want: &Want) {
     }
 }
 
-/// A list of issues in JSON, each with a `path` and a `code`, wherever in the text it stands.
+/// A JSON list of issues, each with a `path` and a `code`, anywhere in the text.
 fn issues(said: &str) -> Vec<Complaint> {
     let starts = said.match_indices('[').map(|(at, _)| at).take(8);
     for at in starts {
@@ -169,7 +169,7 @@ fn issue(item: &Value, above: &[String], depth: usize, found: &mut Vec<Complaint
                 found.push(Complaint { path, want: Want::Absent });
             }
         }
-        // Of several ways to be right the first is as good as any.
+        // Any alternative will do, so the first one is used.
         "invalid_union" if depth < MAX_DEPTH => {
             let ways = item.get("errors").or_else(|| item.get("unionErrors"));
             let first = ways.and_then(|ways| ways.get(0));
@@ -182,7 +182,7 @@ fn issue(item: &Value, above: &[String], depth: usize, found: &mut Vec<Complaint
     }
 }
 
-/// A name on a line of its own, and below it what is wrong with `[type=...]` at the end.
+/// A name on a separate line, and below it an error that ends in `[type=...]`.
 fn pydantic(said: &str) -> Vec<Complaint> {
     let mut found = Vec::new();
     let mut name = "";
@@ -236,7 +236,7 @@ fn quoted(text: &str) -> Vec<Value> {
     Vec::new()
 }
 
-/// The type of JSON Schema that a library means by its own word.
+/// The JSON Schema type for a library's type name.
 fn kind(word: &str) -> Option<&'static str> {
     Some(match word {
         "string" | "str" => "string",

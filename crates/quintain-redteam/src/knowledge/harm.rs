@@ -1,5 +1,5 @@
-//! What a call may do to what is there: destroy it, or change how the target works. Knows tools and calls, and
-//! nothing of what a run may do.
+//! What a call may do to existing objects: destroy them, or change how the target works. Knows tools and calls, but not
+//! what a run may do.
 
 use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use super::lexicon::{
 use super::modes::{is_switch, switch};
 use super::{is_destructive, words};
 
-/// How a call does harm.
+/// The kind of harm that a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Harm {
     /// It destroys, ends, sends or pays something.
@@ -19,7 +19,7 @@ pub enum Harm {
     Reconfigures,
 }
 
-/// What settings, permissions, allow-lists and credentials are called.
+/// Words for settings, permissions, allow-lists and credentials.
 const SETTINGS: [&str; 38] = [
     "access",
     "acl",
@@ -61,10 +61,10 @@ const SETTINGS: [&str; 38] = [
     "whitelist",
 ];
 
-/// What a tool does if it is called at all. One that writes to a path of the caller's choice destroys only what
-/// stands there, and it is given paths of ours alone.
+/// The harm that a tool does whenever it is called. A tool that writes to a path of the caller's choice destroys only
+/// the file there, and it gets only paths of the run.
 pub fn harm_of(tool: &Tool) -> Option<Harm> {
-    // What is both is judged as what changes settings: less is allowed there.
+    // A tool that does both counts as one that changes settings, which has stricter rules.
     if reconfigures(tool) {
         return Some(Harm::Reconfigures);
     }
@@ -72,12 +72,12 @@ pub fn harm_of(tool: &Tool) -> Option<Harm> {
     (sounds_destructive(tool) || claims).then_some(Harm::Destroys)
 }
 
-/// Whether a tool may destroy what is not ours, or change how the target works.
+/// Whether a tool may destroy objects of the user, or change how the target works.
 pub fn destroys(tool: &Tool) -> bool {
     harm_of(tool).is_some()
 }
 
-/// What one call does. `tool` is absent if nothing of this name is listed.
+/// The harm of one call. `tool` is absent if no tool of this name is listed.
 pub fn harm_of_call(tool: Option<&Tool>, name: &str, args: &Map<String, Value>) -> Option<Harm> {
     let of_name = || {
         let settings = changes_settings(name).then_some(Harm::Reconfigures);
@@ -92,8 +92,7 @@ pub fn harm_of_call(tool: Option<&Tool>, name: &str, args: &Map<String, Value>) 
     of_tool.or_else(|| (told() || astray()).then_some(Harm::Destroys))
 }
 
-/// Whether a tool that can be told to destroy something is told what it does not list: nobody knows what it does
-/// then.
+/// Whether a tool with a destructive mode gets a mode that it does not list. What it does then is unknown.
 fn strays(schema: &Value, args: &Map<String, Value>) -> bool {
     let Some(switch) = switch(schema) else { return false };
     let (bad, good): (Vec<&String>, Vec<&String>) =
@@ -102,7 +101,7 @@ fn strays(schema: &Value, args: &Map<String, Value>) -> bool {
     !bad.is_empty() && told.is_some_and(|told| !good.iter().any(|choice| *told == choice.as_str()))
 }
 
-/// Whether an argument tells a tool that does several things to destroy something.
+/// Whether an argument selects a destructive mode of a tool.
 fn tells_to(name: &str, value: &Value) -> bool {
     match value {
         Value::String(text) => is_switch(name) && is_destructive(text),
@@ -117,14 +116,14 @@ fn reconfigures(tool: &Tool) -> bool {
     let said = tool.description().unwrap_or_default();
     let first = said.split(['.', '\n']).next().unwrap_or_default();
     let described = Sense::Sets.begins(tool) && {
-        // The object of the sentence, not what it is done with or for.
+        // The object of the sentence, not the means or the purpose.
         let object: Vec<String> = words(first).into_iter().skip(1).take(3).collect();
         object.iter().any(|word| is_setting(word))
     };
     (changes_settings(name) || Sense::Grants.begins(tool) || described) && !tells(tool)
 }
 
-/// Whether a name sounds as if settings, permissions or credentials were changed.
+/// Whether a name suggests that settings, permissions or credentials are changed.
 fn changes_settings(name: &str) -> bool {
     let name = words(name);
     let has = |known: &[&str]| name.iter().any(|word| known.contains(&word.as_str()));
@@ -203,7 +202,7 @@ mod tests {
             harm_of_call(Some(&tool), "manage", &args)
         };
         assert_eq!(told(json!("list")), None);
-        assert_eq!(told(json!("list'")), Some(Harm::Destroys), "it may end in the other branch");
+        assert_eq!(told(json!("list'")), Some(Harm::Destroys), "it may take the other branch");
         assert_eq!(told(json!({"x": 1})), Some(Harm::Destroys));
         let unlisted = |name: &str| harm_of_call(None, name, &Map::new());
         assert_eq!(unlisted("admin_delete_all"), Some(Harm::Destroys));

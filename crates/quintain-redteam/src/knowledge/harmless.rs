@@ -1,5 +1,5 @@
-//! Which arguments keep a destructive call harmless: it names objects of this run or objects that cannot exist,
-//! and nothing in it widens what it acts on. Pure; whoever asks says what belongs to the run.
+//! Which arguments keep a destructive call harmless: it selects objects of this run or objects that cannot exist, and
+//! nothing in it selects more. Pure; the caller decides what belongs to the run.
 
 use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::modes::is_switch;
 use super::{Harm, words};
 
-/// Names of arguments that say something and select nothing.
+/// Names of arguments that are free text and select nothing.
 const PROSE: [&str; 13] = [
     "body",
     "comment",
@@ -24,7 +24,7 @@ const PROSE: [&str; 13] = [
     "text",
 ];
 const SIGNALS: [&str; 2] = ["sig", "signal"];
-/// Names of numbers that select an object; all others count or measure.
+/// Names of numbers that select an object; all others are counts or measures.
 const NUMBERED: [&str; 14] = [
     "gid",
     "handle",
@@ -41,7 +41,7 @@ const NUMBERED: [&str; 14] = [
     "ref",
     "uid",
 ];
-/// Names of arguments that say whose or which setting is changed, and not what it becomes.
+/// Names of arguments that select a setting or its owner, not its new value.
 const IDENTIFIES: [&str; 34] = [
     "account",
     "directory",
@@ -78,29 +78,29 @@ const IDENTIFIES: [&str; 34] = [
     "uuid",
     "variable",
 ];
-/// Words that mean everything there is.
+/// Words that select everything.
 const ALL: [&str; 8] =
     ["all", "any", "every", "everyone", "everything", "entire", "global", "whole"];
-/// Longer texts are no plain words.
+/// Longer texts do not count as plain words.
 const MAX_PROSE: usize = 200;
 
-/// One value among the arguments of a call.
+/// One value in the arguments of a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Leaf<'a> {
-    /// The tool that is called.
+    /// The name of the tool.
     pub tool: &'a str,
     /// The nearest name.
     pub name: &'a str,
-    /// What is known of its form; `null` if nothing is.
+    /// The schema of the value; `null` if unknown.
     pub schema: &'a Value,
 }
 
-/// What a value does in a call.
+/// The role of a value in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// It selects what the call acts on.
     Names,
-    /// It says what to do, or is one of a few words that the schema lists.
+    /// It selects a mode, or is one of a few words that the schema lists.
     Chooses,
     Says,
     Counts,
@@ -111,13 +111,13 @@ impl Leaf<'_> {
         words(self.name).iter().any(|word| known.contains(&word.as_str()))
     }
 
-    /// Whether it is called as the tool is: `kill_process` and `process`. A signal says how, not whom.
+    /// Whether it has the name of the tool's object: `kill_process` and `process`. A signal is not an object.
     fn is_object(&self) -> bool {
         let of = stems(self.tool);
         !self.has(&SIGNALS) && stems(self.name).iter().any(|word| of.contains(word))
     }
 
-    /// Whether the number of a process is asked for.
+    /// Whether it is the id of a process.
     pub fn is_process(&self) -> bool {
         let about = |text: &str| words(text).iter().any(|word| word.starts_with("process"));
         self.has(&["pid", "pids"]) || about(self.name) || (about(self.tool) && self.has(&["id"]))
@@ -143,7 +143,7 @@ impl Leaf<'_> {
         }
     }
 
-    /// Whether it says which object is meant, rather than what the object becomes.
+    /// Whether it selects the object, instead of changing it.
     fn identifies(&self, harm: Harm, others: &Map<String, Value>) -> bool {
         let valued = |name: &String| {
             words(name).iter().any(|word| matches!(word.as_str(), "value" | "values" | "enabled"))
@@ -151,7 +151,8 @@ impl Leaf<'_> {
         match harm {
             Harm::Destroys => true,
             Harm::Reconfigures => {
-                // `set_option(name, value)` changes what has the name, `update_settings(name)` the name.
+                // `set_option(name, value)` changes the option with that name, `update_settings(name)` changes the
+                // name.
                 self.has(&IDENTIFIES) || (self.has(&["name"]) && others.keys().any(valued))
             }
         }
@@ -163,7 +164,7 @@ fn stems(name: &str) -> Vec<String> {
     words(name).into_iter().map(stem).filter(|word| word.len() > 2).collect()
 }
 
-/// Why a destructive call may do harm, if it may. `owns` says whether a value is an object of this run or cannot
+/// Why a destructive call may do harm, if it may. `owns` decides whether a value is an object of this run or cannot
 /// exist.
 pub fn objection(
     tool: Option<&Tool>,
@@ -179,17 +180,17 @@ pub fn objection(
     visit(name, "", schema, &top, &mut |leaf, value| {
         let fault = match value {
             Value::Null => None,
-            Value::Bool(is) => (*is && leaf.has(&ALL)).then_some("means everything there is"),
-            Value::Array(_) | Value::Object(_) => Some("is empty, which may mean everything"),
+            Value::Bool(is) => (*is && leaf.has(&ALL)).then_some("selects everything"),
+            Value::Array(_) | Value::Object(_) => Some("is empty, which may select everything"),
             value => match leaf.role(value) {
                 Role::Names => {
                     names_something |= leaf.identifies(harm, args);
                     let is_ours = owns(leaf, value) && !names_machine(value);
-                    (!is_ours).then_some("may name something real")
+                    (!is_ours).then_some("may select an existing object")
                 }
-                Role::Chooses if !is_plain(value) => Some("is more than plain words"),
-                Role::Chooses => means_all(value).then_some("means everything there is"),
-                Role::Says => (!is_plain(value)).then_some("is more than plain words"),
+                Role::Chooses if !is_plain(value) => Some("contains more than plain words"),
+                Role::Chooses => means_all(value).then_some("selects everything"),
+                Role::Says => (!is_plain(value)).then_some("contains more than plain words"),
                 Role::Counts => None,
             },
         };
@@ -198,23 +199,23 @@ pub fn objection(
         }
     });
     if let (Some(name), None) = (misshapen(schema, args), &wrong) {
-        wrong = Some(format!("`{name}` has a form that the schema does not allow"));
+        wrong = Some(format!("`{name}` has a type that the schema does not allow"));
     }
-    let nothing = || "no argument says which object is meant".to_owned();
+    let nothing = || "no argument selects an object".to_owned();
     let missing = || {
         let (name, ..) = left_out(name, schema, args)?;
-        Some(format!("`{name}` is left out, so that the target chooses it"))
+        Some(format!("`{name}` is missing, so the target chooses it"))
     };
     wrong.or_else(missing).or_else(|| (!names_something).then(nothing))
 }
 
-/// Whether a text names a machine: a listener of the run is on the user's own.
+/// Whether a text names a machine: listeners of the run are on the user's machine.
 fn names_machine(value: &Value) -> bool {
     let text = value.as_str().unwrap_or_default().to_ascii_lowercase();
     ["://", "127.0.0.1", "localhost", "0.0.0.0", "[::1]"].iter().any(|part| text.contains(part))
 }
 
-/// An argument that is a list or an object although the schema wants something plain.
+/// An argument that is a list or an object although the schema expects a plain value.
 fn misshapen<'a>(schema: &Value, args: &'a Map<String, Value>) -> Option<&'a str> {
     let is_plain = |name: &str| {
         let kind = schema.get("properties").and_then(|all| all.get(name)?.get("type")?.as_str());
@@ -225,8 +226,8 @@ fn misshapen<'a>(schema: &Value, args: &'a Map<String, Value>) -> Option<&'a str
     found.map(|(name, _)| name.as_str())
 }
 
-/// What would select something and is missing, so that the target puts something of its own there: the name, its
-/// schema, and a value of its type.
+/// An argument that selects something and is missing, so that the target chooses a value: the name, its schema, and a
+/// value of its type.
 fn left_out<'s>(
     tool: &str,
     schema: &'s Value,
@@ -250,8 +251,8 @@ fn left_out<'s>(
     })
 }
 
-/// The same arguments with values of this run wherever one selects something; `give` makes
-/// them, and is told what stood there.
+/// The same arguments with values of this run wherever one selects something; `give` creates them and receives the old
+/// value.
 pub fn harmless(
     tool: &Tool,
     schema: &Value,
@@ -302,7 +303,7 @@ fn replace(
     }
 }
 
-/// Calls `each` with every value that holds no other, and with lists and maps that are empty.
+/// Calls `each` with every value that is not a container, and with empty lists and maps.
 fn visit(
     tool: &str,
     name: &str,
@@ -321,7 +322,7 @@ fn visit(
                 visit(tool, name, schema.get("items").unwrap_or(&Value::Null), item, each);
             }
         }
-        // No arguments at all are no empty list.
+        // No arguments at all do not count as an empty map.
         Value::Object(_) if name.is_empty() => {}
         value => each(&Leaf { tool, name, schema }, value),
     }
@@ -336,7 +337,7 @@ fn means_all(value: &Value) -> bool {
     text.is_empty() || text == "*" || words(text).iter().any(|word| ALL.contains(&word.as_str()))
 }
 
-/// Words that no interpreter reads anything into.
+/// Whether a text consists of words that no interpreter treats specially.
 fn is_plain(value: &Value) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.' | '-' | '_');
     let text = value.as_str().unwrap_or_default();
@@ -349,7 +350,7 @@ mod tests {
 
     use super::*;
 
-    /// What begins with `own` belongs to the run, and so do very high numbers.
+    /// Texts that begin with `own`, and very large numbers, belong to the run.
     fn owns(_: &Leaf<'_>, value: &Value) -> bool {
         value.as_u64().is_some_and(|number| number > 1 << 30)
             || value.as_str().is_some_and(|text| text.starts_with("own"))

@@ -1,4 +1,4 @@
-//! Values that a target gives away: ids, names and paths in its answers.
+//! Values that a target discloses: ids, names and paths in its answers.
 
 use quintain_evidence::evidence::Exchange;
 use serde::{Deserialize, Serialize};
@@ -7,23 +7,23 @@ use serde_json::Value;
 use super::literal::python;
 use super::words;
 
-/// Enough of one answer.
+/// Maximum number of values from one answer.
 const MAX_VALUES: usize = 200;
 const MAX_LENGTH: usize = 200;
 
-/// A value that occurred in an answer.
+/// A value from an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Learned {
-    /// The key it stood under.
+    /// Its key in the answer.
     pub name: String,
     pub value: Value,
-    /// The tool that gave it away.
+    /// The tool that disclosed it.
     pub tool: String,
-    /// Who it was given to, by position.
+    /// Index of the identity that received it.
     pub identity: usize,
 }
 
-/// The values of an answer.
+/// The values in an answer.
 pub fn harvest(exchange: &Exchange, tool: &str, identity: usize) -> Vec<Learned> {
     let Some(result) = exchange.outcome.result() else { return Vec::new() };
     let mut found = Vec::new();
@@ -58,7 +58,7 @@ fn leaves(name: &str, value: &Value, keep: &mut dyn FnMut(&str, Value)) {
     }
 }
 
-/// `name: value`, `[FILE] name`, and words that look like ids.
+/// Reads `name: value`, `[FILE] name`, and words that look like ids.
 fn lines(text: &str, keep: &mut dyn FnMut(&str, Value)) {
     for line in text.lines().take(MAX_VALUES) {
         let line = line.trim().trim_start_matches(['-', '*', '•', ' ']);
@@ -80,7 +80,7 @@ fn lines(text: &str, keep: &mut dyn FnMut(&str, Value)) {
     }
 }
 
-/// A mark of letters and digits with a dash or underscore between them, or a UUID.
+/// Whether a word consists of letters and digits joined by a dash or underscore, or is a UUID.
 fn looks_like_id(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');

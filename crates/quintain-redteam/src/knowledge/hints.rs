@@ -1,4 +1,4 @@
-//! Values that exist where the target runs, and which of them suit an argument.
+//! Values that exist where the target runs, and which of them fit an argument.
 
 use std::path::{Path, PathBuf};
 
@@ -9,24 +9,24 @@ use super::words;
 /// Values that exist where the target runs.
 #[derive(Debug, Clone, Default)]
 pub struct Hints {
-    /// Files that can be read and written: they are ours. Those inside declared roots come first.
+    /// Files of the run that can be read and written. Those in declared roots come first.
     pub files: Vec<PathBuf>,
     pub folders: Vec<PathBuf>,
-    /// Files of ours that may be moved away.
+    /// Files of the run that may be moved or deleted.
     pub spare: Vec<PathBuf>,
-    /// Folders of ours that may be moved away.
+    /// Folders of the run that may be moved or deleted.
     pub spare_folders: Vec<PathBuf>,
-    /// Paths that nothing stands at yet.
+    /// Paths where nothing exists yet.
     pub fresh: Vec<PathBuf>,
-    /// A word that stands in the files.
+    /// A word in those files.
     pub text: String,
-    /// A word with a mark, for what a target may create things of.
+    /// A word with a mark, for objects that a target may create.
     pub word: String,
-    /// An address that answers.
+    /// A URL that responds.
     pub url: Option<String>,
 }
 
-/// Words that speak for the ending of a file.
+/// Words that indicate the extension of a file.
 const ENDINGS: [(&str, &[&str]); 12] = [
     ("xlsx", &["xlsx", "excel", "workbook", "worksheet", "spreadsheet"]),
     ("docx", &["docx", "word"]),
@@ -46,7 +46,7 @@ const FOLDERS: [&str; 9] =
 const OUTPUTS: [&str; 8] = ["output", "out", "dest", "destination", "target", "save", "to", "new"];
 
 impl Hints {
-    /// Paths for an argument of which this is said, the likeliest first.
+    /// Paths for an argument with this name and description, most likely first.
     pub(super) fn paths(&self, tool: &Tool, name: &str, said: Option<&str>) -> Vec<String> {
         let of_name = words(name);
         let has = |wanted: &[&str]| of_name.iter().any(|word| wanted.contains(&word.as_str()));
@@ -73,7 +73,7 @@ impl Hints {
             .map(|path| ending.map_or(path.clone(), |ending| path.with_extension(ending)))
             .collect();
         let files = if takes { suiting(&self.spare) } else { suiting(&self.files) };
-        // Folders of the target hold what is not ours.
+        // Folders of the target contain objects of the user.
         let folders = if takes { &self.spare_folders } else { &self.folders };
         let order: [&[PathBuf]; 3] = if has(&OUTPUTS) {
             [&fresh, &files, folders]
@@ -87,7 +87,7 @@ impl Hints {
         let mut texts: Vec<String> = Vec::new();
         let shown = |path: &Path| path.display().to_string();
         texts.extend(order[0].iter().take(1).map(|path| shown(path)));
-        // Some take paths from their own folder on only.
+        // Some tools accept only paths relative to their folder.
         let names = order[0].iter().take(1);
         texts.extend(names.filter_map(|path| Some(path.file_name()?.to_string_lossy().into())));
         texts.extend(order[0].iter().skip(1).take(1).map(|path| shown(path)));
@@ -99,7 +99,7 @@ impl Hints {
     }
 }
 
-/// The ending that names and descriptions speak for, those of the argument first.
+/// The extension that names and descriptions indicate, those of the argument first.
 fn ending(tool: &str, name: &str, about: &str) -> Option<&'static str> {
     [name, tool, about].into_iter().find_map(|text| {
         let said = words(text);

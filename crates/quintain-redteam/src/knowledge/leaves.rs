@@ -1,4 +1,4 @@
-//! The places inside of arguments that a hostile value can be put into.
+//! The places in arguments where a hostile value can be put.
 
 use quintain_evidence::finding::Place;
 use quintain_evidence::probe::Step;
@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 use super::Aim;
 use super::{Baseline, Draft, Knowledge, classify};
 
-/// Deeper arguments are not looked at.
+/// Maximum depth of arguments.
 const MAX_DEPTH: usize = 6;
-/// More places in one tool are not told apart.
+/// Maximum number of places in one tool.
 const MAX_LEAVES: usize = 64;
-/// So many places are attacked for each further thing that a tool does.
+/// Maximum number of places for each further mode of a tool.
 const MAX_IN_MODE: usize = 8;
-/// The key of an entry that is added to a free map.
+/// The key of an entry added to a map that accepts any key.
 const FREE_KEY: &str = "note";
 
-/// Every place of every surface that a value can be put into: arguments of tools, variables of
-/// templates, arguments of prompts.
+/// Every place in every surface where a value can be put: arguments of tools, variables of templates, arguments of
+/// prompts.
 pub fn aims(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> Vec<Aim> {
     let mut aims = Vec::new();
     for (server, surface) in surfaces {
@@ -52,8 +52,7 @@ pub fn aims(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> Vec<Aim> {
     aims
 }
 
-/// The places of tools while they do something else than in the call that was learned first. Those that
-/// the call gives a value come first.
+/// The places of tools in other modes than that of the first learned call. Those with a value in the call come first.
 pub fn aims_in_modes(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> Vec<Aim> {
     let mut aims = Vec::new();
     for mode in &knowledge.modes {
@@ -78,7 +77,7 @@ pub fn aims_in_modes(surfaces: &[(String, Surface)], knowledge: &Knowledge) -> V
     aims
 }
 
-/// The call that places are looked for in.
+/// The call in which places are searched.
 struct Origin<'a> {
     server: &'a str,
     tool: &'a Tool,
@@ -114,7 +113,7 @@ impl Origin<'_> {
 
 type Named<'s> = (Place, String, Option<&'s str>);
 
-/// `{name}` of templates.
+/// `{name}` in templates.
 fn variables<'s>(server: &'s str, surface: &'s Surface) -> impl Iterator<Item = Named<'s>> {
     surface.templates.iter().flat_map(move |template| {
         let uri = template.uri_template().unwrap_or_default();
@@ -157,7 +156,7 @@ struct Walk<'s> {
 }
 
 impl Walk<'_> {
-    /// `name` is that of the nearest key; `sample` what stands there in a call that works.
+    /// `name` is the nearest key; `sample` the value there in a valid call.
     fn value(
         &mut self,
         pointer: &str,
@@ -202,14 +201,14 @@ impl Walk<'_> {
             let below = sample.and_then(|sample| sample.get(key));
             self.value(&format!("{pointer}/{}", escaped(key)), key, property, below, depth + 1);
         }
-        // What a call that works has beyond the schema.
+        // Keys of a valid call that the schema does not list.
         for (key, value) in sample.and_then(Value::as_object).unwrap_or(&empty) {
             if !properties.contains_key(key) {
                 let below = format!("{pointer}/{}", escaped(key));
                 self.value(&below, key, &Value::Null, Some(value), depth + 1);
             }
         }
-        // A free map takes any key.
+        // Such a map accepts any key.
         let more = schema.get("additionalProperties");
         let is_free = !pointer.is_empty()
             && properties.is_empty()
@@ -222,8 +221,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A schema without a reference at its top, and with one of its alternatives chosen: that of the
-    /// sample, else one that takes text.
+    /// A schema with its top-level reference resolved and one of its alternatives chosen: that of the sample, or else
+    /// one that accepts text.
     fn plain(&self, schema: &Value, sample: Option<&Value>) -> Value {
         let mut schema = schema;
         for _ in 0..MAX_DEPTH {
@@ -259,7 +258,7 @@ fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// Puts a value at a pointer; what is missing on the way there is made.
+/// Puts a value at a pointer and creates missing containers.
 pub fn put(args: &mut Map<String, Value>, pointer: &str, value: Value) {
     let mut whole = Value::Object(std::mem::take(args));
     let mut at = &mut whole;
@@ -279,7 +278,7 @@ pub fn put(args: &mut Map<String, Value>, pointer: &str, value: Value) {
                 &mut items[index]
             }
             Value::Object(entries) => entries.entry(part).or_insert(Value::Null),
-            // Something else stands in the way; it makes room.
+            // A value of another type is replaced.
             other => {
                 *other = Value::Object(Map::new());
                 match other {

@@ -1,5 +1,5 @@
-//! What a tool is for, by the words of its name and its description. The one place that knows verbs: `lexicon.txt` lists
-//! every word once with all of its senses, and the functions below read names with it.
+//! The purpose of a tool, by the words of its name and description. All verbs are in `lexicon.txt`, which lists every
+//! word once with all its senses; the functions below read names with it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,65 +10,65 @@ use serde_json::Value;
 use super::Kind;
 use super::{classify, words};
 
-/// What a word says that a tool does.
+/// What a word says about a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sense {
     /// Changes files or records.
     Writes,
     /// Changes or destroys something for good.
     Destroys,
-    /// The same as the first word of a description, where fewer of them mean it: `Sends`, `Formats` and
-    /// `Clears` begin many harmless ones.
+    /// The same for the first word of a description, where fewer words mean it: `Sends`, `Formats` and `Clears` begin
+    /// many harmless descriptions.
     DestroysFirst,
-    /// The same as the beginning of a word that runs verb and object together: `deleteuser`.
+    /// The same for the beginning of a word that joins verb and object: `deleteuser`.
     DestroysJoined,
-    /// Looks, or writes down that something was done.
+    /// Reads, or records that something was done.
     Records,
-    /// Looks at something, whatever annotations say: some servers call all of their tools destructive.
+    /// Reads something, whatever annotations say: some servers declare all their tools destructive.
     Looks,
-    /// Only looks, for those who must be sure: everything else may change what it is given.
+    /// Certainly only reads; all other tools may change their input.
     OnlyLooks,
-    /// Takes something away from where it is.
+    /// Removes something from where it is.
     Moves,
-    /// Changes permissions or settings, whatever it is applied to.
+    /// Changes permissions or settings, whatever its object.
     Grants,
-    /// Changes settings if it is applied to settings.
+    /// Changes settings if its object is a setting.
     Sets,
     /// In a query or command: changes something.
     HarmsQuery,
-    /// Takes away the file it is given.
+    /// Removes the file it is given.
     TakesAway,
-    /// Takes in a file that is there.
+    /// Reads an existing file in.
     TakesIn,
-    /// Alters or moves the file it is given.
+    /// Changes or moves the file it is given.
     Alters,
     /// Reads, for the rules of access control.
     Reads,
     /// Acts on something, for the rules of access control.
     Acts,
-    /// Sounds as if it were for administrators.
+    /// Suggests a tool for administrators.
     Administers,
-    /// May change every row that a condition holds for.
+    /// May change every row that matches a condition.
     UpdatesRows,
-    /// May write something on the side.
+    /// May write something as a side effect.
     Makes,
-    /// Lists what is there.
+    /// Lists existing objects.
     Lists,
-    /// Fetches something from the network, or names what is fetched.
+    /// Fetches something from the network, or names what it fetches.
     Fetches,
-    /// Keeps a text that it is given, for others to read.
+    /// Stores a text for others to read.
     Keeps,
-    /// Adds to what others put there, under the same name.
+    /// Adds to what others stored under the same name.
     Adds,
-    /// Keeps what it is given, so that long texts would stay there.
+    /// Stores its input, so that long texts would remain there.
     Accumulates,
     /// Sends something out.
     Sends,
-    /// Makes something that others see.
+    /// Creates something that others see.
     Publishes,
-    /// Begins names of tools, so that a name in a text may be that of a tool.
+    /// Begins names of tools, so that a name in a text may be a tool.
     BeginsNames,
-    /// So common in names of servers and tools that it is no name of a product.
+    /// So common in names of servers and tools that it does not identify a product.
     Common,
 }
 
@@ -129,7 +129,7 @@ impl Sense {
     }
 }
 
-/// The senses of each word, one bit for each.
+/// The senses of each word, as bits.
 static SENSES: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
     let lines = include_str!("lexicon.txt").lines().filter_map(|line| line.split_once(':'));
     let entries = lines.filter(|(word, _)| !word.starts_with('#')).map(|(word, senses)| {
@@ -140,7 +140,7 @@ static SENSES: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
     entries.collect()
 });
 
-/// What descriptions say of what is for good.
+/// Phrases in descriptions for irreversible effects.
 const FOR_GOOD: [&str; 5] = [
     "cannot be undone",
     "can't be undone",
@@ -149,26 +149,26 @@ const FOR_GOOD: [&str; 5] = [
     "permanently remove",
 ];
 
-/// Whether a description begins with such a word; `Deletes` counts as `delete`.
+/// Whether a description begins with a verb that `is` accepts; `Deletes` counts as `delete`.
 fn begins(tool: &Tool, is: impl Fn(&str) -> bool) -> bool {
     let first = words(tool.description().unwrap_or_default()).into_iter().next();
     first.is_some_and(|word| is(&word) || is(word.strip_suffix('s').unwrap_or(&word)))
 }
 
-/// Whether a tool says that it changes something.
+/// Whether a tool appears to change something.
 pub fn writes(tool: &Tool) -> bool {
     tool.hint("readOnlyHint") != Some(true)
         && (Sense::Writes.names(tool) || Sense::Writes.begins(tool))
 }
 
-/// Whether a tool says by its name that it looks and does nothing else, or at least by its description where the
-/// name does not say otherwise. Annotations do not count.
+/// Whether the name of a tool says that it only reads, or its description does and the name does not contradict.
+/// Annotations do not count.
 pub(super) fn only_looks(tool: &Tool) -> bool {
     let named = words(tool.name().unwrap_or_default());
     if Sense::Destroys.is_in(&named) || Sense::Moves.is_in(&named) {
         return false;
     }
-    // What is exported is written somewhere, or only returned.
+    // An export is written to a file or only returned.
     let exports = named.iter().any(|word| word == "export");
     let changes = named.iter().any(|word| Sense::Writes.is(word) && word != "export");
     let returns = begins(tool, |word| matches!(word, "print" | "return"));
@@ -176,20 +176,20 @@ pub(super) fn only_looks(tool: &Tool) -> bool {
     !changes && (described || Sense::OnlyLooks.is_in(&named) && !exports)
 }
 
-/// Whether a tool says or sounds as if it destroys something.
+/// Whether a tool is declared or appears to be destructive.
 pub(crate) fn claims_to_destroy(tool: &Tool) -> bool {
     sounds_destructive(tool) || says_destructive(tool)
 }
 
-/// Whether a tool claims to be destructive. A claim to only read as well is a contradiction: the worse counts, unless
-/// the name says that the tool only looks.
+/// Whether a tool is declared destructive. If it is declared read-only too, it counts as destructive unless its name
+/// says that it only reads.
 pub(super) fn says_destructive(tool: &Tool) -> bool {
     let only_reads = tool.hint("readOnlyHint") == Some(true) && only_looks(tool);
     tool.hint("destructiveHint") == Some(true) && !only_reads
 }
 
-/// Whether the words of a tool are about destroying. `mark_reboot` with the description `Record that a
-/// host was rebooted` is about telling of it; `record_delete` that begins with `Delete` is not.
+/// Whether the words of a tool are about destroying. `mark_reboot` with the description `Record that a host was
+/// rebooted` is about recording; `record_delete` with a description that begins with `Delete` is not.
 pub(super) fn sounds_destructive(tool: &Tool) -> bool {
     let said = tool.description().unwrap_or_default().to_lowercase();
     (is_destructive(tool.name().unwrap_or_default()) && !tells(tool))
@@ -197,7 +197,7 @@ pub(super) fn sounds_destructive(tool: &Tool) -> bool {
         || FOR_GOOD.iter().any(|words| said.contains(words))
 }
 
-/// Whether a tool looks, or writes down that something was done, by its name and its description.
+/// Whether a tool reads, or records that something was done, by its name and description.
 pub(super) fn tells(tool: &Tool) -> bool {
     let name = words(tool.name().unwrap_or_default());
     let joins = name.iter().any(|word| matches!(word.as_str(), "and" | "then" | "or"));
@@ -205,7 +205,7 @@ pub(super) fn tells(tool: &Tool) -> bool {
     first && !joins && Sense::Records.begins(tool)
 }
 
-/// Whether a tool looks at something and changes nothing, by its name.
+/// Whether a tool reads something and changes nothing, by its name.
 pub(super) fn looks(tool: &Tool) -> bool {
     Sense::Looks.names(tool) && !Sense::Writes.names(tool)
 }
@@ -223,7 +223,7 @@ pub(super) fn writes_where_told(tool: &Tool) -> bool {
     Sense::Writes.is_in(&named) && !removes && names.any(is_path)
 }
 
-/// Whether a name of which nothing else is known sounds as if something were destroyed.
+/// Whether a name alone suggests that something is destroyed.
 pub fn is_destructive(name: &str) -> bool {
     let joined = |word: &str| {
         let is_done = word.ends_with('d');
@@ -265,7 +265,7 @@ mod tests {
         assert!(!claims_to_destroy(&tool("list_users", json!({}))));
         let look = tool("look", json!({"destructiveHint": true, "readOnlyHint": true}));
         assert!(!claims_to_destroy(&look));
-        // A name is never outweighed by claims.
+        // Annotations never outweigh a name.
         let claims = json!({"destructiveHint": true, "readOnlyHint": true});
         assert!(claims_to_destroy(&tool("delete_everything", claims)));
         assert!(claims_to_destroy(&tool("delete_everything", json!({"readOnlyHint": true}))));

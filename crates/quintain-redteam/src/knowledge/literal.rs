@@ -1,8 +1,8 @@
-//! Data as Python prints it: `[{'name': 'users', 'size': None}]`. Many servers answer with that.
+//! Data as Python prints it: `[{'name': 'users', 'size': None}]`. Many servers respond with it.
 
 use serde_json::Value;
 
-/// The data of a text that is a list, a dictionary or a tuple of Python, and nothing else.
+/// The data of a text that is a Python list, dictionary or tuple and nothing else.
 pub(super) fn python(text: &str) -> Option<Value> {
     let text = text.trim();
     if !text.starts_with(['[', '{', '(']) {
@@ -15,7 +15,7 @@ pub(super) fn python(text: &str) -> Option<Value> {
             '\'' | '"' => string(c, &mut rest, &mut json)?,
             '(' => json.push('['),
             ')' | ']' | '}' => {
-                // A comma behind the last item is no mistake there.
+                // Python allows a trailing comma.
                 json.truncate(json.trim_end_matches([',', ' ', '\n']).len());
                 json.push(if c == '}' { '}' } else { ']' });
             }
@@ -37,7 +37,7 @@ pub(super) fn python(text: &str) -> Option<Value> {
     serde_json::from_str(&json).ok()
 }
 
-/// One string up to its closing quote.
+/// Reads one string up to its closing quote.
 fn string(quote: char, rest: &mut impl Iterator<Item = char>, json: &mut String) -> Option<()> {
     let mut value = String::new();
     loop {

@@ -1,4 +1,4 @@
-//! Tools that do several things: one argument says which.
+//! Tools with several modes, which one argument selects.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use super::complaints::listed;
 use super::{Baseline, words};
 
-/// More things that one tool does are not looked at.
+/// Maximum number of modes of one tool.
 const MAX_CHOICES: usize = 12;
-/// What arguments are called that say what to do.
+/// Names of arguments that select a mode.
 const SWITCHES: [&str; 10] = [
     "action",
     "operation",
@@ -22,29 +22,28 @@ const SWITCHES: [&str; 10] = [
     "function",
 ];
 
-/// A tool while it does something else than in the call that was learned first.
+/// A tool in another mode than that of the first learned call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mode {
     pub server: String,
     pub tool: String,
-    /// The argument that says what to do, and what it says.
+    /// The argument that selects the mode, and its value.
     pub argument: String,
     pub value: String,
-    /// The arguments that came closest to a call that works.
+    /// The arguments that came closest to a valid call.
     pub args: Map<String, Value>,
-    /// The call that works, if there is one.
+    /// The valid call, if there is one.
     pub works: Option<Baseline>,
 }
 
-/// The argument of a tool that says what to do.
+/// The argument of a tool that selects its mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Switch {
     pub argument: String,
     pub choices: Vec<String>,
 }
 
-/// The argument that says what a tool shall do, if it has one: its choices are listed by the schema, or by its
-/// description.
+/// The argument that selects the mode of a tool, if it has one. Its schema or its description lists the choices.
 pub fn switch(schema: &Value) -> Option<Switch> {
     let properties = schema.get("properties")?.as_object()?;
     properties.iter().find_map(|(argument, property)| {
@@ -61,13 +60,13 @@ pub fn switch(schema: &Value) -> Option<Switch> {
     })
 }
 
-/// Whether an argument is called as if it said what to do.
+/// Whether an argument has a name that suggests a mode.
 pub(super) fn is_switch(argument: &str) -> bool {
     words(argument).pop().is_some_and(|last| SWITCHES.contains(&last.as_str()))
 }
 
 impl Switch {
-    /// The schema of a tool that is told to do this.
+    /// The schema of a tool in this mode.
     pub fn set(&self, schema: &Value, choice: &str) -> Value {
         let mut schema = schema.clone();
         if let Some(property) =

@@ -1,12 +1,12 @@
-//! A text that a regular expression matches.
+//! Generates texts that match regular expressions.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Longer repetitions are a trap.
+/// Maximum length: patterns may demand huge repetitions.
 const MAX_LENGTH: usize = 256;
 
-/// The plainest text that matches a pattern of a JSON Schema, if the pattern is one that can be
-/// understood. Only what the pattern really matches is returned.
+/// The simplest text that matches a pattern of a JSON Schema, if the pattern is supported. The result is checked
+/// against the pattern.
 pub(super) fn matching(pattern: &str, at_least: usize) -> Option<String> {
     let hir = regex_syntax::Parser::new().parse(pattern).ok()?;
     let regex = regex::RegexBuilder::new(pattern).size_limit(1 << 20).build().ok()?;
@@ -20,7 +20,7 @@ pub(super) fn matching(pattern: &str, at_least: usize) -> Option<String> {
     None
 }
 
-/// Writes a match; the first repetition that can grow is made as long as wished.
+/// Writes a match; the first repetition that can grow gets the requested length.
 fn write(hir: &Hir, wish: usize, text: &mut String) -> Option<()> {
     if text.len() > MAX_LENGTH {
         return None;
@@ -39,7 +39,7 @@ fn write(hir: &Hir, wish: usize, text: &mut String) -> Option<()> {
         HirKind::Repetition(repetition) => {
             let most = repetition.max.unwrap_or(u32::MAX);
             let wanted = u32::try_from(wish.saturating_sub(text.len())).unwrap_or(u32::MAX);
-            // `.*` at the ends of a pattern need not match anything.
+            // `.*` at the ends of a pattern may match nothing.
             let count = wanted.clamp(repetition.min, most.max(repetition.min));
             let count =
                 if repetition.min == 0 && wish == 0 { 0 } else { count.max(repetition.min) };
@@ -51,7 +51,7 @@ fn write(hir: &Hir, wish: usize, text: &mut String) -> Option<()> {
     Some(())
 }
 
-/// A letter if the class has one, else a digit, else its first printable member.
+/// A letter if the class contains one, or else a digit, or else its first printable member.
 fn member(class: &Class) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class.iter().map(|r| (r.start(), r.end())).collect(),

@@ -1,4 +1,4 @@
-//! Programs that a target would start if it had them.
+//! Programs that a target tries to start and does not find.
 
 use std::sync::LazyLock;
 
@@ -6,11 +6,11 @@ use regex::Regex;
 
 const MAX_PROGRAMS: usize = 8;
 
-/// Programs that an answer says are missing, in the words of shells and runtimes.
+/// Programs that an answer reports as missing, in the words of shells and runtimes.
 pub fn missing_programs(said: &str) -> Vec<&str> {
     static SAYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let name = r"([A-Za-z][A-Za-z0-9_.+-]{1,31})";
-        // Sentences, in which a capital letter is the name of a product.
+        // In sentences, a capital letter indicates the name of a product.
         let plain = r#"["'`]?\b([a-z][a-z0-9_.+-]{1,31})\b["'`]?"#;
         let sentences = [
             format!(

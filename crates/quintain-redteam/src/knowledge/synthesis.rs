@@ -1,4 +1,4 @@
-//! Arguments that a tool should accept, made from its schema and from what is known already.
+//! Arguments that a tool should accept, generated from its schema and from what is known already.
 
 mod values;
 
@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 use super::{Hints, Learned, words};
 use values::Maker;
 
-/// So many sets of arguments are tried for one tool.
+/// Maximum number of argument sets tried for one tool.
 const MAX_TRIES: usize = 30;
 
-/// Sets of arguments for one tool, the likeliest first.
+/// Argument sets for one tool, most likely first.
 pub struct Tries {
     slots: Vec<Slot>,
-    /// Which value each slot has next.
+    /// Index of the next value of each slot.
     at: Vec<usize>,
     left: usize,
     fresh: bool,
@@ -27,7 +27,7 @@ struct Slot {
 }
 
 impl Tries {
-    /// `schema` is what is known of the arguments, which may be more than the tool advertises.
+    /// `schema` is what is known about the arguments, possibly more than the tool declares.
     pub fn new(tool: &Tool, schema: &Value, learned: &[Learned], hints: &Hints) -> Self {
         let maker = Maker { root: schema, tool, learned, hints };
         let required: Vec<&str> = {
@@ -52,7 +52,7 @@ impl Tries {
         Self { slots, at, left: MAX_TRIES, fresh: true }
     }
 
-    /// The next set. What the error of the last one mentions is changed first.
+    /// The next set. Changes first what the last error mentions.
     pub fn next(&mut self, error: Option<&str>) -> Option<Map<String, Value>> {
         self.left = self.left.checked_sub(1)?;
         if !std::mem::take(&mut self.fresh) && !self.advance(error.unwrap_or_default()) {

@@ -1,5 +1,5 @@
-//! Attacks that a suite defines: payloads or whole calls, where they are tried, and what proves that
-//! they worked. They are attacks like those of the registry.
+//! Attacks that a suite defines: payloads or whole calls, where to try them, and what proves that they worked. They
+//! behave like those of the registry.
 
 mod proof;
 mod reach;
@@ -17,7 +17,7 @@ pub(crate) use shape::Shape;
 use proof::Sight;
 use text::Values;
 
-/// Placeholders with what they stand for.
+/// Placeholders and their meanings.
 pub(crate) const PLACEHOLDERS: [(&str, text::Name, &str); 15] = text::Name::ALL;
 /// Kinds of errors.
 pub(crate) const FAULTS: [(&str, proof::Fault); 5] = proof::Fault::WORDS;
@@ -33,7 +33,7 @@ use crate::attack::{
 use crate::attacks::leaks;
 use crate::attacks::reach::{attempt, plausible};
 
-/// An attack of a suite.
+/// An attack that a suite defines.
 #[derive(Debug)]
 pub struct Defined {
     pub(crate) id: String,
@@ -45,20 +45,20 @@ pub struct Defined {
     pub(crate) frameworks: Vec<&'static str>,
     pub(crate) needs: Vec<Need>,
     pub(crate) body: AttackBody,
-    /// Any of them will do.
+    /// Any one of them is enough.
     pub(crate) proofs: Vec<Proof>,
-    /// Tools that must not be there at all, as patterns.
+    /// Patterns of tools that must not be listed.
     pub(crate) unwanted: Vec<String>,
 }
 
-/// What is sent.
+/// What to send.
 #[derive(Debug)]
 pub(crate) enum AttackBody {
-    /// Hostile values in the place of innocent ones.
+    /// Hostile values instead of harmless ones.
     Payloads { reach: Reach, payloads: Vec<Payload> },
-    /// Whole calls, as they stand.
+    /// Whole calls as written.
     Probes(Vec<CallForm>),
-    /// Every harmless call that works once more, and these.
+    /// Every harmless valid call again, and these.
     Again(Vec<CallForm>),
 }
 
@@ -69,14 +69,14 @@ pub(crate) struct Payload {
     pub(crate) shape: Shape,
 }
 
-/// One form of the attack: a call, or several in a row.
+/// One form of the attack: one call or several in sequence.
 #[derive(Debug)]
 pub(crate) struct CallForm {
     pub(crate) form: String,
     pub(crate) shape: Shape,
-    /// The step it is about, before anything is filled in.
+    /// The step that the proof is about, before placeholders are filled in.
     pub(crate) last: Step,
-    /// In the place of the proofs of the attack.
+    /// Used instead of the proofs of the attack.
     pub(crate) own: Vec<Proof>,
 }
 
@@ -142,14 +142,14 @@ impl Attack for Defined {
                 let fatal = proof.signs.iter().any(|sign| matches!(sign, Sign::Exit));
                 Some((proof.seen(&sight)?, fatal))
             });
-            // The surest, and of those the first.
+            // Certain proofs first, then in order.
             let (seen, fatal) =
                 seen.reduce(|best, one| if one.0.sure && !best.0.sure { one } else { best })?;
             let confidence = if seen.sure { Confidence::Confirmed } else { Confidence::Suspected };
             let title = format!("{}: {} ({})", trial.aim.place, self.summary, tried.attempt.form);
             let mut hit = Hit::new(confidence, title, seen.what).by(tried);
             hit.pointer = seen.pointer;
-            // The death of a server is reported once, whoever looks for it.
+            // The crash of a server is reported once, whichever attack looks for it.
             Some(if fatal { hit.fault("death") } else { hit })
         };
         trial.tried.iter().filter_map(hit).collect()
@@ -157,7 +157,7 @@ impl Attack for Defined {
 }
 
 impl Defined {
-    /// What proves that this attempt worked.
+    /// The proofs that apply to this attempt.
     fn proofs_of(&self, sight: &Sight<'_>) -> &[Proof] {
         let (AttackBody::Probes(probes) | AttackBody::Again(probes)) = &self.body else {
             return &self.proofs;
@@ -174,7 +174,7 @@ fn value(aim: &Aim, brief: &Brief<'_>, set: usize, payload: &Payload) -> Option<
     Some(Attempt { role: values.role(), ..made })
 }
 
-/// The calls that are about the place of an aim.
+/// The calls that belong to the place of an aim.
 fn calls(probes: &[CallForm], aim: &Aim, brief: &Brief<'_>) -> Vec<Attempt> {
     let Some(field) = brief.field else { return Vec::new() };
     let mine = probes.iter().enumerate();
@@ -186,13 +186,13 @@ fn call(brief: &Brief<'_>, at: usize, call_form: &CallForm) -> Option<Attempt> {
     let (nonce, values) = Values::draw(brief, String::new(), at);
     let planned = probe::steps(&call_form.shape.fill(&values)?).ok()?;
     let steps = planned.into_iter().map(|one| one.step).collect();
-    // The first set is that of the innocent call.
+    // Set 0 is the baseline call.
     let (form, set, role) = (call_form.form.clone(), at + 1, values.role());
     let action = Action::Steps { steps, identity: 0 };
     Some(Attempt { form, set, role, action, nonce, payload: None })
 }
 
-/// Aims, with those at the places that calls are about.
+/// Aims, including the places of whole calls.
 fn with_places(mut aims: Vec<Aim>, probes: &[CallForm], field: &TargetView<'_>) -> Vec<Aim> {
     for probe in probes {
         let place = place(&probe.last, field);
@@ -203,7 +203,7 @@ fn with_places(mut aims: Vec<Aim>, probes: &[CallForm], field: &TargetView<'_>) 
     aims
 }
 
-/// What a call is about: the tool that is called, or the request that is made.
+/// The place of a call: the tool that it calls, or the request.
 fn place(step: &Step, field: &TargetView<'_>) -> Place {
     let first = || field.surfaces.first().map_or("", |(server, _)| server.as_str());
     let home = |tool: &str| {

@@ -1,20 +1,20 @@
-//! How far a run may go with tools that destroy something or change settings.
+//! Whether a run may call tools that destroy something or change settings.
 
 use std::fmt;
 
 use quintain_source::{Diagnostics, Node, wrong_type};
 use serde::{Deserialize, Serialize};
 
-/// What tools that destroy may be called with. A later one allows more.
+/// What destructive tools may be called with. Later variants allow more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Destructive {
     /// They are not called.
     #[default]
     Never,
-    /// Only with objects that the run made itself, and with values that cannot exist.
+    /// Only with objects that the run created, and with values that cannot exist.
     Own,
-    /// With whatever an attack or the target names.
+    /// With any value of an attack or the target.
     All,
 }
 
@@ -22,7 +22,7 @@ impl Destructive {
     /// The words of the command line.
     pub const WORDS: [(&'static str, Self); 2] = [("own", Self::Own), ("all", Self::All)];
 
-    /// What a word of the command line, or of an earlier run, means.
+    /// The variant for a word of the command line or of an earlier run.
     pub fn find(word: &str) -> Option<Self> {
         Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, meant)| *meant)
     }
@@ -31,7 +31,7 @@ impl Destructive {
         self != Self::Never
     }
 
-    /// `true` and `false` of a suite, or one of the words.
+    /// Reads `true` or `false` in a suite, or one of the words.
     pub(super) fn read(node: &Node, dx: &mut Diagnostics) -> Self {
         let read = match node.as_bool() {
             Some(is) => Some(if is { Self::Own } else { Self::Never }),

@@ -1,5 +1,5 @@
-//! `redteam.plugins` and `redteam.attacks`: names of attacks and collections with their options,
-//! definitions, policies, intents.
+//! `redteam.plugins` and `redteam.attacks`: names of attacks and collections with their options, definitions, policies,
+//! intents.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::read::count;
 use super::{Orders, intent, policy};
 use crate::attack::{AnyAttack, Attack as _};
 
-/// What says that a map is a definition and no mere mention.
+/// Keys that make a map a definition instead of a reference.
 const DEFINING: [&str; 2] = ["payloads", "probes"];
 
 /// Options of one entry.
@@ -24,7 +24,7 @@ struct Options {
 }
 
 impl Orders {
-    /// Takes definitions: one, or a list of them.
+    /// Reads definitions: one, or a list.
     pub(super) fn define(&mut self, node: &Node, reading: &Reading<'_>, dx: &mut Diagnostics) {
         let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
         for item in items {
@@ -40,10 +40,10 @@ impl Orders {
     ) -> Option<Arc<Defined>> {
         let defined = Defined::read(node, reading, self.listener.is_some(), dx)?;
         if self.defined.iter().any(|known| known.meta().id == defined.meta().id) {
-            let title = format!("there are two attacks `{}`", defined.meta().id);
+            let title = format!("duplicate attack `{}`", defined.meta().id);
             let at = node.get("id").unwrap_or(node).span;
             let diagnostic = Diagnostic::error("config::taken-name", title).at(at, "the second");
-            dx.push(diagnostic.help("give one of them another name"));
+            dx.push(diagnostic.help("rename one of them"));
             return None;
         }
         let defined = Arc::new(defined);
@@ -111,7 +111,7 @@ impl Orders {
         }
     }
 
-    /// What became of a policy or of intents.
+    /// Adds a policy or intents.
     fn take(
         &mut self,
         (defined, not_run): (Option<Defined>, Vec<NotRun>),
@@ -125,7 +125,7 @@ impl Orders {
         }
     }
 
-    /// A file: attacks of ours, or a plugin of promptfoo.
+    /// Adds a file: attacks of the user, or a promptfoo plugin.
     fn of_file(
         &mut self,
         name: &str,
@@ -135,7 +135,7 @@ impl Orders {
         dx: &mut Diagnostics,
     ) {
         if file.get("generator").is_some() || file.get("grader").is_some() {
-            let why = "needs a model: its generator and its grader are instructions for one";
+            let why = "needs a model: its generator and its grader are prompts";
             self.not_run.push(NotRun { what: name.to_owned(), why: why.to_owned() });
             return;
         }
@@ -156,10 +156,10 @@ impl Orders {
         dx: &mut Diagnostics,
     ) {
         if matches!(name, "policy" | "intent") {
-            let title = format!("`{name}` alone says nothing");
+            let title = format!("`{name}` needs a `config`");
             let diagnostic = Diagnostic::new(reading.strictness, "config::missing-key", title);
             let help = format!("write it as `{{id: {name}, config: {{{name}: ...}}}}`");
-            dx.push(diagnostic.at(at.span, "`config` belongs here").help(help));
+            dx.push(diagnostic.at(at.span, "`config` is missing").help(help));
             return;
         }
         let Err(meant) = self.add(name, options.num_tests, options.severity) else { return };

@@ -1,4 +1,4 @@
-//! Which attacks have something to attack, going by what a target lists.
+//! Which attacks apply to a target, judged by what it lists.
 
 use quintain_evidence::evidence::{Exchange, Outcome};
 use quintain_evidence::surface::Surface;
@@ -9,18 +9,18 @@ use crate::attack::{Attack, Capabilities, TargetView};
 use crate::attacks;
 use crate::knowledge::{Baseline, Hints, Knowledge, Tries, aims};
 
-/// How an attack suits a target.
+/// Whether an attack applies to a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fit {
-    /// It has places to attack, or looks at what is listed.
+    /// It has places to attack, or inspects what is listed.
     Suits,
-    /// It cannot do without something, in words.
+    /// It lacks a requirement, in words.
     Lacks(String),
-    /// Nothing that is listed is of its kind.
+    /// Nothing listed is a place for it.
     NoPlace,
 }
 
-/// All attacks, and how they suit a target of which nothing but its lists is known.
+/// All attacks, and whether they apply to a target of which only the lists are known.
 pub fn fitting(
     surfaces: &[(String, Surface)],
     powers: &Capabilities,
@@ -40,7 +40,7 @@ pub fn fitting(
     attacks::all().iter().map(|attack| (*attack, fit(*attack))).collect()
 }
 
-/// For every tool a call that may work, as if it did.
+/// For every tool a call that is likely valid, with a made-up success.
 fn likely(surfaces: &[(String, Surface)]) -> Vec<Baseline> {
     let mut baselines = Vec::new();
     for (server, surface) in surfaces {

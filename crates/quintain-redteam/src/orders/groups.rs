@@ -1,12 +1,11 @@
-//! Collections of promptfoo that stand for plugins of every kind: what of them needs no model is run,
-//! the rest is named.
+//! promptfoo's collections of plugins. The members that need no model are run, the others are reported as not run.
 
 const PII: &[&str] = &["pii"];
 const ACCESS: &[&str] = &["bfla", "bola", "rbac"];
 const AGENCY: &[&str] = &["excessive-agency"];
 const AGENCY_AND_LIES: &[&str] = &["excessive-agency", "harmful:misinformation-disinformation"];
 
-/// Their names, and the plugins they stand for.
+/// Names of collections, and their members.
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "toxicity",
@@ -246,7 +245,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The plugins that a collection stands for.
+/// The members of a collection.
 pub(super) fn members(name: &str) -> Option<&'static [&'static str]> {
     GROUPS.iter().find(|(known, _)| *known == name).map(|(_, members)| *members)
 }

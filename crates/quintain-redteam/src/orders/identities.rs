@@ -1,4 +1,4 @@
-//! `redteam.identities`: who the target is spoken to as.
+//! `redteam.identities`: the users as whom the target is called.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity as Weight,
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-/// Somebody whose credentials are used.
+/// A user and their credentials.
 #[derive(Clone, Default)]
 pub struct IdentityOrder {
     pub name: String,
@@ -19,7 +19,7 @@ pub struct IdentityOrder {
 }
 
 impl IdentityOrder {
-    /// What must be shown nowhere: credentials among variables and headers.
+    /// What must not be shown: credentials in variables and headers.
     pub(super) fn secrets(&self) -> Vec<Secret> {
         of_pairs(self.env.iter().chain(self.headers.iter().map(|(name, value)| (name, value))))
     }
@@ -34,10 +34,10 @@ pub(super) fn read(node: &Node, dx: &mut Diagnostics) -> Vec<IdentityOrder> {
     for item in items {
         let Some(one) = identity(item, dx) else { continue };
         if found.iter().any(|known| known.name == one.name) {
-            let title = format!("there are two identities `{}`", one.name);
+            let title = format!("duplicate identity `{}`", one.name);
             let at = item.get("name").unwrap_or(item).span;
             let diagnostic = Diagnostic::error("config::taken-name", title).at(at, "the second");
-            dx.push(diagnostic.help("give one of them another name"));
+            dx.push(diagnostic.help("rename one of them"));
             continue;
         }
         found.push(one);
@@ -65,7 +65,7 @@ pub(super) fn pairs(node: Option<&Node>) -> Vec<(String, SecretString)> {
     pairs.collect()
 }
 
-/// How somebody proves who they are.
+/// How an identity authenticates.
 #[derive(Clone, Copy)]
 enum Scheme {
     None,
@@ -81,8 +81,8 @@ const SCHEMES: [(&str, Scheme); 4] = [
     ("none", Scheme::None),
 ];
 
-/// The header that an `auth` map means. Credentials that are not understood must not go unnoticed: without them,
-/// two identities are one.
+/// The header for an `auth` map. Credentials that are not understood are an error: without them, two identities would
+/// be the same.
 fn authorization(auth: &Node, dx: &mut Diagnostics) -> Option<Vec<(String, SecretString)>> {
     use base64::Engine as _;
     let mut fields = Fields::of(auth, "the `auth` of an identity", dx)?;

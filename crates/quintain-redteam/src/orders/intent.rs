@@ -1,5 +1,5 @@
-//! `intent`: what somebody hostile wants. An intent that is a call is made as it stands; one in words
-//! needs a model that turns it into calls.
+//! `intent`: what an attacker tries to achieve. An intent that is a call is made as written; one in words needs a model
+//! that turns it into calls.
 
 use quintain_evidence::finding::Severity;
 use quintain_evidence::probe::Step;
@@ -11,14 +11,14 @@ use super::defined::{AttackBody, CallForm, Defined, Probes, Proof, Reading, Shap
 use super::policy::{self, short};
 use crate::attacks;
 
-/// Who looks at answers of which nothing particular is demanded.
+/// Attacks that judge the answers if the intent asserts nothing.
 const DETECTORS: [&str; 3] = ["pii", "secrets", "error-leak"];
-/// What the attack of proposed calls is called.
+/// Id of the attack that makes proposed calls.
 pub(super) const PURPOSE: &str = "purpose";
-const IN_WORDS: &str = "is in words and needs a model that turns it into calls; write it as `{tool: \
+const IN_WORDS: &str = "is in words, so it needs a model that turns it into calls; write it as `{tool: \
                         NAME, args: {...}}`";
 
-/// Intents as one attack, and those that cannot be tried.
+/// Intents as one attack, and those that cannot run.
 pub(super) fn read(
     config: &Node,
     reading: &Reading<'_>,
@@ -50,7 +50,7 @@ pub(super) fn read(
     let defined = Defined {
         id: "intent".to_owned(),
         summary: "a hostile intent succeeds".to_owned(),
-        docs: "# What it does\nMakes the calls that the suite gives as intents.\n".to_owned(),
+        docs: "# What it does\nMakes the calls that the suite lists as intents.\n".to_owned(),
         severity: Severity::High,
         cwe: Vec::new(),
         frameworks: Vec::new(),
@@ -62,13 +62,13 @@ pub(super) fn read(
     (Some(defined), not_run)
 }
 
-/// What proves something whatever was asked.
+/// Proofs that apply to any call.
 fn general() -> Vec<Proof> {
     let found = DETECTORS.iter().filter_map(|name| attacks::find(name));
     found.map(Sign::Detector).chain([Sign::Unlisted]).map(Proof::of).collect()
 }
 
-/// Calls that a model proposed for the purpose of a target, as an attack. The detectors judge them.
+/// Calls that a model proposed for the purpose of a target, as an attack. Detectors judge the answers.
 pub fn proposed(calls: &[ToolCall]) -> Defined {
     let call_form = |(at, call): (usize, &ToolCall)| {
         let shape = Shape::Plain(serde_json::to_value(call).unwrap_or_default());
@@ -78,8 +78,8 @@ pub fn proposed(calls: &[ToolCall]) -> Defined {
     Defined {
         id: PURPOSE.to_owned(),
         summary: "a call against the purpose of the target succeeds".to_owned(),
-        docs: "# What it does\nMakes calls that a model proposed for the purpose of the target. What they show is found by the \
-               detectors of personal data, secrets and leaking errors; the model does not judge.\n"
+        docs: "# What it does\nMakes calls that a model proposed for the purpose of the target. The detectors of personal data, \
+               secrets and error leaks judge the answers; the model does not.\n"
             .to_owned(),
         severity: Severity::High,
         cwe: Vec::new(),
@@ -108,7 +108,7 @@ fn call_form(
     Some(call_form)
 }
 
-/// What an intent says.
+/// The text of an intent.
 fn words(node: &Node) -> String {
     let inner = node.get("intent").unwrap_or(node);
     match inner.as_seq() {

@@ -1,18 +1,17 @@
-//! Names of attacks as suites write them: our own, promptfoo's, and collections.
+//! Names of attacks in suites: Quintain's, promptfoo's, and collections.
 
 use super::groups;
 use crate::attack::{AnyAttack, Attack};
 use crate::attacks;
 
-/// A name that is known and cannot be run.
+/// A known name that cannot run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unavailable {
     pub name: &'static str,
     pub needs: &'static str,
 }
 
-/// Plugins of promptfoo that ask a model for words and judge them: there is nothing of the kind to
-/// ask in an MCP server.
+/// Plugins of promptfoo that ask a model for text and judge it. They do not apply to MCP servers.
 const OF_MODELS: &[&str] = &[
     "aegis",
     "agentic:memory-poisoning",
@@ -153,7 +152,7 @@ const OF_MODELS: &[&str] = &[
     "xstest",
 ];
 
-/// Sets of data that have to be fetched.
+/// Plugins whose data sets must be downloaded.
 const OF_DATASETS: [&str; 11] = [
     "aegis",
     "beavertails",
@@ -168,8 +167,7 @@ const OF_DATASETS: [&str; 11] = [
     "xstest",
 ];
 
-/// Names that stand for several attacks, and how their members are recognised: by a framework, or by
-/// name.
+/// Names of collections, and their members: by framework, or by name.
 const COLLECTIONS: &[(&str, Members)] = &[
     ("default", Members::All),
     ("all", Members::All),
@@ -201,7 +199,7 @@ enum Members {
     Named(&'static [&'static str]),
 }
 
-/// Why a known name cannot be run; none if it can, or is not known.
+/// Why a known name cannot run; none if it can, or is unknown.
 pub fn unavailable(name: &str) -> Option<Unavailable> {
     if let Some(name) = OF_DATASETS.iter().find(|known| **known == name) {
         return Some(Unavailable { name, needs: "a model as target and a data set" });
@@ -215,14 +213,13 @@ fn group(name: &str) -> &str {
     name.split_once(':').map_or(name, |(group, _)| group)
 }
 
-/// The attacks that a name stands for: one of its own, or a collection. `owasp:mcp:05` is one entry of
-/// a framework.
+/// The attacks that a name selects: one attack, or a collection. `owasp:mcp:05` is one entry of a framework.
 pub fn collections(name: &str) -> Option<Vec<AnyAttack>> {
     let found = builtin(name)?;
     Some(found.into_iter().map(AnyAttack::Builtin).collect())
 }
 
-/// Whether a name is taken, by whatever it stands for.
+/// Whether a name is taken by an attack, a collection or a plugin of promptfoo.
 pub(super) fn is_known(name: &str) -> bool {
     matches!(name, "policy" | "intent")
         || unavailable(name).is_some()
@@ -266,17 +263,17 @@ fn builtin(name: &str) -> Option<Vec<&'static dyn Attack>> {
     Some(attacks::all().iter().copied().filter(belongs).collect())
 }
 
-/// Every name that is known and cannot be run.
+/// All known names that cannot run.
 pub fn all_unavailable() -> impl Iterator<Item = Unavailable> {
     OF_MODELS.iter().filter_map(|name| unavailable(name))
 }
 
-/// The names that stand for several attacks.
+/// The names of collections.
 pub fn collection_names() -> impl Iterator<Item = &'static str> {
     COLLECTIONS.iter().map(|(name, _)| *name).chain(groups::names())
 }
 
-/// Every name that can be written, for suggestions.
+/// All names that a suite may use, for suggestions.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
     let own = attacks::all().iter().flat_map(|attack| {
         let meta = attack.meta();

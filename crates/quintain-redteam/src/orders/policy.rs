@@ -1,5 +1,5 @@
-//! `policy`: a rule of the user in words. Words alone need a judge; calls, patterns and assertions
-//! beside them make it decidable.
+//! `policy`: a rule of the user in words. Words alone need a judge; calls, patterns and assertions in addition to them
+//! make it decidable.
 
 use quintain_evidence::finding::Severity;
 use quintain_evidence::redteam_report::NotRun;
@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::defined::{AttackBody, Defined, Probes, Proof, Reading, Sign, demands, pattern};
 
-/// Of promptfoo, for whoever writes prompts and judges answers.
+/// Options of promptfoo for its models that write prompts and judge answers.
 pub(super) const IGNORED: [&str; 8] = [
     "examples",
     "excludeStrategies",
@@ -19,13 +19,12 @@ pub(super) const IGNORED: [&str; 8] = [
     "modifiers",
     "severity",
 ];
-const NEEDS_A_JUDGE: &str = "is in words alone and needs a model as judge; with `forbid`, or with \
-                             `probes` and `assert`, it is decided without one";
-/// As much of a text as a line has room for.
+const NEEDS_A_JUDGE: &str = "is in words only, so it needs a model as judge; add `forbid`, or `probes` and \
+                             `assert`, to decide it without one";
+/// Maximum number of characters in one line.
 const SHOWN: usize = 60;
 
-/// A policy as an attack, and what of it cannot be decided. `number` tells policies without a name
-/// apart.
+/// A policy as an attack, and the parts of it that cannot be decided. `number` distinguishes policies without a name.
 pub(super) fn read(
     config: &Node,
     number: usize,
@@ -47,7 +46,8 @@ pub(super) fn read(
     let decidable = demanded.is_some() || forbidden.is_some();
     if !decidable {
         if let (Some(_), Some(node)) = (&probes, config.get("probes")) {
-            let title = "these calls prove nothing: nothing is demanded of their answers";
+            let title =
+                "these calls prove nothing, because nothing is asserted about their answers";
             let diagnostic = Diagnostic::error("config::unprovable", title).at(node.span, "");
             dx.push(diagnostic.help("add `assert`, or `forbid: {answers: [...]}`"));
         }
@@ -66,7 +66,7 @@ pub(super) fn read(
             calls.extend(probes);
             AttackBody::Probes(calls)
         }
-        // What is demanded of every answer is demanded of those to all harmless calls.
+        // Without calls, the assertions apply to the answers of all harmless calls.
         None if !proofs.is_empty() => AttackBody::Again(calls),
         None => AttackBody::Probes(calls),
     };
@@ -107,12 +107,12 @@ fn texts(node: &Node) -> Vec<Policy> {
     text.or_else(|| name.clone()).map(|text| Policy { name, text }).into_iter().collect()
 }
 
-/// What must never be.
+/// What a policy forbids.
 #[derive(Default)]
 struct Forbidden {
-    /// Tools that must not be listed, as patterns.
+    /// Patterns of tools that must not be listed.
     tools: Vec<String>,
-    /// What no answer may hold.
+    /// Patterns that no answer may match.
     answers: Vec<Regex>,
     /// Calls that must be refused.
     calls: Probes,

@@ -1,4 +1,4 @@
-//! `redteam.provider`: a model that may propose calls. It writes, it never judges.
+//! `redteam.provider`: a model that may propose calls. It never judges.
 
 use quintain_evidence::redteam_report::NotRun;
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, wrong_type};
@@ -9,34 +9,34 @@ use super::identities::pairs;
 const OPENAI: &str = "https://api.openai.com/v1";
 const OLLAMA: &str = "http://127.0.0.1:11434/v1";
 
-/// Keys of providers that change nothing here.
+/// Options of providers without an effect.
 const IGNORED: [&str; 6] = ["label", "organization", "top_p", "seed", "stop", "response_format"];
 
-/// Options of providers that are taken and have no effect.
+/// Options of providers that are accepted and have no effect.
 pub(crate) fn ignored() -> impl Iterator<Item = &'static str> {
     IGNORED.into_iter()
 }
 
-/// A model behind an address that speaks the chat completions of OpenAI.
+/// A model at an address with OpenAI's chat completions API.
 #[derive(Debug, Clone)]
 pub struct ModelOrder {
-    /// As the user calls it, for reports.
+    /// The user's name for it, for reports.
     pub name: String,
-    /// The address up to and without `/chat/completions`.
+    /// The base URL, without `/chat/completions`.
     pub url: String,
-    /// Whether the suite names the address; else one of the environment comes first.
+    /// Whether the suite sets the address; otherwise the environment may override it.
     pub is_own_url: bool,
     pub model: String,
     pub key: Option<SecretString>,
-    /// The variable that holds the key, if the suite does not.
+    /// The variable that contains the key, if the suite does not.
     pub key_variable: String,
     pub headers: Vec<(String, SecretString)>,
     pub temperature: f64,
     pub max_tokens: u64,
 }
 
-/// Reads a provider: `openai:chat:MODEL`, `ollama:chat:MODEL`, or a map with `id` and `config`. One that
-/// speaks another language is named as not run.
+/// Reads a provider: `openai:chat:MODEL`, `ollama:chat:MODEL`, or a map with `id` and `config`. One with another API is
+/// reported as not run.
 pub(super) fn read(node: &Node, dx: &mut Diagnostics) -> Result<ModelOrder, Option<NotRun>> {
     if let Some(id) = node.raw() {
         return named(id).ok_or_else(|| Some(foreign(id)));
@@ -67,7 +67,7 @@ fn configure(order: &mut ModelOrder, config: &Node, dx: &mut Diagnostics) {
     let host = fields.string("apiHost", dx).map(|host| format!("https://{host}/v1"));
     if let Some(url) = url.or(host) {
         if !url.starts_with("http://") && !url.starts_with("https://") {
-            let title = format!("`{url}` is no address of a model");
+            let title = format!("`{url}` is not a valid URL of a model");
             let diagnostic = Diagnostic::error("config::bad-url", title).at(config.span, "");
             dx.push(diagnostic.help("write it as http://127.0.0.1:8080/v1"));
         }
@@ -101,7 +101,7 @@ fn named(id: &str) -> Option<ModelOrder> {
         "ollama" => OLLAMA,
         _ => return None,
     };
-    // `openai:chat:gpt-4o`, `openai:gpt-4o`; names of models may hold colons of their own.
+    // `openai:chat:gpt-4o`, `openai:gpt-4o`; names of models may contain colons.
     let model = ["chat:", "completion:", "responses:"]
         .iter()
         .find_map(|way| rest.strip_prefix(way))
@@ -122,7 +122,7 @@ fn named(id: &str) -> Option<ModelOrder> {
 fn foreign(id: &str) -> NotRun {
     NotRun {
         what: format!("provider {id}"),
-        why: "only models that speak the chat completions of OpenAI are asked: \
+        why: "only models with OpenAI's chat completions API are supported: \
               {id: openai:chat:MODEL, config: {apiBaseUrl: ...}}"
             .to_owned(),
     }

@@ -15,7 +15,7 @@ use super::{DEFAULT_PROPOSALS, Orders, PluginOrder, groups, identities, provider
 use crate::attack::{AnyAttack, Attack, Given};
 use crate::strategies;
 
-/// Understood, and of no use here: promptfoo asks its service or a model for words.
+/// Accepted without an effect: settings of promptfoo's service and models.
 pub(crate) const IGNORED: [&str; 16] = [
     "contexts",
     "delay",
@@ -36,7 +36,7 @@ pub(crate) const IGNORED: [&str; 16] = [
 ];
 
 impl Orders {
-    /// Reads `redteam` of a suite. What is wrong is reported, all of it.
+    /// Reads `redteam` of a suite and reports all errors.
     pub fn read(node: Option<&Node>, reading: &Reading<'_>, dx: &mut Diagnostics) -> Self {
         let mut orders = Self::default();
         let Some(mut fields) = node.and_then(|node| Fields::of(node, "`redteam`", dx)) else {
@@ -61,7 +61,7 @@ impl Orders {
             orders.everything();
             orders.plugins.iter_mut().for_each(|plugin| plugin.num_tests = num_tests);
         }
-        // To define an attack is to order it.
+        // An attack that is defined is also ordered.
         for attack in orders.defined.clone() {
             orders.order(AnyAttack::Defined(attack), num_tests, None);
         }
@@ -110,7 +110,7 @@ impl Orders {
     /// Adds the attacks of one name.
     ///
     /// # Errors
-    /// When nothing has this name; a name that is close may be meant.
+    /// If nothing has this name; contains the closest known name.
     pub fn add(
         &mut self,
         name: &str,
@@ -137,7 +137,7 @@ impl Orders {
         Err(closest(name, names).map(str::to_owned))
     }
 
-    /// Adds what of a collection can be run; the rest is named in one line.
+    /// Adds the members of a collection that can run; the others become one `not_run` entry.
     fn add_members(
         &mut self,
         name: &str,
@@ -147,7 +147,7 @@ impl Orders {
     ) {
         let before = self.not_run.len();
         for member in members {
-            // Every member is known.
+            // Every member is known, so this cannot fail.
             let _ = self.add(member, num_tests, severity);
         }
         let left: Vec<String> = self.not_run.drain(before..).map(|one| one.what).collect();
@@ -157,7 +157,7 @@ impl Orders {
         }
     }
 
-    /// Attacks of the suite with this name; `policy` stands for all policies.
+    /// Attacks of the suite with this name; `policy` selects all policies.
     fn named(&self, name: &str) -> impl Iterator<Item = Arc<dyn Attack>> {
         let group = format!("{name}:");
         let mine = self
@@ -169,7 +169,7 @@ impl Orders {
         mine.into_iter()
     }
 
-    /// Orders an attack; what is ordered already gets the new options.
+    /// Orders an attack; options of an ordered attack are replaced.
     pub(super) fn order(
         &mut self,
         attack: AnyAttack,
@@ -187,7 +187,7 @@ impl Orders {
     }
 }
 
-/// Tokens that must be refused, by what is wrong with them.
+/// Tokens that the server must refuse, by what is wrong with them.
 fn tokens(node: &Node, dx: &mut Diagnostics) -> Vec<(Given, SecretString)> {
     let Some(mut fields) = Fields::of(node, "`tokens`", dx) else { return Vec::new() };
     let mut tokens = Vec::new();

@@ -1,4 +1,4 @@
-//! Findings tried again: the attacks that showed them, at their places alone.
+//! Repeats findings: only the attacks that showed them, only at their places.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::attack::AnyAttack;
 use crate::strategies;
 
 impl Orders {
-    /// Orders what showed these findings, and nothing else; whom to speak as, what may be destroyed
-    /// and the like stay as they are. Findings are left out whose attack nobody knows here.
+    /// Orders only what showed these findings; identities, permissions and other settings stay. Returns the findings
+    /// whose attack is known.
     #[must_use]
     pub fn again<'f>(mut self, findings: &[&'f Finding]) -> (Self, Vec<&'f Finding>) {
         self.plugins.clear();
         self.not_run.clear();
         self.only = Some(findings.iter().map(|finding| trial_of(finding)).collect());
-        // Calls that a model proposed are made as they were; it is not asked again.
+        // Calls that a model proposed are repeated; the model is not asked again.
         let calls: Vec<_> = findings.iter().flat_map(|finding| proposals(finding)).collect();
         if !calls.is_empty() {
             self.order(AnyAttack::Defined(Arc::new(proposed(&calls))), None, None);
@@ -29,7 +29,7 @@ impl Orders {
         let mut unknown = Vec::new();
         for finding in findings.iter().filter(|finding| finding.rule != PURPOSE) {
             let attack = trial_of(finding).0;
-            // The rule, too, where another attack showed it: it gives the finding its name.
+            // If another attack showed it, the rule runs too: it names the finding.
             if self
                 .add(&attack, None, None)
                 .and_then(|()| self.add(&finding.rule, None, None))
@@ -59,7 +59,7 @@ pub fn trial_of(finding: &Finding) -> (String, String) {
     }
 }
 
-/// The calls that a finding of proposals is about.
+/// The calls of a finding of the `purpose` attack.
 fn proposals(finding: &Finding) -> Vec<ToolCall> {
     if finding.rule != PURPOSE {
         return Vec::new();

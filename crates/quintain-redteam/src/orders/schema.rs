@@ -1,4 +1,4 @@
-//! `redteam`: what to attack, how, and as whom.
+//! The JSON schema of `redteam`.
 
 use quintain_content::schema::build::{
     Part, any, choice, count, either, flag, keys, list, map, map_of, number, refer, scalar,
@@ -13,19 +13,16 @@ use crate::attack::Given;
 use crate::attacks;
 use crate::strategies;
 
-/// The part of the schema of suites that describes `redteam`.
+/// The part of the suite schema that describes `redteam`.
 pub fn schema() -> Part {
     Part { schema: redteam(), definitions: vec![("plugin", plugin()), ("attack", attack())] }
 }
 
 fn redteam() -> Value {
-    let attacks = "Attacks of your own, or files with them";
+    let attacks = "Attacks that you define, or files with them";
     let own = [
-        ("purpose", scalar("What the target is for, in words")),
-        (
-            "plugins",
-            list("Attacks and collections; all attacks if none are named", refer("plugin")),
-        ),
+        ("purpose", scalar("Purpose of the target, in words")),
+        ("plugins", list("Attacks and collections [default: all attacks]", refer("plugin"))),
         (
             "attacks",
             either(
@@ -34,27 +31,27 @@ fn redteam() -> Value {
             ),
         ),
         ("strategies", list("How attacks are rewritten", strategy())),
-        ("numTests", count("Places that each attack is tried on at most")),
-        ("identities", list("Who the target is spoken to as", identity())),
+        ("numTests", count("Maximum number of places for each attack")),
+        ("identities", list("Users as whom the target is called", identity())),
         ("tokens", tokens()),
         ("provider", provider()),
-        ("listener", text("Where to listen for connections of the target: `HOST[:PORT]`")),
+        ("listener", text("Where to accept connections of the target: `HOST[:PORT]`")),
         ("destructive", destructive()),
         ("budget", budget()),
         (
             "seed",
             json!({"type": "integer", "minimum": 0, "description": "Random seed of strategies"}),
         ),
-        ("failOn", severity("From which severity on a confirmed finding fails the run")),
-        ("maxConcurrency", count("Places that are attacked at the same time")),
+        ("failOn", severity("Minimum severity of a confirmed finding that fails the run")),
+        ("maxConcurrency", count("Maximum number of places attacked in parallel")),
     ];
     let others = IGNORED.map(|name| (name, any("Has no effect")));
     keys("What to attack, and how", own.into_iter().chain(others), &[])
 }
 
 fn destructive() -> Value {
-    let what = "Call tools that may destroy something or change settings: `own` (or `true`) only with objects of \
-                the run; `all` counts as `own` unless the command line allows it";
+    let what = "Call tools that may destroy something or change settings: `own` (or `true`) only with objects that \
+                the run created; `all` counts as `own` unless the command line allows it";
     either(what, [flag(""), choice("", &Destructive::WORDS)])
 }
 
@@ -72,7 +69,7 @@ fn calls(description: &str) -> Value {
     either(description, [list("", call.clone()), call])
 }
 
-/// A name with or without options, or an attack of the suite's own.
+/// A name with or without options, or an attack that the suite defines.
 fn plugin() -> Value {
     let names: Vec<&str> = known_names().collect();
     let name = json!({"anyOf": [{"enum": names}, {"type": "string"}]});
@@ -81,9 +78,9 @@ fn plugin() -> Value {
             "id",
             json!({"description": "An attack, a collection, or `file://PATH`", "anyOf": name["anyOf"]}),
         ),
-        ("numTests", count("Places that it is tried on at most")),
-        ("severity", severity("In the place of that of the attack")),
-        ("config", either("", [policy(), intent(), map("Options; most have no effect here")])),
+        ("numTests", count("Maximum number of places")),
+        ("severity", severity("Overrides the severity of the attack")),
+        ("config", either("", [policy(), intent(), map("Options; most have no effect")])),
     ];
     let entry = keys("An attack or a collection with options", entries, &["id"]);
     either("An attack or a collection", [name, entry, refer("attack")])
@@ -91,7 +88,7 @@ fn plugin() -> Value {
 
 fn policy() -> Value {
     let forbid = [
-        ("tools", scalars("Names of tools that must not be listed, as patterns")),
+        ("tools", scalars("Patterns of tools that must not be listed")),
         ("answers", scalars("Regular expressions that no answer may match")),
         ("calls", calls("Calls that must be refused")),
     ];
@@ -100,19 +97,19 @@ fn policy() -> Value {
             "policy",
             any("The rule in words; a text, a map with `name` and `text`, or a list of them"),
         ),
-        ("name", scalar("What reports call it")),
-        ("probes", calls("Calls whose answers are judged; without any, those that harm nothing")),
+        ("name", scalar("Name in reports")),
+        ("probes", calls("Calls whose answers are checked [default: all harmless calls]")),
         ("assert", list("What must hold for every answer", refer("assertion"))),
-        ("forbid", keys("What must never be", forbid, &[])),
+        ("forbid", keys("What must never happen", forbid, &[])),
     ];
-    let mut schema = keys("A rule of yours (`id: policy`)", entries, &["policy"]);
-    // promptfoo has more to say to its models.
+    let mut schema = keys("A rule that you define (`id: policy`)", entries, &["policy"]);
+    // promptfoo has more options, for its models.
     schema["additionalProperties"] = json!(true);
     schema
 }
 
 fn intent() -> Value {
-    let what = "What somebody hostile wants: calls are made, words need a model";
+    let what = "What an attacker tries to achieve: calls are made as written, words need a model";
     let entries = [
         ("intent", any(what)),
         ("assert", list("What must hold for every answer", refer("assertion"))),
@@ -122,11 +119,12 @@ fn intent() -> Value {
     schema
 }
 
-/// An attack of the suite's own.
+/// An attack that the suite defines.
 fn attack() -> Value {
-    let cwe = json!({"type": ["integer", "string", "array"], "description": "Numbers of weaknesses: 22, CWE-22"});
+    let cwe =
+        json!({"type": ["integer", "string", "array"], "description": "CWE numbers: 22, CWE-22"});
     let frameworks = json!({
-        "description": "Entries of frameworks that it belongs to",
+        "description": "Framework entries that it belongs to",
         "type": "array",
         "items": {"enum": framework_ids().collect::<Vec<_>>()},
     });
@@ -137,7 +135,7 @@ fn attack() -> Value {
     let payload = keys(
         "A payload with a name for its form",
         [
-            ("form", scalar("What reports call it")),
+            ("form", scalar("Name in reports")),
             ("text", scalar("The text")),
             ("value", any("Any other value")),
         ],
@@ -145,20 +143,23 @@ fn attack() -> Value {
     );
     let payloads = format!("Hostile values. {}", names.join("; "));
     let entries = [
-        ("id", json!({"type": "string", "pattern": "^[a-z0-9-]+$", "description": "Its name"})),
+        (
+            "id",
+            json!({"type": "string", "pattern": "^[a-z0-9-]+$", "description": "Name of the attack"}),
+        ),
         ("summary", scalar("What is wrong if it works, in a few words")),
-        ("description", scalar("More about it, for reports")),
-        ("severity", severity("How bad it is [default: medium]")),
+        ("description", scalar("Longer description for reports")),
+        ("severity", severity("Severity [default: medium]")),
         ("cwe", cwe),
         ("frameworks", frameworks),
-        ("numTests", count("Places that it is tried on at most")),
+        ("numTests", count("Maximum number of places")),
         ("aim", aim()),
         ("payloads", either(&payloads, [list("", either("", [payload, any("")])), any("")])),
-        ("probes", calls("Whole calls, in the place of payloads")),
+        ("probes", calls("Whole calls, instead of payloads")),
         ("proof", proofs()),
         ("oracle", proofs()),
     ];
-    let mut schema = keys("An attack of your own", entries, &["id"]);
+    let mut schema = keys("An attack that you define", entries, &["id"]);
     schema["oneOf"] = json!([{"required": ["payloads"]}, {"required": ["probes"]}]);
     schema["anyOf"] = json!([{"required": ["proof"]}, {"required": ["oracle"]}]);
     schema
@@ -167,27 +168,27 @@ fn attack() -> Value {
 fn aim() -> Value {
     let patterns = |description: &str| json!({"description": description, "type": ["boolean", "string", "array"], "items": {"type": "string"}});
     let entries = [
-        ("tools", patterns("Names of tools, as patterns with `*`")),
-        ("resources", patterns("Templates of resources, as patterns")),
-        ("prompts", patterns("Names of prompts, as patterns")),
-        ("arguments", patterns("Names of arguments or JSON pointers into them, as patterns")),
+        ("tools", patterns("Patterns of tool names, with `*`")),
+        ("resources", patterns("Patterns of resource templates")),
+        ("prompts", patterns("Patterns of prompt names")),
+        ("arguments", patterns("Patterns of argument names, or of JSON pointers into arguments")),
         (
             "kinds",
             json!({
-                "description": "What values seem to mean",
+                "description": "What values appear to mean",
                 "type": ["string", "array"],
                 "items": {"enum": KINDS.map(|(word, _)| word)},
             }),
         ),
     ];
-    let what = "Which places it is tried on; everything that takes text if nothing is said";
+    let what = "Which places to try [default: everything that accepts text]";
     either(what, [keys("", entries, &[]), words("", ["all"])])
 }
 
 fn proofs() -> Value {
     let one = [words("", WORDS), proof()];
     either(
-        "What shows that it worked; any of several",
+        "What proves that it worked; any one is enough",
         [one[0].clone(), one[1].clone(), list("", either("", one))],
     )
 }
@@ -195,38 +196,39 @@ fn proofs() -> Value {
 fn proof() -> Value {
     let file = json!({
         "type": ["boolean", "string"],
-        "description": "A file appeared in the canary ground, for instance `{{marker}}`",
+        "description": "A file appeared in the canary folder, for instance `{{marker}}`",
     });
     let program = json!({
         "type": ["boolean", "string"],
-        "description": "A program was started, by its name as a pattern",
+        "description": "A program was started; a pattern of its name",
     });
     let error = json!({
-        "description": "It ended in an error of this kind, or with this code",
+        "description": "The call ended in an error of this kind, or with this code",
         "anyOf": [{"enum": FAULTS.map(|(word, _)| word)}, {"type": "integer"}],
     });
     let detectors = attacks::all().iter().map(|attack| attack.meta().id);
     let entries = [
-        ("answer", scalar("The answer holds this text, and the request does not")),
-        ("matches", scalar("The answer matches, and that of the innocent call does not")),
-        ("listener", flag("The listener was called")),
+        ("answer", scalar("The response contains this text, and the request does not")),
+        (
+            "matches",
+            scalar("The response matches this pattern, and that of the baseline call does not"),
+        ),
+        ("listener", flag("The target connected to the listener")),
         ("file", file),
         ("program", program),
-        ("argument", scalar("An argument of the program, as a pattern")),
-        ("exit", flag("The server ended")),
+        ("argument", scalar("A pattern of an argument of the program")),
+        ("exit", flag("The server process ended")),
         ("error", error),
-        ("accepted", flag("The server did as it was asked")),
+        ("accepted", flag("The call succeeded")),
         (
             "differs",
-            flag(
-                "The answer is another than that of the innocent call; never more than a suspicion",
-            ),
+            flag("The response differs from that of the baseline call; always suspected only"),
         ),
-        ("detector", words("A built-in attack sees what it looks for", detectors)),
-        ("assert", list("What must hold for the answer, and does not", refer("assertion"))),
-        ("confidence", words("How sure it may be", ["confirmed", "suspected"])),
+        ("detector", words("A built-in attack detects what it looks for", detectors)),
+        ("assert", list("Assertions that the response breaks", refer("assertion"))),
+        ("confidence", words("Maximum confidence", ["confirmed", "suspected"])),
     ];
-    keys("Signs that must be seen together", entries, &[])
+    keys("Signs that must occur together", entries, &[])
 }
 
 fn strategy() -> Value {
@@ -238,14 +240,14 @@ fn strategy() -> Value {
 
 fn identity() -> Value {
     let entries = [
-        ("name", scalar("What reports call them")),
+        ("name", scalar("Name in reports")),
         ("role", scalar("`admin`, `user`, ...")),
-        ("env", map_of("Variables of the process that is started", scalar(""))),
+        ("env", map_of("Environment variables of the server process", scalar(""))),
         ("headers", map_of("Headers of HTTP requests", scalar(""))),
         ("auth", map("Credentials: `type` is bearer, basic or api_key")),
-        ("defaultArgs", map("Laid under the arguments of every call")),
+        ("defaultArgs", map("Merged into the arguments of every call")),
     ];
-    keys("Somebody with credentials", entries, &["name"])
+    keys("A user with credentials", entries, &["name"])
 }
 
 fn provider() -> Value {
@@ -255,27 +257,30 @@ fn provider() -> Value {
         "description": "`openai:chat:MODEL` or `ollama:chat:MODEL`",
     });
     let config = [
-        ("apiBaseUrl", text("Its address up to and without `/chat/completions`")),
-        ("apiHost", text("Its host, if it is reached at `https://HOST/v1`")),
-        ("apiKey", scalar("Its key")),
-        ("apiKeyEnvar", text("The variable that holds its key [default: OPENAI_API_KEY]")),
-        ("model", scalar("The model, if it is another than that of the id")),
-        ("temperature", number("How freely it writes [default: 0.7]")),
-        ("max_tokens", count("How much it writes at most [default: 1024]")),
-        ("headers", map_of("Headers of requests to it", scalar(""))),
+        ("apiBaseUrl", text("Base URL, without `/chat/completions`")),
+        ("apiHost", text("Host name, for a base URL of `https://HOST/v1`")),
+        ("apiKey", scalar("API key")),
+        (
+            "apiKeyEnvar",
+            text("Environment variable that contains the API key [default: OPENAI_API_KEY]"),
+        ),
+        ("model", scalar("Name of the model, if it differs from that in the id")),
+        ("temperature", number("Sampling temperature [default: 0.7]")),
+        ("max_tokens", count("Maximum number of tokens in an answer [default: 1024]")),
+        ("headers", map_of("Headers of requests to the model", scalar(""))),
     ];
     let others = || provider_options().map(|name| (name, any("Has no effect")));
-    let config = keys("Where it is, and how it is asked", config.into_iter().chain(others()), &[]);
+    let config = keys("How to reach the model", config.into_iter().chain(others()), &[]);
     let entries = [("id", id.clone()), ("config", config)];
     let whole = keys("A model with options", entries.into_iter().chain(others()), &["id"]);
-    either("A model that proposes calls; what they prove is not its to say", [id, whole])
+    either("A model that proposes calls; it does not judge answers", [id, whole])
 }
 
 fn tokens() -> Value {
     let meaning = |given: &Given| match given {
-        Given::Expired => "Well signed, and too old",
-        Given::OtherAudience => "Well signed, and meant for another server",
-        Given::ReadOnly => "Well signed, and good for reading only",
+        Given::Expired => "Validly signed, but expired",
+        Given::OtherAudience => "Validly signed, but issued for another server",
+        Given::ReadOnly => "Validly signed, but read-only",
     };
     let entries = Given::WORDS.map(|(word, given)| (word, scalar(meaning(&given))));
     keys("Tokens that the target must refuse", entries, &[])
@@ -283,8 +288,8 @@ fn tokens() -> Value {
 
 fn budget() -> Value {
     let entries = [
-        ("calls", count("Calls of the whole run")),
-        ("seconds", number("Seconds of the whole run [default: 300]")),
+        ("calls", count("Maximum number of calls in the whole run")),
+        ("seconds", number("Time limit of the whole run, in seconds [default: 300]")),
     ];
-    keys("When to end early", entries, &[])
+    keys("Limits of the run", entries, &[])
 }

@@ -1,4 +1,4 @@
-//! Attempts as tests, before anything was sent: what can be judged by an answer alone.
+//! Turns attempts into tests before anything is sent, if a response alone can prove them.
 
 use std::collections::HashMap;
 
@@ -10,22 +10,22 @@ use serde_json::json;
 use super::Regression;
 use super::test_body::{anywhere, literal, written};
 
-/// An attempt that could be a test.
+/// An attempt that may become a test.
 #[derive(Debug, Clone)]
 pub struct Draft {
     pub attack: String,
     pub severity: Severity,
-    /// Where it is aimed at; none for what is listed.
+    /// Its aim; none for what the listed surface shows.
     pub place: Option<Place>,
     pub form: String,
-    /// The strategy that rewrote it, if one did.
+    /// The strategy that rewrote it, if any.
     pub strategy: Option<String>,
     pub steps: Vec<Step>,
     pub sign: Indicator,
 }
 
-/// Makes tests of drafts: of each attack and strategy as many as `most` says, from as many places as there
-/// are. Planted files begin with `canary`; `no_canary` says why there can be none.
+/// Turns drafts into tests: at most `most` for each attack and strategy, from as many places as possible. Names of
+/// planted files begin with `canary`; `no_canary` is the reason why there are none.
 pub fn generated(
     drafts: &[Draft],
     most: &dyn Fn(&str) -> usize,
@@ -34,7 +34,7 @@ pub fn generated(
 ) -> Regression {
     let mut made = Regression::default();
     let mut seen: HashMap<(&str, Option<&str>, String), usize> = HashMap::new();
-    // The first form at every place comes before the second form at any.
+    // The first form at every place comes before the second form at any place.
     let mut turns: Vec<(usize, &Draft)> = drafts
         .iter()
         .map(|draft| {
@@ -59,7 +59,7 @@ pub fn generated(
             tests.push((at, test));
         }
     }
-    // In the order of the attacks.
+    // Back to the order of the attacks.
     tests.sort_by_key(|(at, _)| *at);
     made.tests = tests.into_iter().map(|(_, test)| test).collect();
     made
@@ -76,7 +76,7 @@ fn test(
     let written = written(&draft.sign, (&draft.attack, None), steps, canary, made)?;
     let title = match &draft.place {
         Some(place) => format!("{} at {place} ({})", draft.attack, draft.form),
-        None => format!("{} in what is listed", draft.attack),
+        None => format!("{} in the listed surface", draft.attack),
     };
     Ok(json!({
         "description": literal(&title)?,

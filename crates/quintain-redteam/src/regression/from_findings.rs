@@ -1,5 +1,5 @@
-//! Findings as tests of an ordinary suite: they fail as long as the weakness is there, and pass once it
-//! is mended. A proof that is not in an answer makes no test; it is named instead.
+//! Turns findings into tests of an ordinary suite: they fail as long as the weakness exists, and pass once it is
+//! fixed. A finding whose proof is not in a response does not become a test; the reason is listed instead.
 
 use quintain_evidence::finding::{Confidence, Finding, Proof};
 use quintain_evidence::indicator::Indicator;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::test_body::{anywhere, literal, written};
 use super::{Left, Regression, RegressionContext};
 
-/// Makes tests of findings.
+/// Turns findings into tests.
 pub fn regression(findings: &[Finding], context: &RegressionContext<'_>) -> Regression {
     let mut made = Regression::default();
     for finding in findings.iter().flat_map(Finding::parts) {
@@ -34,18 +34,18 @@ fn of(
         return Err(format!("by design: {note}"));
     }
     if finding.confidence == Confidence::Suspected && !context.suspected {
-        return Err("suspected only; `--suspected` makes it a test".to_owned());
+        return Err("suspected only; include it with `--suspected`".to_owned());
     }
     if finding.severity < context.least {
-        return Err(format!("{} only", finding.severity.word()));
+        return Err(format!("its severity is only {}", finding.severity.word()));
     }
     let signed = finding.proofs.iter().enumerate().find(|(_, proof)| proof.sign.is_some());
     let Some((at, proof)) = signed else {
-        return Err("the proof is not in an answer".to_owned());
+        return Err("the proof is not in a response".to_owned());
     };
     let Some(sign) = &proof.sign else { return Err(String::new()) };
     let target = (context.target_of)(proof.identity.as_deref())
-        .ok_or_else(|| "the credentials of its identity are not known".to_owned())?;
+        .ok_or_else(|| "the credentials of its identity are unknown".to_owned())?;
     let mut steps = steps(finding, proof, at == 0, sign)?;
     if !context.several_servers {
         steps = steps.into_iter().map(anywhere).collect();
@@ -55,7 +55,7 @@ fn of(
             && !context.listed.is_empty()
             && !context.listed.contains(tool)
         {
-            return Err(format!("`{tool}` is not listed, and a suite calls only what is"));
+            return Err(format!("`{tool}` is not listed, and a suite calls only listed tools"));
         }
     }
     let only = Some(finding.fingerprint.as_str());
@@ -79,7 +79,7 @@ fn of(
     Ok(test.into())
 }
 
-/// The requests that show it again.
+/// The requests that reproduce it.
 fn steps(
     finding: &Finding,
     proof: &Proof,
@@ -93,7 +93,7 @@ fn steps(
     let exchanges = &proof.attempt.exchanges;
     let of_wire = |method: &str| !matches!(method, "HTTP") && !method.starts_with("frame");
     if exchanges.is_empty() || !exchanges.iter().all(|exchange| of_wire(&exchange.method)) {
-        return Err("what was sent is no request of a session".to_owned());
+        return Err("it was not sent as a request of an MCP session".to_owned());
     }
     let sent = exchanges.iter().map(|exchange| plain(exchange.step()));
     if *sign == Indicator::Differs {
@@ -134,7 +134,7 @@ mod tests {
         Finding {
             id: "F-1".into(),
             rule: "sql-injection".into(),
-            title: "it is weak".into(),
+            title: "it is vulnerable".into(),
             severity: Severity::High,
             confidence: Confidence::Confirmed,
             target: "t".into(),
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn what_makes_no_test_is_named() {
         let why = |finding: Finding| made(finding).left.remove(0).why;
-        assert_eq!(why(finding(None, &["x"])), "the proof is not in an answer");
+        assert_eq!(why(finding(None, &["x"])), "the proof is not in a response");
         let mut unlisted = finding(Some(Indicator::says("x")), &["x"]);
         unlisted.steps =
             vec![Step::Call(ToolCall { tool: "hidden".into(), args: Map::new(), server: None })];
@@ -233,6 +233,6 @@ mod tests {
         assert!(why(unsure).contains("--suspected"));
         let mut raw = finding(Some(Indicator::says("x")), &["x"]);
         raw.proofs[0].attempt.exchanges[0].method = "HTTP".into();
-        assert!(why(raw).contains("no request of a session"));
+        assert!(why(raw).contains("not sent as a request of an MCP session"));
     }
 }

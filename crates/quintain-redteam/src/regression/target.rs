@@ -1,5 +1,4 @@
-//! A target as a suite writes it, so that a run can be made again. Secrets become variables of the
-//! environment.
+//! Writes a target as an entry of a suite, so that a run can be repeated. Secrets become environment variables.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +11,10 @@ use serde_json::{Map, Value, json};
 use crate::orders::IdentityOrder;
 use quintain_content::secret::names_a_secret;
 
-/// Tells whether a text holds a secret.
+/// Whether a text contains a secret.
 type IsSecret<'a> = &'a dyn Fn(&str) -> bool;
 
-/// The entry of `targets` that means this target.
+/// The entry of `targets` for this target.
 pub fn written_target(label: &str, target: &McpTarget, is_secret: IsSecret<'_>) -> Value {
     let mut config = Map::new();
     let servers: Vec<Value> =
@@ -45,7 +44,7 @@ pub fn written_target(label: &str, target: &McpTarget, is_secret: IsSecret<'_>) 
     json!({"id": "mcp", "label": label, "config": config})
 }
 
-/// The same target as somebody else: what makes an identity is laid over all of its servers.
+/// The same target with another identity: its headers, variables and arguments override those of all servers.
 pub fn written_identity(
     label: &str,
     target: &McpTarget,
@@ -122,7 +121,7 @@ fn written_server(server: &Server, is_secret: IsSecret<'_>) -> Value {
     written.into()
 }
 
-/// A name that follows from how a server is started need not be written.
+/// Writes the name of a server, unless it follows from how the server is started.
 fn named(written: &mut Map<String, Value>, name: &str, by_itself: &str) {
     if name != by_itself {
         written.insert("name".into(), name.into());
@@ -149,7 +148,7 @@ fn process(
     }
 }
 
-/// What has to be taken from the environment of whoever runs the suite.
+/// Credentials come from the environment of whoever runs the suite.
 fn written_auth(auth: &Auth) -> Option<Value> {
     let from = |name: &str| format!("{{{{env.{name}}}}}");
     Some(match auth {
@@ -220,7 +219,7 @@ fn written_auth(auth: &Auth) -> Option<Value> {
 }
 
 struct Secrets<'a> {
-    /// Before the names of variables.
+    /// Prefix of the names of variables.
     prefix: &'a str,
     is_secret: IsSecret<'a>,
 }
@@ -245,7 +244,7 @@ impl Secrets<'_> {
     }
 }
 
-/// A name and its value, from a map or from a list.
+/// A name and its value, from a map or a list.
 struct Pair<'p>(&'p str, &'p SecretString);
 
 impl<'p> From<(&'p String, &'p SecretString)> for Pair<'p> {
@@ -260,7 +259,7 @@ impl<'p> From<&'p (String, SecretString)> for Pair<'p> {
     }
 }
 
-/// `X-Api-Key` is `X_API_KEY`.
+/// `X-Api-Key` becomes `X_API_KEY`.
 fn variable(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     name.chars().map(letter).collect()

@@ -1,5 +1,5 @@
-//! The part of a test that follows from an indicator: what is sent, and what is asserted of the answer. Knows neither
-//! findings nor attempts.
+//! The part of a test that follows from an indicator: what to send, and what to assert about the response. Knows
+//! neither findings nor attempts.
 
 use quintain_content::detect::{self, Family};
 use quintain_evidence::indicator::Indicator;
@@ -9,21 +9,21 @@ use serde_json::{Map, Value, json};
 
 use super::Regression;
 
-/// Enough to leave any folder.
+/// Enough `..` to leave any folder.
 const LEVELS: usize = 16;
-/// Endings that servers add.
+/// Extensions that servers append.
 const ENDINGS: [&str; 5] = ["md", "json", "csv", "log", "html"];
 /// The folder of the suite, in templates.
 const FOLDER: &str = "{{env.QUINTAIN_SUITE_DIR}}";
 
-/// What is sent, and what is demanded.
+/// What to send, and what to assert.
 pub(super) struct Written {
     pub(super) prompt: Value,
     pub(super) asserts: Value,
 }
 
-/// The part of a test that follows from its sign. `of` is the attack, and the finding if it is about one;
-/// `canary` how planted files begin, and why there can be none.
+/// The part of a test that follows from its indicator. `of` is the attack, and the finding if there is one; `canary` is
+/// the prefix of planted files, and the reason why there are none.
 pub(super) fn written(
     sign: &Indicator,
     of: (&str, Option<&str>),
@@ -53,7 +53,7 @@ pub(super) fn written(
     Ok(Written { prompt: prompt(sent), asserts })
 }
 
-/// A step for the only server there is.
+/// A step without a server, for targets with only one.
 pub(super) fn anywhere(mut step: Step) -> Step {
     let (Step::Call(ToolCall { server, .. }) | Step::Request { server, .. }) = &mut step;
     *server = None;
@@ -89,7 +89,7 @@ fn asserts(
         Indicator::Tells { kinds } => json!([{"type": "no-internals", "types": kinds}]),
         Indicator::Succeeds => json!([{"type": "is-error", "kind": "refusal"}]),
         Indicator::Differs => {
-            let other = steps.get(1).ok_or("there is no second answer to compare with")?;
+            let other = steps.get(1).ok_or("there is no second response to compare with")?;
             json!([{"type": "same-answer", "as": prompt(std::slice::from_ref(other))}])
         }
         Indicator::Listed => match only {
@@ -99,7 +99,7 @@ fn asserts(
     })
 }
 
-/// What stands in the variable `prompt`.
+/// The value of the variable `prompt`.
 fn prompt(steps: &[Step]) -> Value {
     let all: Vec<Value> =
         steps.iter().map(|step| serde_json::to_value(step).unwrap_or_default()).collect();
@@ -109,13 +109,13 @@ fn prompt(steps: &[Step]) -> Value {
     }
 }
 
-/// Puts the place of a file beside the suite where the planted one was; returns the names of the files
-/// that must be there.
+/// Replaces the path of the planted file by that of a file next to the suite; returns the names of the files that must
+/// exist there.
 fn planted(path: &str, canary: &str, steps: &mut [Step]) -> Result<Vec<String>, String> {
     let named = |ending: &str| format!("{canary}.{ending}");
     let ending = std::path::Path::new(path).extension().and_then(|ending| ending.to_str());
     let name = ending.map_or(canary.to_owned(), named);
-    // A name without an ending may be one that the server gives an ending.
+    // The server may append an extension to a name without one.
     let mut names = vec![named("txt"), name.clone()];
     if ending.is_none() {
         names.extend(ENDINGS.map(named));
@@ -131,13 +131,13 @@ fn planted(path: &str, canary: &str, steps: &mut [Step]) -> Result<Vec<String>, 
             Ok(format!("{}{there}{}", literal(&deeper(before))?, literal(behind)?))
         })?;
     }
-    if found { Ok(names) } else { Err("the path is written in a way of its own".to_owned()) }
+    if found { Ok(names) } else { Err("the payload does not contain the plain path".to_owned()) }
 }
 
-/// `../` as often as needed wherever the folder is: more do no harm.
+/// Enough `../` for any folder: extra ones do no harm.
 fn deeper(before: &str) -> String {
     let plain = before.strip_suffix('/').unwrap_or(before);
-    // Only plain steps upwards; other forms are kept as they are.
+    // Only plain `..`; other forms stay unchanged.
     if !plain.ends_with("..") || plain.contains("...") {
         return before.to_owned();
     }
@@ -150,7 +150,7 @@ fn literal_step(step: &Step) -> Result<Step, String> {
     mapped(step, &mut |text| literal(text))
 }
 
-/// The same step with every text of its arguments changed.
+/// The same step with every text in its arguments changed.
 fn mapped(
     step: &Step,
     change: &mut dyn FnMut(&str) -> Result<String, String>,
@@ -190,13 +190,13 @@ fn deep(
     })
 }
 
-/// A text that means itself where templates are filled in.
+/// Escapes a text so that templates leave it unchanged.
 pub(super) fn literal(text: &str) -> Result<String, String> {
     if !["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) {
         return Ok(text.to_owned());
     }
     if text.contains("endraw") || text.contains("env") {
-        return Err("its text would be filled in as a template".to_owned());
+        return Err("its text contains template syntax that cannot be escaped".to_owned());
     }
     Ok(format!("{{% raw %}}{text}{{% endraw %}}"))
 }

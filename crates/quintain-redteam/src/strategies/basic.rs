@@ -1,4 +1,4 @@
-//! The probe as the attack made it.
+//! Sends the probe unchanged.
 
 use quintain_content::registry::Meta;
 
@@ -14,11 +14,12 @@ impl Strategy for Basic {
         &Meta {
             id: "basic",
             aliases: &[],
-            summary: "Sends probes as the attacks made them",
+            summary: "Sends probes unchanged",
             docs: docs! {
-                what: "Leaves every probe as it is. `enabled: false` sends only what the other \
-                       strategies make of it.",
-                why: "It is the baseline: without it nobody knows whether a rewriting helped.",
+                what: "Sends every probe unchanged. With `enabled: false`, only the versions of \
+                       the other strategies are sent.",
+                why: "It is the baseline: without it you cannot see whether a rewritten probe \
+                      works better.",
                 example: "strategies:\n  - id: basic\n    config:\n      enabled: true",
             },
             since: "0.1.0",

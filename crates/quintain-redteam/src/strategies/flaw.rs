@@ -1,8 +1,8 @@
-//! What can be wrong with the entries of `strategies:`.
+//! Errors in the entries of `strategies:`.
 
 use thiserror::Error;
 
-/// What is wrong with an entry of `strategies`, and where.
+/// An error in an entry of `strategies`, and its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{flaw}")]
 pub struct Mistake {
@@ -13,21 +13,21 @@ pub struct Mistake {
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Flaw {
-    #[error("a strategy is a name or a map with `id`, not {found}")]
+    #[error("expected the name of a strategy or a map with `id`, not {found}")]
     NotAnEntry { found: &'static str },
-    #[error("`{name}` is no strategy{}", meant(*.closest))]
+    #[error("unknown strategy `{name}`{}", meant(*.closest))]
     UnknownStrategy { name: String, closest: Option<&'static str> },
-    #[error("strategies from files are not available: `{name}`")]
+    #[error("strategies in files are not supported: `{name}`")]
     File { name: String },
     #[error("`{strategy}` has no option `{option}`{}", meant(*.closest))]
     UnknownOption { strategy: &'static str, option: String, closest: Option<&'static str> },
-    #[error("`{strategy}` lacks the option `{option}`")]
+    #[error("`{strategy}` requires the option `{option}`")]
     Missing { strategy: &'static str, option: &'static str },
     #[error("`{option}` must be {wanted}, not {found}")]
     WrongType { option: String, wanted: String, found: &'static str },
     #[error("`{option}` must be one of {allowed}, not `{word}`{}", meant(*.closest))]
     UnknownWord { option: String, allowed: String, word: String, closest: Option<&'static str> },
-    #[error("`{option}` is no regular expression: {why}")]
+    #[error("`{option}` is not a valid regular expression: {why}")]
     Pattern { option: String, why: String },
     #[error("`{step}` cannot be a step of `{strategy}`: {why}")]
     NoStep { step: String, strategy: &'static str, why: &'static str },
@@ -52,7 +52,7 @@ impl Flaw {
         }
     }
 
-    /// Takes out what was probably meant, which is said elsewhere.
+    /// Removes the suggestion, which the diagnostic shows separately.
     pub(super) fn take_closest(&mut self) -> Option<&'static str> {
         match self {
             Self::UnknownStrategy { closest, .. }

@@ -1,4 +1,4 @@
-//! Several strategies, one after the other.
+//! Several strategies in sequence.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::Next;
@@ -24,11 +24,11 @@ impl Strategy for Layer {
             aliases: &[],
             summary: "Applies several strategies in order",
             docs: docs! {
-                what: "Each of `steps` works on what the step before it made. A step is a name or \
-                       a map with `id` and `config`. One step may be a conversation: the steps \
-                       before it rewrite its objective, those after it rewrite each of its \
-                       messages.",
-                why: "Filters that undo one encoding seldom undo two.",
+                what: "Applies `steps` in order: each step rewrites the result of the step before \
+                       it. A step is a name or a map with `id` and `config`. One step may be a \
+                       conversation: the steps before it rewrite its objective, the steps after it \
+                       rewrite each of its messages.",
+                why: "Filters that decode one encoding seldom decode two.",
                 example: "strategies:\n  - id: layer\n    config:\n      steps:\n        - \
                           leetspeak\n        - id: caesar\n          config: {offset: \
                           5}\n        - base64",
@@ -64,7 +64,7 @@ impl Strategy for Layer {
                     talk = Some(one);
                     continue;
                 }
-                Way::Talk(_) => "there is a conversation before it",
+                Way::Talk(_) => "another step is a conversation already",
                 Way::Retry(_) => "it takes its probes from earlier runs",
                 Way::Missing(missing) => missing.needs,
             };
@@ -175,13 +175,13 @@ mod tests {
         let told: Vec<(&str, String)> =
             told.iter().map(|mistake| (mistake.pointer.as_str(), mistake.to_string())).collect();
         assert_eq!(told[0].0, "/config/steps/1");
-        assert_eq!(told[0].1, "`bass64` is no strategy; did you mean `base64`?");
+        assert_eq!(told[0].1, "unknown strategy `bass64`; did you mean `base64`?");
         assert_eq!(told[1].0, "/config/steps/2/config/of");
         assert!(told[2].1.starts_with("`retry` cannot be a step of `layer`"), "{}", told[2].1);
         assert!(told[3].1.starts_with("`audio` cannot be a step of `layer`"), "{}", told[3].1);
         assert_eq!(
             parse(&json!("layer")).unwrap_err()[0].to_string(),
-            "`layer` lacks the option `steps`"
+            "`layer` requires the option `steps`"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! From texts to probes: which texts of a probe are rewritten, and what stays as it is. Keys, tool
-//! names and the shape of the JSON are never touched.
+//! Applies rewritten texts to probes: which texts of a probe change, and what stays. Keys, tool names and the shape of
+//! the JSON never change.
 
 use quintain_evidence::probe::{PlannedStep, Probe, Step};
 use quintain_source::is_template;
@@ -9,33 +9,33 @@ use thiserror::Error;
 use super::rewrite::MAX_TEXT;
 use super::strategy::Missing;
 
-/// The texts of all versions of a probe together, in bytes.
+/// Maximum size of the texts of all versions of a probe, in bytes.
 const MAX_TOTAL: usize = 4 * 1024 * 1024;
 
-/// Which texts of a probe are rewritten. A probe that is text is rewritten whole in any case.
+/// Which texts of a probe are rewritten. A text probe is always rewritten as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach<'a> {
-    /// Every text among the values of the arguments, in every step.
+    /// Every text in the values of the arguments, in every step.
     All,
-    /// The attacked argument: a JSON pointer into the arguments of one step, or into the
-    /// parameters if the step is no tool call. Below a list or a map, every text.
+    /// The attacked argument: a JSON pointer into the arguments of one step, or into the parameters if the step is
+    /// not a tool call. If it leads to a list or a map, every text in it.
     At { step: usize, pointer: &'a str },
 }
 
-/// Why a strategy made nothing of a probe.
+/// Why a strategy did not produce a version of a probe.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Skipped {
-    #[error("`{strategy}` makes sense for {suits} only")]
+    #[error("`{strategy}` applies only to {suits}")]
     Unsuited { strategy: &'static str, suits: &'static str },
     #[error("`{strategy}` needs {}{}", .missing.needs, instead(.missing))]
     Missing { strategy: &'static str, missing: Missing },
-    #[error("`{strategy}` is switched off")]
+    #[error("`{strategy}` is disabled")]
     Off { strategy: &'static str },
     #[error("there is no text to rewrite")]
     NoText,
-    #[error("there is nothing at `{pointer}` of step {step}")]
+    #[error("step {step} has no value at `{pointer}`")]
     NoSuchPlace { step: usize, pointer: String },
-    #[error("rewriting changed nothing")]
+    #[error("the rewritten text is the same")]
     Unchanged,
     #[error("the text would be longer than {} KiB", MAX_TEXT / 1024)]
     TooLong,
@@ -47,8 +47,8 @@ fn instead(missing: &Missing) -> String {
     missing.instead.map(|name| format!("; try `{name}`")).unwrap_or_default()
 }
 
-/// Makes a probe of each version that its texts have. The first probe takes the first version of
-/// every text, the second the second, and so on; a text with fewer versions repeats its last.
+/// Creates a probe for each version of its texts. The first probe has the first version of every text, the second the
+/// second, and so on; a text with fewer versions repeats its last.
 pub fn lift(
     probe: &Probe,
     reach: Reach<'_>,
@@ -91,19 +91,19 @@ pub fn lift(
     if probes.is_empty() { Err(Skipped::Unchanged) } else { Ok(probes) }
 }
 
-/// The texts that a reach covers, in their order.
+/// The texts within reach, in order.
 pub fn texts(probe: &Probe, reach: Reach<'_>) -> Result<Vec<String>, Skipped> {
     let mut texts = Vec::new();
     visit(&mut probe.clone(), reach, &mut |text| texts.push(text.clone()))?;
     Ok(texts)
 }
 
-/// What a conversation is about: the text of the probe, or the first text within reach.
+/// The objective of a conversation: the text of the probe, or the first text within reach.
 pub fn objective(probe: &Probe, reach: Reach<'_>) -> Result<String, Skipped> {
     texts(probe, reach)?.into_iter().next().ok_or(Skipped::NoText)
 }
 
-/// The probe with this text in the place of the objective.
+/// The probe with this text instead of the objective.
 pub fn with_text(probe: &Probe, reach: Reach<'_>, new: &str) -> Result<Probe, Skipped> {
     let mut probe = probe.clone();
     let mut first = true;
@@ -131,7 +131,7 @@ fn visit(
         Reach::All => {
             let mut captured = false;
             for planned in steps {
-                // `{{id}}` is filled in from an earlier result; rewritten, it would name nothing.
+                // `{{id}}` refers to an earlier result; rewritten, it would refer to nothing.
                 let mut see = |text: &mut String| {
                     if !(captured && is_template(text)) {
                         see(text);
@@ -153,7 +153,7 @@ fn visit(
     }
 }
 
-/// The values of a step that somebody outside may choose.
+/// The values of a step that an attacker can choose.
 fn values(step: &mut Step) -> Vec<&mut Value> {
     match step {
         Step::Call(call) => call.args.values_mut().collect(),
@@ -161,7 +161,7 @@ fn values(step: &mut Step) -> Vec<&mut Value> {
             let mut values = Vec::new();
             for (key, value) in params {
                 match (key.as_str(), value) {
-                    // `prompts/get`, and any method that is like a call.
+                    // `prompts/get`, and every method with arguments like a call.
                     ("arguments", Value::Object(map)) => values.extend(map.values_mut()),
                     // `completion/complete`.
                     ("argument", Value::Object(map)) => values.extend(map.get_mut("value")),
@@ -224,7 +224,7 @@ mod tests {
         let at = |pointer| lift(&before, Reach::At { step: 0, pointer }, upper);
         let after = probe(json!({"tool": "get", "args": {"a/b": {"x": ["p", "Q"]}, "c": "r"}}));
         assert_eq!(at("/a~1b/x/1"), Ok(vec![after]));
-        assert_eq!(at("/d").unwrap_err().to_string(), "there is nothing at `/d` of step 0");
+        assert_eq!(at("/d").unwrap_err().to_string(), "step 0 has no value at `/d`");
         let beyond = lift(&before, Reach::At { step: 1, pointer: "/c" }, upper);
         assert!(matches!(beyond, Err(Skipped::NoSuchPlace { step: 1, .. })));
     }

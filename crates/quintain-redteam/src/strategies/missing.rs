@@ -1,5 +1,5 @@
-//! Strategies that promptfoo knows and that cannot be done here. They are read, listed and reported
-//! as skipped with what they need.
+//! Strategies of promptfoo that Quintain does not implement. Suites may name them; they are listed, and reported as
+//! skipped with what they need.
 
 use quintain_content::registry::Meta;
 
@@ -38,9 +38,9 @@ macro_rules! missing {
                 summary: $summary,
                 docs: docs! {
                     what: concat!("Not available: it needs \
-                        ", $needs, ". Suites that name it are \
-                        read, and the report says that it was skipped."),
-                    why: "A strategy that silently does nothing looks like a target that holds.",
+                        ", $needs, ". A suite may name \
+                        it; the report lists it as skipped."),
+                    why: "A strategy that silently does nothing would make a target look secure.",
                     example: concat!("strategies:\n  - \"", $id, "\""),
                 },
                 since: "0.1.0",
@@ -51,43 +51,43 @@ macro_rules! missing {
 }
 
 pub(super) static AUDIO: Missing = missing!(
-    "audio", [], "Speaks the text",
-    needs: "speech synthesis and a target that listens", instead: None
+    "audio", [], "Converts the text to speech",
+    needs: "speech synthesis and a target that accepts audio", instead: None
 );
 pub(super) static IMAGE: Missing = missing!(
-    "image", [], "Draws the text into an image",
-    needs: "a renderer of images and a target that sees", instead: Some("ascii-art")
+    "image", [], "Renders the text as an image",
+    needs: "an image renderer and a target that accepts images", instead: Some("ascii-art")
 );
 pub(super) static VIDEO: Missing = missing!(
-    "video", [], "Shows the text in a video",
-    needs: "a renderer of videos and a target that sees", instead: Some("ascii-art")
+    "video", [], "Renders the text as a video",
+    needs: "a video renderer and a target that accepts videos", instead: Some("ascii-art")
 );
 pub(super) static GCG: Missing = missing!(
-    "gcg", [], "Appends a suffix found by gradients",
+    "gcg", [], "Appends a suffix found by gradient search",
     needs: "the weights of a model, or a hosted service", instead: Some("suffix")
 );
 pub(super) static GOAT: Missing = missing!(
-    "goat", [], "An agent picks a technique for each turn",
-    needs: "a hosted service that plays the agent", instead: Some("crescendo")
+    "goat", [], "An agent chooses a technique for each turn",
+    needs: "a hosted agent service", instead: Some("crescendo")
 );
 pub(super) static HYDRA: Missing = missing!(
     "hydra", ["jailbreak:hydra"], "An agent that learns across conversations",
-    needs: "a hosted service that plays the agent", instead: Some("tap")
+    needs: "a hosted agent service", instead: Some("tap")
 );
 pub(super) static GOBLIN: Missing = missing!(
-    "goblin", ["jailbreak:goblin"], "An agent with several turns",
-    needs: "a hosted service that plays the agent", instead: Some("crescendo")
+    "goblin", ["jailbreak:goblin"], "An agent converses over several turns",
+    needs: "a hosted agent service", instead: Some("crescendo")
 );
 pub(super) static SIMBA: Missing = missing!(
-    "simba", [], "An agent in several phases",
-    needs: "a hosted service that plays the agent", instead: Some("tap")
+    "simba", [], "An agent attacks in several phases",
+    needs: "a hosted agent service", instead: Some("tap")
 );
 pub(super) static CITATION: Missing = missing!(
-    "citation", [], "Asks with invented scholarly references",
+    "citation", [], "Cites invented scholarly references",
     needs: "a model that invents the references", instead: Some("task-framing")
 );
 pub(super) static MATH_PROMPT: Missing = missing!(
-    "math-prompt", [], "Puts the request into the language of algebra",
+    "math-prompt", [], "Expresses the request in algebra",
     needs: "a model that translates into algebra", instead: Some("math-obfuscation")
 );
 pub(super) static INDIRECT_WEB_PWN: Missing = missing!(

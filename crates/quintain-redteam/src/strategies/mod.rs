@@ -1,8 +1,8 @@
-//! Every built-in strategy, grouped by family. To add one: write its static in the file of its
-//! family, and its line in `ALL`. Most are a `Converter`: a description, and a function that reads
-//! the options and returns a `Rewrite`; those that take turns are a `Dialogue`.
+//! All built-in strategies, grouped by family. To add one, write its static in the file of its family and its line in
+//! `ALL`. Most are a `Converter`: a description, and a function that reads the options and returns a `Rewrite`; those
+//! with several turns are a `Dialogue`.
 
-/// The text of `Meta::docs` for a strategy.
+/// `Meta::docs` of a strategy.
 macro_rules! docs {
     (what: $what:expr, why: $why:expr, example: $example:expr $(,)?) => {
         concat!(
@@ -50,12 +50,12 @@ pub use tactic::{Tactic, parse, parse_all};
 pub use talk::{Conversation, Done, History, MAX_TURNS, Talk, Turn};
 pub use unicode::invisible::revealed;
 
-/// All of them, by the order of the reference.
+/// All strategies, in the order of the reference.
 static ALL: &[&dyn Strategy] = &[
     &basic::BASIC,
     &layer::LAYER,
     &retry::RETRY,
-    // Other spellings of the same bytes.
+    // Encodings of the same bytes.
     &encodings::bases::BASE64,
     &encodings::bases::GZIP_BASE64,
     &encodings::bases::BASE32,
@@ -114,7 +114,7 @@ static ALL: &[&dyn Strategy] = &[
     &unicode::arabic::TATWEEL,
     &unicode::arabic::ARABIC_FORMS,
     &unicode::arabic::ARABIZI,
-    // Words and letters.
+    // Spelling, spacing and affixes.
     &wording::spelling::LEETSPEAK,
     &wording::spelling::PIGLATIN,
     &wording::spelling::CAMELCASE,
@@ -129,7 +129,7 @@ static ALL: &[&dyn Strategy] = &[
     &wording::affixes::SEARCH_REPLACE,
     &wording::selective::SELECTIVE,
     &wording::languages::MULTILINGUAL,
-    // Chance.
+    // Random noise.
     &noise::characters::RANDOM_CASE,
     &noise::characters::CHAR_SWAP,
     &noise::characters::CHAR_NOISE,
@@ -165,7 +165,7 @@ static ALL: &[&dyn Strategy] = &[
     &dialogue::tree::TAP,
     &dialogue::led::CUSTOM,
     &dialogue::led::MISCHIEVOUS_USER,
-    // Known, but not to be had.
+    // Known, but not available.
     &missing::AUDIO,
     &missing::IMAGE,
     &missing::VIDEO,
@@ -183,7 +183,7 @@ pub fn all() -> &'static [&'static dyn Strategy] {
     ALL
 }
 
-/// The strategy of a name or alias.
+/// The strategy with this name or alias.
 pub fn find(name: &str) -> Option<&'static dyn Strategy> {
     ALL.iter().copied().find(|strategy| strategy.meta().answers_to(name))
 }

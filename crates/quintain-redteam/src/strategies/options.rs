@@ -1,4 +1,4 @@
-//! The options of a strategy: read one by one, with every mistake noted and none silent.
+//! Reads the options of a strategy and collects all errors.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::flaw::{Flaw, Mistake};
 use super::strategy::Suits;
 
-/// A reader over `config`. Wrong values are noted and count as absent.
+/// A reader of `config`. An invalid value is recorded as an error and treated as absent.
 pub struct Options<'a> {
     strategy: &'static str,
     config: &'a Map<String, Value>,
@@ -36,13 +36,13 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// The value of an option, if it has one. Makes the option known.
+    /// The value of an option, if it is set. Marks the option as known.
     pub(super) fn get(&mut self, name: &'static str) -> Option<&'a Value> {
         self.known.push(name);
         self.config.get(name).filter(|value| !value.is_null())
     }
 
-    /// With these options it makes sense for fewer targets.
+    /// Restricts the targets that the strategy applies to.
     pub(super) fn narrow(&mut self, suits: Suits) {
         self.narrowed = suits;
     }
@@ -51,12 +51,12 @@ impl<'a> Options<'a> {
         self.narrowed
     }
 
-    /// Everything is allowed.
+    /// Accepts every option.
     pub(super) fn allow_all(&mut self) {
         self.lenient = true;
     }
 
-    /// Options that promptfoo has and that mean nothing here.
+    /// Options of promptfoo that have no effect.
     pub(super) fn without_effect(&mut self, names: &[&'static str]) {
         self.known.extend(names);
     }
@@ -79,7 +79,7 @@ impl<'a> Options<'a> {
         self.text(name, "")
     }
 
-    /// A list of texts; a single text is a list of one.
+    /// A list of texts; a single text counts as a list of one.
     pub(super) fn texts(&mut self, name: &'static str) -> Option<Vec<String>> {
         let value = self.get(name)?;
         let items = match value {
@@ -155,7 +155,7 @@ impl<'a> Options<'a> {
         self.note(name, Flaw::UnknownWord { option: name.to_owned(), allowed, word, closest });
     }
 
-    /// Notes a value of the wrong type.
+    /// Records a value of the wrong type.
     pub(super) fn wrong<T>(&mut self, name: &str, wanted: &str, found: &Value) -> Option<T> {
         let (option, wanted) = (name.to_owned(), wanted.to_owned());
         self.note(name, Flaw::WrongType { option, wanted, found: describe(found) });
@@ -171,7 +171,7 @@ impl<'a> Options<'a> {
         self.mistakes.push(Mistake { pointer, flaw });
     }
 
-    /// Where an option stands.
+    /// The pointer of an option.
     pub(super) fn place(&self, name: &str) -> String {
         format!("{}/{name}", self.at)
     }
@@ -180,7 +180,7 @@ impl<'a> Options<'a> {
         self.mistakes.extend(mistakes);
     }
 
-    /// All mistakes, those about unknown options included.
+    /// All errors, including unknown options.
     pub(super) fn finish(mut self) -> Vec<Mistake> {
         if self.lenient {
             return self.mistakes;

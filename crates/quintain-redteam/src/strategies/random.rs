@@ -1,13 +1,13 @@
-//! Randomness that can be repeated: the same seed and text give the same numbers on every machine.
+//! Reproducible random numbers: the same seed and text give the same numbers on every machine.
 
 use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 use sha2::{Digest as _, Sha256};
 
-/// What strategies draw their numbers from.
+/// The random number generator of strategies.
 pub(crate) type Random = ChaCha8Rng;
 
-/// Numbers of its own for each text, so that two texts do not share their accidents.
+/// A separate sequence for each text, so that texts are changed independently.
 pub(crate) fn seeded(seed: u64, text: &str) -> Random {
     let hash = Sha256::new().chain_update(seed.to_le_bytes()).chain_update(text).finalize();
     ChaCha8Rng::from_seed(hash.into())

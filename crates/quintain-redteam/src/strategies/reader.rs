@@ -1,11 +1,11 @@
-//! The list `strategies:` of a suite, with diagnostics that point at what is wrong.
+//! Reads `strategies:` of a suite, with diagnostics that point at each error.
 
 use quintain_source::{Diagnostic, Diagnostics, Node, Span};
 
 use super::flaw::Mistake;
 use super::tactic::{Tactic, parse};
 
-/// Reads the list. Entries that are wrong are left out and complained about.
+/// Reads the list. Invalid entries are left out and reported.
 pub fn read(list: &Node, dx: &mut Diagnostics) -> Vec<Tactic> {
     let Some(items) = list.as_seq() else {
         let title = format!("`strategies` must be a list, not {}", list.describe());
@@ -32,7 +32,7 @@ fn diagnostic(mut mistake: Mistake, item: &Node) -> Diagnostic {
     }
 }
 
-/// The place of a pointer, or as near to it as there is something.
+/// The position of a pointer, or of the closest node that exists.
 fn place(node: &Node, pointer: &str) -> Span {
     let mut node = node;
     for token in pointer.split('/').skip(1) {
@@ -80,7 +80,7 @@ mod tests {
         let (count, drawn) = complaints(yaml);
         assert_eq!(count, 1);
         for expected in [
-            "`bass64` is no strategy",
+            "unknown strategy `bass64`",
             "suite.yaml:2:3",
             "help: did you mean `base64`?",
             "`caesar` has no option `ofset`",

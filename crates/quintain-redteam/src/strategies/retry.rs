@@ -1,4 +1,4 @@
-//! What earlier runs found, once more. Only the choice is made here; the store knows the runs.
+//! Repeats probes of earlier runs. This module only selects them; the store has the runs.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::probe::Probe;
@@ -15,13 +15,13 @@ impl Strategy for RetryStrategy {
         &Meta {
             id: "retry",
             aliases: &[],
-            summary: "Sends again what worked in earlier runs",
+            summary: "Repeats probes that worked in earlier runs",
             docs: docs! {
-                what: "Takes probes of earlier runs against the same target: first those that hit, \
-                       then those whose outcome was unclear, the newest first, each only once. \
-                       `targetIds` names other targets to learn from.",
-                why: "A weakness that was mended comes back; the probe that found it finds it \
-                      again at the price of one call.",
+                what: "Repeats probes of earlier runs against the same target, each once: first \
+                       those that hit, then those with an unclear outcome, newest first. \
+                       `targetIds` lists other targets whose probes to use.",
+                why: "Fixed weaknesses reappear. Repeating the probe that found one costs a single \
+                      call.",
                 example: "strategies:\n  - id: retry\n    config:\n      numTests: 10",
             },
             since: "0.1.0",
@@ -37,20 +37,20 @@ impl Strategy for RetryStrategy {
     }
 }
 
-/// Where to look for earlier probes.
+/// Which earlier probes to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retry {
-    /// Targets by id; none means the one under test.
+    /// Ids of targets; empty for the target under test.
     pub targets: Vec<String>,
 }
 
-/// How a probe ended in an earlier run.
+/// The outcome of a probe in an earlier run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ended {
     Hit,
-    /// An error, or nothing that an oracle could decide on.
+    /// An error, or no outcome that an oracle could judge.
     Unclear,
-    /// The target held; there is nothing to repeat.
+    /// The attack failed; there is nothing to repeat.
     Held,
 }
 
@@ -58,16 +58,16 @@ pub enum Ended {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Earlier {
     pub target: String,
-    /// The attack that made it.
+    /// The attack that created it.
     pub plugin: String,
     pub probe: Probe,
     pub ended: Ended,
-    /// How many runs ago.
+    /// Number of runs since.
     pub age: usize,
 }
 
 impl Retry {
-    /// Which probes are sent again for an attack on a target.
+    /// Selects the probes to repeat for an attack on a target.
     pub fn choose<'e>(
         &self,
         earlier: &'e [Earlier],

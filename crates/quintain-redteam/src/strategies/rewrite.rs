@@ -1,4 +1,4 @@
-//! A rewriting of texts, bounded whatever it is given.
+//! A function that rewrites texts, with bounded output for any input.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use rand::Rng as _;
 
 use super::random::{Random, seeded};
 
-/// So many versions of one text at most.
+/// Maximum number of versions of one text.
 pub const MAX_VARIANTS: usize = 64;
-/// Longer texts, in bytes, are neither taken nor made.
+/// Maximum size of texts before and after rewriting, in bytes.
 pub const MAX_TEXT: usize = 64 * 1024;
 
 type Versions = dyn Fn(&str, &mut Random) -> Vec<String> + Send + Sync;
 
-/// One text in, one or more out.
+/// Turns one text into one or more.
 pub struct Rewrite(Box<Versions>);
 
 impl Rewrite {
-    /// Always the same single text.
+    /// One text, always the same.
     pub fn one(rewrite: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         Self(Box::new(move |text, _| vec![rewrite(text)]))
     }
 
-    /// A single text that depends on the seed.
+    /// One text that depends on the seed.
     pub fn by_chance(
         rewrite: impl Fn(&str, &mut Random) -> String + Send + Sync + 'static,
     ) -> Self {
@@ -35,14 +35,14 @@ impl Rewrite {
         Self(Box::new(rewrite))
     }
 
-    /// Each character on its own; `None` leaves it as it is.
+    /// Rewrites each character separately; `None` leaves it unchanged.
     pub fn chars<R: AsRef<str>>(
         rewrite: impl Fn(char) -> Option<R> + Send + Sync + 'static,
     ) -> Self {
         Self::one(move |text| each_char(text, &rewrite))
     }
 
-    /// One step after the other.
+    /// Applies several rewrites in order.
     pub fn chain(steps: Vec<Self>) -> Self {
         Self(Box::new(move |text, random| {
             let mut texts = vec![text.to_owned()];
@@ -54,7 +54,7 @@ impl Rewrite {
         }))
     }
 
-    /// All versions of a text, each once. None if they or the text itself are too long.
+    /// All distinct versions of a text. Empty if they or the text itself are too long.
     pub fn texts(&self, text: &str, seed: u64) -> Vec<String> {
         if text.len() > MAX_TEXT {
             return Vec::new();
@@ -94,7 +94,7 @@ pub(super) fn each_char<R: AsRef<str>>(text: &str, rewrite: impl Fn(char) -> Opt
     out
 }
 
-/// The text with its runs of letters and digits replaced; what stands between them stays.
+/// Replaces runs of letters and digits; everything between them stays.
 pub(super) fn each_word(text: &str, mut rewrite: impl FnMut(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! What a strategy is, and what it becomes once its options are read.
+//! The interface of strategies, and the result of reading their options.
 
 use quintain_content::registry::Meta;
 
@@ -13,31 +13,31 @@ pub trait Strategy: Sync {
 
     fn suits(&self) -> Suits;
 
-    /// Reads the options. Mistakes are noted there; what comes back is then not used.
+    /// Reads the options. If errors are recorded there, the result is not used.
     fn compile(&self, options: &mut Options<'_>) -> Way;
 }
 
-/// How a strategy works.
+/// What a strategy does.
 #[derive(Debug)]
 pub enum Way {
-    /// The probe as it is, unless switched off.
+    /// Sends the probe unchanged, unless disabled.
     Keep { enabled: bool },
-    /// Other texts in the same places.
+    /// Replaces texts in the same places.
     Rewrite(Rewrite),
-    /// A conversation, turn by turn.
+    /// Converses with the target, turn by turn.
     Talk(Talk),
-    /// What earlier runs found, once more.
+    /// Repeats probes of earlier runs.
     Retry(Retry),
-    /// Known by name, but it cannot be done here.
+    /// Known by name, but not available.
     Missing(Missing),
 }
 
-/// Why a strategy cannot be done.
+/// Why a strategy is not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
-    /// What it would need: `speech synthesis and a target that listens`.
+    /// What it needs: `speech synthesis and a target that accepts audio`.
     pub needs: &'static str,
-    /// The strategy that comes nearest to it.
+    /// The most similar strategy.
     pub instead: Option<&'static str>,
 }
 
@@ -50,7 +50,7 @@ pub enum Receiver {
     Model,
 }
 
-/// Who a strategy makes sense for.
+/// Which receivers a strategy applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Suits {
     arguments: bool,
@@ -60,7 +60,7 @@ pub struct Suits {
 impl Suits {
     /// Code that decodes, folds or parses its input.
     pub const ARGUMENTS: Self = Self { arguments: true, models: false };
-    /// What only a reader understands.
+    /// For texts that only a model understands.
     pub const MODELS: Self = Self { arguments: false, models: true };
     pub const BOTH: Self = Self { arguments: true, models: true };
 
@@ -71,7 +71,7 @@ impl Suits {
         }
     }
 
-    /// What suits both of two steps.
+    /// The receivers that both of two steps apply to.
     pub fn and(self, other: Self) -> Self {
         Self { arguments: self.arguments && other.arguments, models: self.models && other.models }
     }
@@ -87,7 +87,7 @@ impl Suits {
     }
 }
 
-/// The short way to write a strategy that rewrites texts.
+/// A strategy that rewrites texts.
 pub(super) struct Converter {
     pub meta: &'static Meta,
     pub suits: Suits,
@@ -108,7 +108,7 @@ impl Strategy for Converter {
     }
 }
 
-/// The short way to write a strategy that takes turns.
+/// A strategy that converses with the target.
 pub(super) struct Dialogue {
     pub meta: &'static Meta,
     pub suits: Suits,

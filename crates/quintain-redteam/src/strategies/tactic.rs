@@ -1,4 +1,4 @@
-//! The entries of `strategies:` in a suite, read: a name, or a map with `id` and `config`.
+//! Reads the entries of `strategies:` in a suite: a name, or a map with `id` and `config`.
 
 use quintain_evidence::probe::Probe;
 use quintain_source::closest;
@@ -10,7 +10,7 @@ use super::options::{Options, describe};
 use super::strategy::{Receiver, Strategy, Suits, Way};
 use super::{all, find};
 
-/// Names that stand for several strategies.
+/// Names of collections of strategies.
 const COLLECTIONS: [(&str, &[&str]); 2] = [
     ("default", &["basic", "pair", "composite"]),
     ("other-encodings", &["camelcase", "morse", "piglatin", "emoji"]),
@@ -20,9 +20,9 @@ const COLLECTIONS: [(&str, &[&str]); 2] = [
 #[derive(Debug)]
 pub struct Tactic {
     pub strategy: &'static dyn Strategy,
-    /// Attacks it is applied to; none means all. `harmful` stands for `harmful:...` too.
+    /// Attacks it is applied to; empty for all. `harmful` includes `harmful:...`.
     pub plugins: Vec<String>,
-    /// How many probes to make at most.
+    /// Maximum number of probes to create.
     pub num_tests: Option<usize>,
     suits: Suits,
     way: Way,
@@ -34,10 +34,10 @@ impl std::fmt::Debug for dyn Strategy {
     }
 }
 
-/// Reads a list of strategies. Pointers of mistakes start at the list.
+/// Reads a list of strategies. Pointers of errors start at the list.
 ///
 /// # Errors
-/// All mistakes at once.
+/// All errors.
 pub fn parse_all(list: &[Value]) -> Result<Vec<Tactic>, Vec<Mistake>> {
     let mut tactics = Vec::new();
     let mut mistakes = Vec::new();
@@ -53,10 +53,10 @@ pub fn parse_all(list: &[Value]) -> Result<Vec<Tactic>, Vec<Mistake>> {
     if mistakes.is_empty() { Ok(tactics) } else { Err(mistakes) }
 }
 
-/// Reads one entry. A collection is more than one strategy.
+/// Reads one entry. A collection yields several strategies.
 ///
 /// # Errors
-/// All mistakes at once.
+/// All errors.
 pub fn parse(entry: &Value) -> Result<Vec<Tactic>, Vec<Mistake>> {
     let nothing = Map::new();
     let mistake = |pointer: &str, flaw| vec![Mistake { pointer: pointer.to_owned(), flaw }];
@@ -107,7 +107,7 @@ pub fn parse(entry: &Value) -> Result<Vec<Tactic>, Vec<Mistake>> {
     Ok(vec![compile(strategy, config)?])
 }
 
-/// `custom:anything` is a `custom` with a name of its own.
+/// `custom:anything` is `custom` under another name.
 fn find_variant(id: &str) -> Option<&'static dyn Strategy> {
     id.strip_prefix("custom:").and_then(|_| find("custom"))
 }
@@ -142,7 +142,7 @@ impl Tactic {
         self.strategy.meta().id
     }
 
-    /// Who it makes sense for, its steps taken into account.
+    /// The receivers it applies to, considering its steps.
     pub fn suits(&self) -> Suits {
         self.suits
     }
@@ -163,10 +163,10 @@ impl Tactic {
         self.plugins.is_empty() || self.plugins.iter().any(is)
     }
 
-    /// Whether it is worth a try with such a target.
+    /// Whether it applies to such a receiver.
     ///
     /// # Errors
-    /// Says why not.
+    /// The reason if it does not.
     pub fn check(&self, receiver: Receiver) -> Result<(), Skipped> {
         let strategy = self.id();
         match &self.way {
@@ -177,11 +177,11 @@ impl Tactic {
         }
     }
 
-    /// The versions of a probe: at least one, and none that is the probe itself unless the strategy
-    /// is to leave it as it is.
+    /// The versions of a probe: at least one, and none equal to the probe itself unless the strategy sends it
+    /// unchanged.
     ///
     /// # Errors
-    /// Says why there are none.
+    /// The reason if there are none.
     pub fn rewrite(
         &self,
         probe: &Probe,
@@ -237,12 +237,12 @@ mod tests {
         let told = |pointer: &str, text: &str| (pointer.to_owned(), text.to_owned());
         assert_eq!(
             flaw(json!("bse64")),
-            told("", "`bse64` is no strategy; did you mean `base64`?")
+            told("", "unknown strategy `bse64`; did you mean `base64`?")
         );
-        assert_eq!(flaw(json!({"id": "zzzzzzzz"})), told("/id", "`zzzzzzzz` is no strategy"));
+        assert_eq!(flaw(json!({"id": "zzzzzzzz"})), told("/id", "unknown strategy `zzzzzzzz`"));
         assert_eq!(
             flaw(json!(7)),
-            told("", "a strategy is a name or a map with `id`, not a number")
+            told("", "expected the name of a strategy or a map with `id`, not a number")
         );
         assert_eq!(
             flaw(json!({"id": "hex", "confg": {}})),
@@ -254,7 +254,7 @@ mod tests {
         );
         assert_eq!(
             flaw(json!("file://mine.js")),
-            told("", "strategies from files are not available: `file://mine.js`")
+            told("", "strategies in files are not supported: `file://mine.js`")
         );
         let all = parse_all(&[json!("hex"), json!("hx"), json!({"id": "hex", "config": {"a": 1}})]);
         let places: Vec<_> = all.unwrap_err().into_iter().map(|it| it.pointer).collect();
@@ -268,10 +268,10 @@ mod tests {
         };
         assert_eq!(
             reason("morse", Receiver::Arguments),
-            "`morse` makes sense for models and agents only"
+            "`morse` applies only to models and agents"
         );
         assert!(reason("audio", Receiver::Model).starts_with("`audio` needs "));
         let off = &parse(&json!({"id": "basic", "config": {"enabled": false}})).unwrap()[0];
-        assert_eq!(off.check(Receiver::Model).unwrap_err().to_string(), "`basic` is switched off");
+        assert_eq!(off.check(Receiver::Model).unwrap_err().to_string(), "`basic` is disabled");
     }
 }

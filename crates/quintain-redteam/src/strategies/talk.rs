@@ -1,5 +1,5 @@
-//! Conversations: what was said so far decides what is said next, and nothing else does. A conversation
-//! is an inquiry: it asks the target with messages and a model for advice until it is over.
+//! Conversations: the next message depends only on the history. A conversation is an inquiry: it sends messages to the
+//! target, and asks a model for advice, until it is over.
 
 use std::fmt;
 
@@ -11,24 +11,24 @@ use serde_json::{Value, json};
 use super::options::Options;
 use super::rewrite::MAX_TEXT;
 
-/// One message to the target and what came back.
+/// One message to the target and its reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
-    /// The turn before it in the same conversation; none if it opened one.
+    /// The previous turn of the same conversation; none for the first.
     pub after: Option<usize>,
     pub sent: String,
     pub received: String,
     pub reaction: Reaction,
 }
 
-/// All that happened.
+/// Everything that happened so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
-    /// The text of the probe as the attack made it.
+    /// The text of the probe as the attack created it.
     pub objective: String,
     pub seed: u64,
     pub turns: Vec<Turn>,
-    /// The answers of the model that plays the adversary, one for each question, in their order.
+    /// The answers of the adversary model, one for each question, in order.
     pub advice: Vec<Answer>,
 }
 
@@ -36,29 +36,29 @@ pub struct History {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
     Hit,
-    /// All turns are used, or all that there was to say is said.
+    /// All turns are used, or nothing is left to send.
     Finished,
-    /// Refused once too often.
+    /// Refused too often.
     Refused,
-    /// The target or the model did not answer.
+    /// The target or the model did not respond.
     Unanswered(String),
 }
 
-/// The part of a conversation that differs from strategy to strategy.
+/// The strategy-specific part of a conversation.
 pub(super) trait Script: Send + Sync {
-    /// Asked only while the limits allow another turn. The last turn was no hit.
+    /// Called only while the limits allow another turn. The last turn was not a hit.
     fn next(&self, history: &History) -> Next<Done>;
 }
 
-/// A script within its limits.
+/// A script and its limits.
 pub struct Talk {
     max_turns: usize,
-    /// promptfoo goes on after a hit if asked to.
+    /// promptfoo can continue after a hit.
     past_hits: bool,
     script: Box<dyn Script>,
 }
 
-/// No conversation takes more turns, whatever the options say.
+/// Maximum number of turns, whatever the options say.
 pub const MAX_TURNS: usize = 256;
 
 impl Talk {
@@ -76,7 +76,7 @@ impl Talk {
         }
     }
 
-    /// The same conversation with another script around its own.
+    /// The same conversation with its script wrapped in another one.
     pub(super) fn within<S: Script + 'static>(
         self,
         wrap: impl FnOnce(Box<dyn Script>) -> S,
@@ -84,7 +84,7 @@ impl Talk {
         Self { script: Box::new(wrap(self.script)), ..self }
     }
 
-    /// A conversation about this text. The same seed leads to the same messages.
+    /// A conversation with this objective. The same seed leads to the same messages.
     pub fn about(&self, objective: impl Into<String>, seed: u64) -> Conversation<'_> {
         Conversation { talk: self, objective: objective.into(), seed }
     }
@@ -101,7 +101,7 @@ impl Talk {
             Next::Ask(questions) => reworded(questions, |message| {
                 let end = message.text.floor_char_boundary(MAX_TEXT);
                 message.text.truncate(end);
-                // A turn that is not there cannot be continued.
+                // A turn that does not exist cannot be continued.
                 message.after = message.after.filter(|turn| *turn < history.turns.len());
             }),
             done @ Next::Done(_) => done,
@@ -109,7 +109,7 @@ impl Talk {
     }
 }
 
-/// The same questions with other messages.
+/// The same questions with reworded messages.
 pub(super) fn reworded(
     mut questions: Vec<Question>,
     mut reword: impl FnMut(&mut Message),
@@ -122,7 +122,7 @@ pub(super) fn reworded(
     Next::Ask(questions)
 }
 
-/// One conversation, ready to be pursued by whoever asks questions.
+/// One conversation, ready to run as an inquiry.
 #[derive(Debug)]
 pub struct Conversation<'t> {
     talk: &'t Talk,
@@ -140,7 +140,7 @@ impl Inquiry for Conversation<'_> {
         }
     }
 
-    /// A message and a question to a model for each turn.
+    /// A message and a question to the model for each turn.
     fn max_rounds(&self) -> usize {
         2 * self.talk.max_turns
     }
@@ -159,7 +159,7 @@ impl fmt::Debug for Talk {
 /// Who writes the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Adversary {
-    /// The moves that are built in.
+    /// Built-in messages.
     Scripted,
     /// A model, asked before each turn.
     Model,
@@ -172,10 +172,10 @@ impl Adversary {
 }
 
 impl History {
-    /// What was asked and answered, as a conversation.
+    /// The conversation so far, from the questions and answers.
     ///
     /// # Errors
-    /// Why the target did not answer a message.
+    /// The reason why the target did not reply to a message.
     pub fn of(objective: &str, seed: u64, rounds: &Rounds) -> Result<Self, String> {
         let mut history = Self { objective: objective.to_owned(), seed, ..Self::default() };
         for (question, answer) in rounds.asked() {
@@ -190,7 +190,7 @@ impl History {
                     return Err(why.clone());
                 }
                 (Question::Say(_), Answer::Value(_) | Answer::Exchange(_)) => {
-                    return Err("that is not a reply to a message".to_owned());
+                    return Err("the answer is not a reply to a message".to_owned());
                 }
                 (_, answer) => history.advice.push(answer.clone()),
             }
@@ -198,7 +198,7 @@ impl History {
         Ok(history)
     }
 
-    /// Sends this in the conversation that ends with the turn `after`; without it, opens a new one.
+    /// Sends this in the conversation that ends with the turn `after`; none starts a new one.
     pub(super) fn say(&self, text: impl Into<String>, after: Option<usize>) -> Next<Done> {
         let message = Message { text: text.into(), after, turn: self.turns.len() };
         Next::Ask(vec![Question::Say(message)])
@@ -209,8 +209,7 @@ impl History {
         self.turns.iter().enumerate().next_back()
     }
 
-    /// The message that a model writes for the turn that comes next: the question if it was not
-    /// asked yet, or its answer.
+    /// The message that a model writes for the next turn: the question if it was not asked yet, or else its answer.
     pub(super) fn advised(&self, strategy: &str, task: &str, after: Option<usize>) -> Next<Done> {
         match self.advised_on(strategy, task, &self.turns) {
             Next::Ask(questions) => reworded(questions, |message| message.after = after),
@@ -218,7 +217,7 @@ impl History {
         }
     }
 
-    /// The same in a new conversation, with these turns shown to the model and no others.
+    /// The same in a new conversation; the model sees only these turns.
     pub(super) fn advised_on(&self, strategy: &str, task: &str, shown: &[Turn]) -> Next<Done> {
         let Some(answer) = self.advice.get(self.turns.len()) else {
             return Next::Ask(vec![self.question(strategy, task, shown)]);
@@ -244,7 +243,7 @@ impl History {
             "strategy": strategy,
             "task": task,
             "objective": self.objective,
-            // Two branches that improve the same message are to get two answers.
+            // Two branches that improve the same message need two answers.
             "turn": self.turns.len(),
             "turns": turns,
         });
@@ -253,7 +252,7 @@ impl History {
     }
 }
 
-/// Enough of an answer to learn from; targets may send more than a model reads.
+/// The beginning of an answer, which is enough to learn from. Targets may send more than a model can read.
 fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(8 * 1024)]
 }
@@ -280,7 +279,7 @@ pub(super) mod testing {
     use super::*;
     use crate::strategies::{Way, parse};
 
-    /// What is sent in which conversation, if the target reacts like this; and how it ends.
+    /// What is sent in which conversation if the target reacts like this, and how it ends.
     pub(crate) fn play(
         entry: &Value,
         objective: &str,

@@ -1,11 +1,11 @@
-//! What the tests of strategies share: read YAML, rewrite a text.
+//! Helpers for tests of strategies: read YAML, rewrite a text.
 
 use quintain_source::{Diagnostics, SourceFile, Sources, read};
 use serde_json::Value;
 
 use super::{Tactic, Way, parse};
 
-/// Texts of all kinds, the empty one included.
+/// Texts of all kinds, including the empty one.
 pub(super) const SAMPLES: [&str; 8] = [
     "",
     "a",
@@ -30,7 +30,7 @@ pub(super) fn tactic(entry: &str) -> Tactic {
     parse(&yaml(entry)).unwrap_or_else(|mistakes| panic!("{entry}: {mistakes:?}")).remove(0)
 }
 
-/// What is wrong with an entry.
+/// The errors in an entry.
 pub(super) fn mistakes(entry: &str) -> Vec<String> {
     parse(&yaml(entry)).unwrap_err().iter().map(ToString::to_string).collect()
 }

@@ -1,4 +1,4 @@
-//! What holds for all strategies.
+//! Properties of all strategies.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::testing::{SAMPLES, yaml};
 use super::*;
 
-/// The entries of the example of a strategy.
+/// The entries in the example of a strategy.
 fn example(strategy: &dyn Strategy) -> Vec<Value> {
     let meta = strategy.meta();
     let (_, example) = meta.docs.split_once("```yaml\n").expect(meta.id);
@@ -23,7 +23,7 @@ fn example(strategy: &dyn Strategy) -> Vec<Value> {
     yaml(example)["strategies"].as_array().expect(meta.id).clone()
 }
 
-/// Every strategy as its example uses it.
+/// Every strategy as used in its example.
 fn tactics() -> Vec<Tactic> {
     all().iter().flat_map(|strategy| parse_all(&example(*strategy)).unwrap()).collect()
 }
@@ -34,7 +34,7 @@ fn names_are_unique_and_docs_complete() {
     for strategy in all() {
         let meta = strategy.meta();
         for name in std::iter::once(&meta.id).chain(meta.aliases) {
-            assert!(names.insert(*name), "{name} is there twice");
+            assert!(names.insert(*name), "duplicate name {name}");
             let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-:".contains(c);
             assert!(name.chars().all(kebab), "{name} is not in kebab case");
         }
@@ -138,7 +138,7 @@ fn there_are_many_converters_and_most_change_most_texts() {
         let Way::Rewrite(rewrite) = tactic.way() else { continue };
         converters.insert(tactic.id());
         let sample = "Please read the directory /etc, سلام, and the \"password\"";
-        // What takes a share of the words may take none of so few.
+        // A strategy that changes a share of the words may change none of these few.
         let changes = |seed: u64| rewrite.texts(sample, seed) != [sample];
         assert!((0..8).any(changes), "{}", tactic.id());
     }
@@ -169,7 +169,7 @@ fn long_texts_stay_within_the_bounds() {
     }
 }
 
-/// The value without its texts: keys, order, numbers.
+/// The value without its texts: only keys, order and numbers.
 fn shape(value: &Value) -> Value {
     match value {
         Value::String(_) => "text".into(),

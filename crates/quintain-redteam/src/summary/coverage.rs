@@ -1,4 +1,4 @@
-//! How far a run has covered the frameworks. What was not attacked is not clean.
+//! How far a run covered the frameworks. What was not attacked is not clean.
 
 use quintain_evidence::finding::{Finding, Standing};
 use quintain_evidence::frameworks::{FRAMEWORKS, find, ids};
@@ -10,7 +10,7 @@ use super::risk::risk;
 use crate::attack::{AnyAttack, Attack};
 use crate::attacks;
 
-/// A report with what follows from the rest of it: the risk, and how far frameworks were covered.
+/// Adds what follows from the rest of a report: the risk, and the coverage of frameworks.
 #[must_use]
 pub fn summed_up(mut report: RedteamReport) -> RedteamReport {
     report.risk = Some(risk(&report.findings, &report.attacks));
@@ -18,7 +18,7 @@ pub fn summed_up(mut report: RedteamReport) -> RedteamReport {
     report
 }
 
-/// What an attack says about itself, unless everybody knows it.
+/// The description of an attack, if a suite defines it.
 pub fn described(attack: &AnyAttack) -> Option<Box<DefinedAttack>> {
     let (meta, weakness) = (attack.meta(), attack.weakness());
     attack.is_defined().then(|| {
@@ -32,7 +32,7 @@ pub fn described(attack: &AnyAttack) -> Option<Box<DefinedAttack>> {
     })
 }
 
-/// How far a run covered every framework, and what findings name beyond them.
+/// The coverage of every framework, and of ids in findings that belong to none.
 pub(super) fn coverage(report: &RedteamReport) -> Vec<Coverage> {
     covered_by(report, attacks::all())
 }
@@ -43,7 +43,7 @@ fn covered_by(report: &RedteamReport, attacks: &[&'static dyn Attack]) -> Vec<Co
         .map(|framework| {
             let entries = framework.entries.iter();
             let entries = entries.map(|entry| covered(entry.id, entry.title, report, attacks));
-            // Of weaknesses of all kinds, those that concern nobody are left out.
+            // CWE is too long to list: entries that no attack tests are left out.
             let whole = framework.id != "cwe";
             Coverage {
                 id: framework.id.to_owned(),
@@ -89,7 +89,7 @@ fn covered(
         attacks: Vec::new(),
         not_run: Vec::new(),
     };
-    // Attacks of the suite say themselves what they are about.
+    // Attacks defined in a suite declare their ids.
     for one in report.attacks.iter().filter(|one| one.bouts > 0) {
         let about = one.about.iter().flat_map(|about| &about.frameworks);
         if about.into_iter().any(|known| belongs(known, id)) {
@@ -103,7 +103,7 @@ fn covered(
             Some(why) => covered.not_run.push(NotRun { what: what.to_owned(), why }),
         }
     }
-    // Attacks of the suite say themselves what they are about.
+    // Attacks defined in a suite declare their ids.
     let defined = report.attacks.iter().filter(|one| {
         let about = one.about.as_ref().filter(|_| one.bouts > 0);
         about.is_some_and(|about| about.frameworks.iter().any(|known| known == id))
@@ -120,7 +120,7 @@ fn covered(
     covered
 }
 
-/// Why an attack did not look; none if it did.
+/// Why an attack did not run; none if it did.
 fn why_not(attack: &str, report: &RedteamReport) -> Option<String> {
     let run = report.attacks.iter().find(|one| one.attack == attack);
     if run.is_some_and(|run| run.bouts > 0) {
@@ -130,7 +130,7 @@ fn why_not(attack: &str, report: &RedteamReport) -> Option<String> {
     Some(match (told, run) {
         (Some(told), _) => told.why.clone(),
         (None, Some(_)) => "found no place to attack".to_owned(),
-        (None, None) => "was not asked for".to_owned(),
+        (None, None) => "was not selected".to_owned(),
     })
 }
 
@@ -140,7 +140,7 @@ fn is_about(attack: &dyn Attack, entry: &str) -> bool {
         || facts.cwe.iter().any(|number| format!("CWE-{number}") == entry)
 }
 
-/// Whether an id is an entry, or a part of it: `AML.T0051.001` is one of `AML.T0051`.
+/// Whether an id is an entry or part of one: `AML.T0051.001` belongs to `AML.T0051`.
 fn belongs(id: &str, entry: &str) -> bool {
     id.strip_prefix(entry).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!((idle.state, idle.word().as_str()), (State::NotRun, "not run"));
         assert_eq!(idle.why(), "bola found no place to attack");
         report.attacks.clear();
-        assert_eq!(entry(&report, "API1").why(), "bola was not asked for");
+        assert_eq!(entry(&report, "API1").why(), "bola was not selected");
         report.not_run.push(NotRun { what: "bola".into(), why: "needs two identities".into() });
         assert_eq!(entry(&report, "API1").why(), "bola needs two identities");
         let nobody = entry(&report, "MCP08");

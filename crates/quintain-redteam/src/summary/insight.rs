@@ -1,4 +1,4 @@
-//! What the learn phase found out, short enough for a report.
+//! What the learn phase found, short enough for a report.
 
 use quintain_evidence::probe::Step;
 use quintain_evidence::redteam_report::{Chain, DisclosedValue, Insight};
@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::knowledge::{Knowledge, Learned};
 
-/// More groups of values than this say nothing to anybody.
+/// Maximum number of groups of values; more are not useful.
 const MAX_VALUES: usize = 200;
 const MAX_CHAINS: usize = 200;
 const MAX_EXAMPLES: usize = 3;
 const MAX_EXAMPLE: usize = 60;
-/// A shorter text, or a number below, is in two answers by chance.
+/// Shorter texts, and smaller numbers, are in two answers by coincidence.
 const MIN_TELLING: usize = 3;
 
-/// What is worth telling of what was learned.
+/// The part of the knowledge that is worth reporting.
 pub fn insight(knowledge: &Knowledge) -> Insight {
     let mut insight = Insight {
         roots: knowledge.roots.iter().map(|root| root.display().to_string()).collect(),

@@ -1,10 +1,10 @@
-//! Findings for information that say the same of several places become one finding with a list of places.
+//! Merges informational findings about the same fault at several places into one finding with a list of places.
 
 use crate::attacks;
 use quintain_evidence::finding::{Finding, Place};
 
-/// Merges findings of the same group, certainty and standing. A finding that is alone stays as it is, with its
-/// own fingerprint; the order is kept.
+/// Merges findings with the same group, confidence, note and acceptance. A single finding stays unchanged, with its
+/// fingerprint; the order is kept.
 pub fn merge(findings: Vec<Finding>) -> Vec<Finding> {
     let mut merged: Vec<Vec<Finding>> = Vec::new();
     for finding in findings {
@@ -49,7 +49,7 @@ fn as_one(places: Vec<Finding>) -> Option<Finding> {
         place: Place::Server { server: one.place.server().to_owned() },
         tool: None,
         argument: None,
-        // Every place has its own; one shows what they are about.
+        // Every place keeps its proofs; one is enough to show what they are about.
         proofs: one.proofs.first().cloned().into_iter().collect(),
         reproduce: again(one.reproduce.clone()),
         replay: again(one.replay.clone()),
@@ -96,8 +96,8 @@ mod tests {
         ];
         let merged = merge(findings.clone());
         assert_eq!(merged.len(), 5, "{merged:#?}");
-        assert_eq!(merged[..2], findings[..2], "weaknesses stay on their own");
-        assert_eq!(merged[3], findings[3], "and so does what is said of one place only");
+        assert_eq!(merged[..2], findings[..2], "weaknesses are not merged");
+        assert_eq!(merged[3], findings[3], "nor is a finding at a single place");
         assert_eq!(merged[4], doubtful);
         let one = &merged[2];
         assert!(one.title.ends_with("(2 tools)"), "{}", one.title);
@@ -129,7 +129,7 @@ mod tests {
         };
         assert_eq!(parted(entry(&findings[1].fingerprint)), (2, 1), "written before");
         assert_eq!(parted(entry(&Finding::group_of("schema-bypass", "", ""))), (0, 3));
-        // All but one are fixed: the one that is left is still accepted.
+        // All but one are fixed: the remaining one is still accepted.
         let list = [entry(&Finding::group_of("schema-bypass", "", ""))];
         let (open, accepted) = part_suppressed(findings[..1].to_vec(), &list, "2027-01-01");
         assert_eq!((open.len(), merge(accepted).len()), (0, 1));

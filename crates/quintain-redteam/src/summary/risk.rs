@@ -1,4 +1,4 @@
-//! Numbers for people who compare runs: attack success with its uncertainty, and a risk score.
+//! Numbers to compare runs by: attack success rate with its uncertainty, and a risk score.
 
 use quintain_evidence::finding::{Confidence, Finding, Severity};
 use quintain_evidence::redteam_report::{AttackReport, Level, Risk};
@@ -12,7 +12,7 @@ fn level(score: f64) -> Level {
     }
 }
 
-/// The 95 % interval of a share, by Wilson: honest for few samples, and never outside of 0 to 1.
+/// The 95 % Wilson interval of a proportion: valid for few samples, and always within 0 to 1.
 pub fn interval(hits: usize, of: usize) -> (f64, f64) {
     if of == 0 {
         return (0.0, 1.0);
@@ -24,8 +24,8 @@ pub fn interval(hits: usize, of: usize) -> (f64, f64) {
     (((middle - spread) / whole).max(0.0), ((middle + spread) / whole).min(1.0))
 }
 
-/// The risk of all confirmed findings: the impact of the worst, how often its attack worked, and a
-/// little for every further one.
+/// The risk of all confirmed findings: the impact of the worst, how often its attack worked, and a small addition for
+/// every other one.
 pub fn risk(findings: &[Finding], attacks: &[AttackReport]) -> Risk {
     let mut scores: Vec<(String, f64)> = Vec::new();
     for report in attacks {
@@ -49,7 +49,7 @@ pub fn risk(findings: &[Finding], attacks: &[AttackReport]) -> Risk {
     Risk { score, level: level(score), attacks: scores }
 }
 
-/// Tools carry these attacks out without any skill, so ease is always full.
+/// These attacks are automated and need no skill, so ease of exploitation is always at its maximum.
 fn score(severity: Severity, rate: f64) -> f64 {
     let impact = match severity {
         Severity::Critical => 4.0,

@@ -1,4 +1,4 @@
-//! Where restricted runs take place: a folder with a canary, an environment with another, and a listener that counts.
+//! A test bench for restricted runs: a folder with a canary, an environment with another, and a listener that counts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-/// In files that are named by no policy but the exact one.
+/// In files that only the exact policy lists.
 pub(crate) const CANARY: &str = "canary-of-the-file";
 /// In the environment.
 pub(crate) const VARIABLE: &str = "canary-of-the-variable";
@@ -111,7 +111,7 @@ impl Bench {
         env.insert("PATH".to_owned(), std::env::var("PATH").unwrap());
         env.insert("HOME".to_owned(), std::env::var("HOME").unwrap_or_default());
         env.insert("SECRET_VARIABLE".to_owned(), VARIABLE.to_owned());
-        // Servers inherit it without being asked.
+        // Servers inherit this variable by default.
         env.insert("TZ".to_owned(), VARIABLE.to_owned());
         let state_dir = Some(self.root.join("state"));
         let world = World { env: Arc::new(env), state_dir, ..World::default() };
@@ -136,7 +136,7 @@ impl Bench {
             .unwrap_or_default()
     }
 
-    /// Everything that a run tells: what is wrong with the suite, and every event.
+    /// All output of a run: the diagnostics of the suite, and every event.
     pub(crate) async fn run(&self, suite: &Value, policy: &Policy) -> String {
         let world = self.world(policy);
         let Loaded { suite, diagnostics, sources, .. } = self.load(suite, &world);

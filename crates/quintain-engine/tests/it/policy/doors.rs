@@ -1,12 +1,12 @@
-//! The places of the code that open files, start programs, connect or read the environment. Each asks the policy, or
-//! is no concern of it for the reason given; a new place fails here until somebody has thought about it.
+//! All code that opens files, starts programs, connects or reads the environment. Each file asks the policy, or has a
+//! reason why it need not; a new file fails this test until it is listed with a reason.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-/// What opens something.
+/// Expressions that open something.
 const OPENS: [&str; 15] = [
     "Command::new(",
     "CommandWrap::with_new(",
@@ -26,39 +26,39 @@ const OPENS: [&str; 15] = [
 ];
 
 const DOORS: [(&str, &str); 27] = [
-    ("engine/confined/portable.rs", "opens below folders that its callers were allowed"),
-    ("engine/files.rs", "`Disk` stands behind `AllowedFiles`"),
+    ("engine/confined/portable.rs", "opens only below folders that its callers may use"),
+    ("engine/files.rs", "`AllowedFiles` guards `Disk`"),
     ("engine/inquiry/snapshots.rs", "asks the policy"),
-    ("engine/jobs/eval.rs", "sees the variables that `Jobs::under` leaves"),
-    ("engine/jobs/redteam.rs", "the same"),
-    ("engine/planted/journal.rs", "our own journal"),
-    ("engine/planted/mod.rs", "our own journal"),
-    ("engine/planted/removal.rs", "removes what we planted"),
-    ("engine/process.rs", "starts what `Commands` found"),
-    ("engine/redteam/files.rs", "looks at roots that the policy names"),
+    ("engine/jobs/eval.rs", "gets only the variables that `Jobs::under` allows"),
+    ("engine/jobs/redteam.rs", "gets only the variables that `Jobs::under` allows"),
+    ("engine/planted/journal.rs", "journal of planted files"),
+    ("engine/planted/mod.rs", "journal of planted files"),
+    ("engine/planted/removal.rs", "removes only planted files"),
+    ("engine/process.rs", "starts only what `Commands` found"),
+    ("engine/redteam/files.rs", "reads only roots that the policy lists"),
     (
         "engine/redteam/canary_files.rs",
-        "plants in our own folder and in roots that the policy names",
+        "plants only in the folder of the run and in roots that the policy lists",
     ),
-    ("engine/redteam/canary_files/lodging.rs", "the same"),
-    ("engine/redteam/canary_files/project.rs", "`git` only if the policy names it"),
+    ("engine/redteam/canary_files/lodging.rs", "as canary_files.rs"),
+    ("engine/redteam/canary_files/project.rs", "starts `git` only if the policy lists it"),
     (
         "engine/redteam/listener.rs",
-        "an address of the orders is checked in siege.rs; else a free port of the loopback",
+        "setup.rs checks a configured address; otherwise a free port of the loopback address",
     ),
-    ("engine/redteam/own.rs", "`sleep` only if the policy names it"),
-    ("engine/redteam/places.rs", "leaves out what the policy does not name"),
-    ("engine/redteam/restore.rs", "looks at what places.rs leaves"),
-    ("engine/redteam/shims.rs", "writes to our own folder"),
+    ("engine/redteam/own.rs", "starts `sleep` only if the policy lists it"),
+    ("engine/redteam/places.rs", "leaves out what the policy does not list"),
+    ("engine/redteam/restore.rs", "reads only what places.rs returns"),
+    ("engine/redteam/shims.rs", "writes only to the folder of the run"),
     ("engine/store/heartbeat.rs", "the store of runs"),
     ("engine/web.rs", "checked by the client"),
     ("wire/auth/oauth/boundary.rs", "resolves names of hosts that were checked"),
-    ("wire/auth/oauth/callback.rs", "the login of a user"),
-    ("wire/auth/oauth/opener.rs", "the login of a user"),
-    ("wire/auth/stored/store.rs", "`World::logins` hands out its folder"),
+    ("wire/auth/oauth/callback.rs", "interactive login"),
+    ("wire/auth/oauth/opener.rs", "interactive login"),
+    ("wire/auth/stored/store.rs", "`World::logins` returns its folder only if allowed"),
     ("wire/net.rs", "the client checks every request"),
     ("wire/transport/courier.rs", "checked by the client"),
-    ("wire/transport/stdio.rs", "starts what `Commands` found"),
+    ("wire/transport/stdio.rs", "starts only what `Commands` found"),
 ];
 
 /// The code of a file without its tests.
@@ -90,7 +90,7 @@ fn nothing_is_opened_elsewhere() {
     }
     let known: BTreeSet<String> = DOORS.iter().map(|(name, _)| (*name).to_owned()).collect();
     let new: Vec<_> = found.difference(&known).collect();
-    assert!(new.is_empty(), "these open something; ask the policy, then list them: {new:?}");
+    assert!(new.is_empty(), "these files open something; ask the policy, then list them: {new:?}");
     let gone: Vec<_> = known.difference(&found).collect();
-    assert!(gone.is_empty(), "these open nothing any more: {gone:?}");
+    assert!(gone.is_empty(), "these files no longer open anything: {gone:?}");
 }

@@ -1,4 +1,4 @@
-//! The suites of the table. Each uses one key to reach one thing.
+//! The suites of the table. Each uses one key to reach one resource.
 
 use quintain_engine::{Access, Policy};
 use quintain_evidence::code::Language;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::bench::{Bench, CANARY, VARIABLE};
 
-/// The list of a policy that names the thing.
+/// The list of a policy that must contain the resource.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum List {
     Files,
@@ -17,13 +17,13 @@ pub(crate) enum List {
     Logins,
 }
 
-/// How one sees that the thing was reached.
+/// What shows that the resource was reached.
 pub(crate) enum Sign {
     Says(&'static str),
     Connects,
     Writes(&'static str),
     WritesText(&'static str, &'static str),
-    /// The run goes as far as it can.
+    /// The run is not denied; it need not succeed.
     NotDenied,
 }
 
@@ -31,14 +31,14 @@ pub(crate) struct Row {
     pub(crate) key: &'static str,
     pub(crate) list: List,
     pub(crate) suite: Value,
-    /// What the denial names; nothing where the thing is only absent.
+    /// What the denial mentions; none if the resource is silently left out.
     pub(crate) asks: Option<String>,
-    /// Names exactly what is needed.
+    /// Lists exactly what is needed.
     pub(crate) policy: Policy,
     pub(crate) sign: Sign,
 }
 
-/// A suite of one echoed prompt with more keys.
+/// A suite with one echoed prompt, and more keys.
 fn echo(more: Value) -> Value {
     let mut suite = json!({
         "targets": ["echo"],
@@ -254,7 +254,7 @@ fn command_rows(bench: &Bench) -> Vec<Row> {
                 json!([{"id": "file://open/provider.py", "config": config}]),
             );
         }
-        // The stand-in writes where it is started.
+        // The stand-in writes to its working folder.
         row.sign = Sign::Says("python ran");
         row
     };
@@ -293,7 +293,7 @@ fn interpreter_rows(bench: &Bench) -> Vec<Row> {
         policy: Policy {
             interpreters: Access::Only(vec![language]),
             files: Access::Only(vec![bench.path("open")]),
-            // Many installations of Python are scripts, which need them.
+            // Many installations of Python are scripts, which need these variables.
             variables: variables(&["PATH", "HOME"]),
             ..Policy::nothing()
         },
@@ -410,7 +410,7 @@ fn address_rows(bench: &Bench) -> Vec<Row> {
         row("server url", host, mcp(json!({"url": url}))),
         row("server url over SSE", host, mcp(json!({"url": url, "transport": "sse"}))),
         {
-            // The server may be reached, its authorization server may not.
+            // The server is allowed, its authorization server is not.
             let mut row = row(
                 "token endpoint",
                 host,

@@ -1,10 +1,10 @@
-//! Complaints in sentences, as people write them.
+//! Complaints in sentences.
 
 use serde_json::{Value, json};
 
 use super::{Complaint, MAX_CHOICES, Want, quoted};
 
-/// What is said in sentences: `"city" is required`, `missing 'city'`, `must be one of: a, b`.
+/// Reads sentences such as `"city" is required`, `missing 'city'`, `must be one of: a, b`.
 pub(super) fn prose(said: &str) -> Vec<Complaint> {
     let mut found: Vec<Complaint> = Vec::new();
     for line in said.lines().take(20) {
@@ -37,7 +37,7 @@ pub(super) fn prose(said: &str) -> Vec<Complaint> {
     found
 }
 
-/// Names that a sentence about something missing puts in quotes, or else behind a colon or before `is required`.
+/// Names in a sentence about something missing: in quotes, or else after a colon or before `is required`.
 fn names(line: &str) -> Vec<String> {
     let is_name = |name: &str| {
         (1..40).contains(&name.len())
@@ -86,7 +86,7 @@ fn names(line: &str) -> Vec<String> {
     names
 }
 
-/// Words around names, which are none themselves.
+/// Words around names that are not names.
 const COMMON: [&str; 36] = [
     "a",
     "an",
@@ -126,7 +126,7 @@ const COMMON: [&str; 36] = [
     "with",
 ];
 
-/// Phrases behind which a sentence lists what it takes.
+/// Phrases that introduce a list of choices.
 const LISTS: [&str; 8] = [
     "must be one of",
     "should be one of",
@@ -138,31 +138,31 @@ const LISTS: [&str; 8] = [
     "choose from",
 ];
 
-/// Words before the noun for what is listed behind a colon: `Known jobs: nightly, weekly`.
+/// Words that introduce a list after a noun and a colon: `Known jobs: nightly, weekly`.
 const GOOD: [&str; 8] =
     ["accepted", "allowed", "available", "known", "permitted", "possible", "supported", "valid"];
 
-/// What stands behind the words that begin a list.
+/// The text after the words that introduce a list.
 fn listed(line: &str) -> Option<&str> {
     let low = line.to_ascii_lowercase();
     if let Some((at, mark)) = LISTS.iter().find_map(|mark| Some((low.find(mark)?, *mark))) {
         let rest = &line[at + mark.len()..];
         return Some(rest.split_once(':').map_or(rest, |(_, rest)| rest));
     }
-    // `invalid` and `unknown` are no such words, and one or two more come before the colon.
+    // Not `invalid` or `unknown`; one or two more words come before the colon.
     let whole = |at: usize| !low[..at].ends_with(|c: char| c.is_alphanumeric());
     let starts = GOOD.iter().flat_map(|word| low.match_indices(word));
     let of = |(at, word): (usize, &str)| {
         let (noun, rest) = line[at + word.len()..].split_once(':')?;
         let plain = noun.chars().all(|c| c.is_alphanumeric() || c == ' ' || c == '_');
         let fits = noun.starts_with(' ') && (1..3).contains(&noun.split_whitespace().count());
-        // The colon of an address begins no list.
+        // The colon of a URL does not introduce a list.
         (whole(at) && plain && fits && !rest.starts_with('/')).then_some(rest)
     };
     starts.into_iter().find_map(of)
 }
 
-/// What a sentence lists that may be chosen from.
+/// The choices that a sentence lists.
 pub(super) fn choices(line: &str) -> Option<Vec<Value>> {
     let rest = listed(line)?;
     let in_quotes = quoted(rest);
@@ -181,7 +181,7 @@ pub(super) fn choices(line: &str) -> Option<Vec<Value>> {
     (found.len() > 1).then_some(found)
 }
 
-/// The name that a sentence about choices begins with: `format must be one of`, `Invalid format "x"`.
+/// The name at the beginning of a sentence about choices: `format must be one of`, `Invalid format "x"`.
 fn named_before(line: &str) -> Option<String> {
     let low = line.to_ascii_lowercase();
     let at = [" must be", " should be", " is not one of"].iter().find_map(|mark| low.find(mark));

@@ -1,4 +1,4 @@
-//! Values that fit one schema, the likeliest first.
+//! Values that match a schema, most likely first.
 
 use quintain_evidence::surface::Tool;
 use serde_json::{Map, Value, json};
@@ -7,10 +7,10 @@ use crate::knowledge::lexicon::{Sense, only_looks};
 use crate::knowledge::pattern::matching;
 use crate::knowledge::{Hints, Kind, Learned, classify, words, writes};
 
-/// So many values are tried for one argument.
+/// Maximum number of values tried for one argument.
 const MAX_VALUES: usize = 10;
 const MAX_DEPTH: usize = 6;
-/// Names that lists give their items, whatever they list.
+/// Names that lists use for their items, whatever they contain.
 const GENERIC: [&str; 6] = ["id", "name", "key", "slug", "title", "value"];
 
 pub(super) struct Maker<'a> {
@@ -21,7 +21,7 @@ pub(super) struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Values for one argument, the likeliest first.
+    /// Values for one argument, most likely first.
     pub(super) fn values(&self, name: &str, schema: &Value, depth: usize) -> Vec<Value> {
         let schema = self.resolved(schema);
         let mut values: Vec<Value> = Vec::new();
@@ -86,7 +86,7 @@ impl Maker<'_> {
         Value::Object(made)
     }
 
-    /// Follows references, and takes the first alternative that is not null.
+    /// Follows references, and uses the first alternative that is not null.
     fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
         let mut schema = schema;
         for _ in 0..MAX_DEPTH {
@@ -134,7 +134,7 @@ impl Maker<'_> {
         for kind in &kinds {
             self.of_kind(*kind, name, description, &mut texts);
         }
-        // What a target creates of this word can be told from everything else.
+        // Objects that a target creates from this word can be recognised.
         let is_marked = writes(self.tool) && !self.hints.word.is_empty();
         if must_be_ours && is_marked {
             texts.push(self.hints.word.clone());
@@ -149,8 +149,8 @@ impl Maker<'_> {
         texts.into_iter().filter(|text| fits(text) && !harms(text)).map(Value::String).collect()
     }
 
-    /// Whether an argument says where to write. Whatever the schema and other tools propose for it may be a file of
-    /// the user's. A choice of words that name no file is a choice of something else.
+    /// Whether an argument is a path to write to. Whatever the schema and other tools propose for it may be a file of
+    /// the user. Choices that are not file names do not count.
     fn must_be_ours(&self, name: &str, schema: &Value) -> bool {
         let description = schema.get("description").and_then(Value::as_str);
         let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
@@ -214,7 +214,7 @@ impl Maker<'_> {
         values.map(shown).collect()
     }
 
-    /// Values that answers had under this name, or under `id` of a list of such things.
+    /// Values from answers under this name, or under `id` in a list of such objects.
     fn known<'s>(&'s self, name: &str) -> impl Iterator<Item = &'s Value> + use<'s> {
         let wanted = words(name);
         let last = wanted.last().cloned().unwrap_or_default();
@@ -250,17 +250,17 @@ impl Maker<'_> {
     }
 }
 
-/// Whether a proposed text would change something if it were run: several words, one of which says so.
+/// Whether a proposed text would change something if it were run: several words, one of them with that sense.
 fn harms(value: &Value) -> bool {
     let said = words(value.as_str().unwrap_or_default());
     said.len() > 1 && Sense::HarmsQuery.is_in(&said)
 }
 
-/// Names of arguments that are paths whatever else is said.
+/// Names of arguments that are always paths.
 const PATH_WORDS: [&str; 8] =
     ["path", "file", "filename", "filepath", "dir", "directory", "folder", "filenames"];
 
-/// Whether a text has folders or an ending.
+/// Whether a text has folders or an extension.
 fn looks_like_file(text: &str) -> bool {
     let ending = text.rsplit_once('.').map(|(_, ending)| ending);
     let is_ending = |ending: &str| {
@@ -288,13 +288,13 @@ fn of_format(format: Option<&str>) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Whether a name means a state of a repository.
+/// Whether a name refers to a revision in a repository.
 fn names_revision(name: &str) -> bool {
     let known = ["ref", "revision", "rev", "commit", "branch", "target", "sha", "base", "head"];
     words(name).iter().any(|word| known.contains(&word.as_str()))
 }
 
-/// Whether a name means text that stands in a file already.
+/// Whether a name refers to text that is already in a file.
 fn names_old_text(name: &str) -> bool {
     let words = words(name);
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
@@ -302,7 +302,7 @@ fn names_old_text(name: &str) -> bool {
         && !has(&["path", "file", "name", "id", "sql"])
 }
 
-/// Examples that a description writes in quotes or behind `e.g.`.
+/// Examples in a description, in quotes or after `e.g.`.
 fn quoted(description: &str) -> Vec<String> {
     let mut found = Vec::new();
     for quote in ['`', '\'', '"'] {

@@ -1,4 +1,4 @@
-//! `proof` of a defined attack: what shows that it worked, and how sure that is.
+//! `proof` of a defined attack: what shows that it worked, and how certain that is.
 
 use quintain_content::glob;
 use quintain_evidence::accepted::accepted;
@@ -11,10 +11,10 @@ use super::text::{Name, Text, Values};
 use crate::attack::{Attack, Trial, Tried};
 use quintain_evidence::demands::{Around, Demands};
 
-/// Signs that must be seen together.
+/// Signs that must occur together.
 pub(crate) struct Proof {
     pub(crate) signs: Vec<Sign>,
-    /// Never more than a suspicion, whatever is seen.
+    /// Always suspected only, whatever the signs show.
     pub(crate) doubtful: bool,
 }
 
@@ -31,35 +31,35 @@ impl std::fmt::Debug for Proof {
     }
 }
 
-/// One thing that can be seen.
+/// One observable effect.
 pub(crate) enum Sign {
-    /// The answer holds a text.
+    /// The response contains a text.
     Answer(Text),
-    /// The answer matches, and the innocent one does not.
+    /// The response matches, and that of the baseline call does not.
     Matches(Regex),
-    /// The listener was called.
+    /// The target connected to the listener.
     Listener,
-    /// A file appeared in the canary ground: any that carries the mark, or this one.
+    /// A file appeared in the canary folder: this one, or any with the mark.
     File(Option<Text>),
-    /// A program was started with an argument that matches, or that carries the mark.
+    /// A program was started with an argument that matches, or that contains the mark.
     Program { name: String, argument: Option<Text> },
-    /// The server ended.
+    /// The server process ended.
     Exit,
-    /// It ended in an error, which the innocent call did not.
+    /// The call ended in an error, and the baseline call did not.
     Error(Fault),
-    /// The server did as it was asked: no error by its form, and none by its words.
+    /// The call succeeded, formally and by its text.
     Accepted,
-    /// A demand on the answer is broken.
+    /// The response breaks an assertion.
     Assert(Box<dyn Demands>),
-    /// The answer is another than the innocent one.
+    /// The response differs from that of the baseline call.
     Differs,
-    /// A built-in attack sees what it looks for.
+    /// A built-in attack detects what it looks for.
     Detector(&'static dyn Attack),
-    /// A tool did as it was asked that the server does not list.
+    /// A call of a tool that the server does not list succeeded.
     Unlisted,
 }
 
-/// Kinds of errors by the words that suites use; a number is a code of JSON-RPC.
+/// Kinds of errors by the words that suites use; a number is a JSON-RPC error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     Timeout,
@@ -94,7 +94,7 @@ impl Fault {
 /// What a sign showed.
 pub(crate) struct Seen {
     pub(crate) what: String,
-    /// No echo and no chance explains it.
+    /// Whether neither an echo nor coincidence explains it.
     pub(crate) sure: bool,
     pub(crate) pointer: Option<String>,
 }
@@ -109,14 +109,14 @@ impl Seen {
     }
 }
 
-/// An attempt as proofs look at it.
+/// An attempt as proofs read it.
 pub(crate) struct Sight<'a> {
     trial: &'a Trial<'a>,
     tried: &'a Tried,
     values: Values,
-    /// Everything that the requests held.
+    /// All texts of the requests.
     sent: String,
-    /// The call was written by the user as a whole: there is no innocent one to compare with.
+    /// Whether the user wrote the whole call, so that there is no baseline to compare with.
     whole: bool,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Sight<'a> {
         Self { trial, tried, values, sent: sent(tried), whole }
     }
 
-    /// Which payload or call of its attack was tried.
+    /// Index of the payload or call in its attack.
     pub(crate) fn shot(&self) -> Option<usize> {
         self.values.shot()
     }
@@ -135,7 +135,7 @@ impl<'a> Sight<'a> {
         self.trial.baseline()
     }
 
-    /// Something that stands in the answer, and what an answer would have to hold to have it too.
+    /// A sign in the response. `holds` decides whether a text has it; the request and the baseline must not.
     fn in_answer(&self, what: String, fresh: bool, holds: impl Fn(&str) -> bool) -> Option<Seen> {
         if !holds(&self.tried.said()) {
             return None;
@@ -148,8 +148,10 @@ impl<'a> Sight<'a> {
         }
         match self.innocent() {
             Some(innocent) if holds(&innocent.outcome.said()) => None,
-            Some(_) => Some(Seen::sure(format!("{what}, that of the innocent call does not"))),
-            None => Some(Seen::unsure(format!("{what}; no innocent call to compare with"))),
+            Some(_) => Some(Seen::sure(format!("{what}, that of the baseline call does not"))),
+            None => {
+                Some(Seen::unsure(format!("{what}; there is no baseline call to compare with")))
+            }
         }
     }
 
@@ -162,7 +164,7 @@ impl<'a> Sight<'a> {
         let breach = demands.broken(&self.tried.evidence, around)?;
         let of = |exchange: Exchange| Evidence { exchanges: vec![exchange], ..Evidence::default() };
         let holds = |exchange: Exchange| demands.broken(&of(exchange), around).is_none();
-        // A call that is whole stands for itself; an empty answer takes the part of the innocent one.
+        // For a whole call, an empty response serves as the baseline.
         let innocent =
             if self.whole { Some(Exchange::answered("")) } else { self.innocent().cloned() };
         let echo = innocent.clone().map(|exchange| with_echo(exchange, &self.sent));
@@ -181,7 +183,7 @@ impl<'a> Sight<'a> {
 }
 
 impl Proof {
-    /// What all signs together show; surer by one that is sure.
+    /// What all signs show together; certain if one of them is.
     pub(crate) fn seen(&self, sight: &Sight<'_>) -> Option<Seen> {
         let seen: Vec<Seen> =
             self.signs.iter().map(|sign| sign.seen(sight)).collect::<Option<_>>()?;
@@ -208,16 +210,16 @@ impl Sign {
         match self {
             Self::Answer(text) => {
                 let wanted = text.fill(&sight.values).filter(|wanted| !wanted.is_empty())?;
-                let what = format!("the answer holds `{wanted}`");
+                let what = format!("the response contains `{wanted}`");
                 sight.in_answer(what, text.is_fresh(), |said| said.contains(&wanted))
             }
             Self::Matches(pattern) => {
-                let what = format!("the answer matches `{pattern}`");
+                let what = format!("the response matches `{pattern}`");
                 sight.in_answer(what, false, |said| pattern.is_match(said))
             }
             Self::Listener => sight.observed().iter().find_map(|one| match one {
                 Observation::Connection { request, .. } => {
-                    Some(Seen::sure(format!("the listener was asked: {request}")))
+                    Some(Seen::sure(format!("the target connected to the listener: {request}")))
                 }
                 _ => None,
             }),
@@ -234,7 +236,7 @@ impl Sign {
                 }
                 let said = outcome.failure().unwrap_or_else(|| outcome.said());
                 let line = said.lines().next().unwrap_or_default();
-                let what = format!("it ended in an error: {line}");
+                let what = format!("the call ended in an error: {line}");
                 match sight.innocent() {
                     _ if sight.whole => Some(Seen::sure(what)),
                     Some(innocent) if fault.is(&innocent.outcome) => None,
@@ -245,13 +247,13 @@ impl Sign {
             Self::Accepted => {
                 let outcome = &sight.tried.last()?.outcome;
                 let did = accepted(outcome);
-                did.then(|| Seen::sure("the server did as it was asked"))
+                did.then(|| Seen::sure("the call succeeded"))
             }
             Self::Assert(demands) => sight.broken(&**demands),
             Self::Differs => {
                 let innocent = sight.innocent()?.outcome.said();
                 (sight.tried.said() != innocent)
-                    .then(|| Seen::unsure("the answer is another than that of the innocent call"))
+                    .then(|| Seen::unsure("the response differs from that of the baseline call"))
             }
             Self::Detector(attack) => detected(sight, *attack),
             Self::Unlisted => {
@@ -261,13 +263,13 @@ impl Sign {
                 let hidden = exchange.method == "tools/call"
                     && !listed.any(|(_, tool)| tool.name() == Some(name));
                 (hidden && accepted(&exchange.outcome))
-                    .then(|| Seen::sure(format!("`{name}` is not listed, and did as it was asked")))
+                    .then(|| Seen::sure(format!("`{name}` is not listed, and the call succeeded")))
             }
         }
     }
 }
 
-/// What a built-in attack makes of this attempt alone.
+/// What a built-in attack detects in this attempt alone.
 fn detected(sight: &Sight<'_>, attack: &dyn Attack) -> Option<Seen> {
     let tried = std::slice::from_ref(sight.tried);
     let hits = attack.detect(&Trial { tried, ..*sight.trial });
@@ -291,8 +293,8 @@ fn file(sight: &Sight<'_>, wanted: Option<&Text>) -> Option<Seen> {
     })
 }
 
-/// Whoever starts a program with the payload as an argument need not do wrong; an argument that the
-/// definition names is another matter.
+/// A program that gets the payload as an argument is not always a fault; one that gets an argument named in the
+/// definition is.
 fn program(sight: &Sight<'_>, wanted: &str, argument: Option<&Text>) -> Option<Seen> {
     let pattern = match argument {
         Some(text) => Some(text.fill(&sight.values)?),
@@ -314,7 +316,7 @@ fn program(sight: &Sight<'_>, wanted: &str, argument: Option<&Text>) -> Option<S
     })
 }
 
-/// An answer that also repeats what was sent.
+/// A response that also repeats what was sent.
 fn with_echo(mut exchange: Exchange, sent: &str) -> Exchange {
     let echo = serde_json::json!({"type": "text", "text": sent});
     match &mut exchange.outcome {
@@ -329,9 +331,9 @@ fn with_echo(mut exchange: Exchange, sent: &str) -> Exchange {
     exchange
 }
 
-/// All texts and numbers of the requests of an attempt.
+/// All texts and numbers in the requests of an attempt.
 fn sent(tried: &Tried) -> String {
     let value = serde_json::to_value(tried.attempt.action.steps()).unwrap_or_default();
-    // Said is what an outcome says of all its texts; a request is read the same way.
+    // Reads a request like a response.
     Outcome::Reply(value).said()
 }

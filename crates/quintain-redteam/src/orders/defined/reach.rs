@@ -1,4 +1,4 @@
-//! `aim` of a defined attack: which places it is tried on.
+//! `aim` of a defined attack: which places to try.
 
 use quintain_content::glob;
 use quintain_evidence::finding::Place;
@@ -22,21 +22,21 @@ pub(crate) const KINDS: [(&str, Kind); 13] = [
     ("other", Kind::Other),
 ];
 
-/// Which places; everything that takes text if nothing is said.
+/// The places to try; by default everything that accepts text.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reach {
-    /// Names of tools, as patterns. If none of these three is given, all of all three are meant.
+    /// Patterns of tool names. If none of these three is set, all tools, resources and prompts are meant.
     pub(crate) tools: Option<Vec<String>>,
-    /// Templates of resources.
+    /// Patterns of resource templates.
     pub(crate) resources: Option<Vec<String>>,
     pub(crate) prompts: Option<Vec<String>>,
-    /// Names of arguments and variables, or JSON pointers into arguments, as patterns.
+    /// Patterns of argument and variable names, or of JSON pointers into arguments.
     pub(crate) arguments: Option<Vec<String>>,
     pub(crate) kinds: Vec<Kind>,
 }
 
 impl Reach {
-    /// The places that are meant. Those that take no text only if they are asked for by name or kind.
+    /// The places to try. Those that accept no text are included only if selected by name or kind.
     pub(crate) fn aims(&self, field: &TargetView<'_>) -> Vec<Aim> {
         let mut aims = field.texts(&self.kinds, !self.kinds.is_empty());
         let known: Vec<String> = aims.iter().map(|aim| aim.place.key()).collect();

@@ -1,4 +1,4 @@
-//! A definition of an attack as a suite writes it. What is wrong is reported, all of it.
+//! Reads the definition of an attack in a suite and reports all errors.
 
 use std::path::Path;
 
@@ -21,25 +21,25 @@ use super::{AttackBody, CallForm, Defined, Payload};
 use crate::attack::{Attack, Kind, Need};
 use crate::attacks;
 
-/// Proofs that need no more than a word.
+/// Proofs that are a single word.
 pub(crate) const WORDS: [&str; 5] = ["listener", "file", "exit", "accepted", "differs"];
 
-/// What orders are read with.
+/// What reading orders needs.
 #[derive(Clone, Copy)]
 pub struct Reading<'a> {
-    /// Relative paths start here.
+    /// The folder that relative paths start from.
     pub base_dir: &'a Path,
     pub strictness: Weight,
-    /// Compiles assertions that serve as proofs.
+    /// Compiles the assertions that are proofs.
     pub demands: &'a dyn ReadDemands,
 }
 
-/// What an attack is tried with.
+/// The whole calls of an attack.
 #[derive(Default)]
 pub(crate) struct Probes(pub(crate) Vec<CallForm>);
 
 impl Defined {
-    /// Reads one attack. `listens` if the user says where the listener is.
+    /// Reads one attack. `listens` is true if the user configured the listener.
     pub(crate) fn read(
         node: &Node,
         reading: &Reading<'_>,
@@ -93,17 +93,17 @@ impl Defined {
         }
     }
 
-    /// A proof that nothing that is sent can bring about is a mistake.
+    /// Reports proofs that nothing in the payloads can cause.
     fn check(&self, span: quintain_source::Span, dx: &mut Diagnostics) {
         let names: Vec<Name> = self.sent().into_iter().flatten().collect();
         let has = |wanted: &[Name]| names.iter().any(|name| wanted.contains(name));
         let mut unprovable = |what: &str, lacks: &str| {
-            let title = format!("{what} can prove nothing: no payload has {lacks} in it");
+            let title = format!("{what} can prove nothing, because no payload contains {lacks}");
             let diagnostic =
                 Diagnostic::error("config::unprovable", title).at(span, "of this attack");
-            dx.push(
-                diagnostic.help("by it, what an attempt does is told from what happens anyway"),
-            );
+            dx.push(diagnostic.help(
+                "add it to a payload, to distinguish effects of the attempt from other activity",
+            ));
         };
         for sign in self.proofs.iter().flat_map(|proof| &proof.signs) {
             match sign {
@@ -148,21 +148,21 @@ fn id(node: &Node, dx: &mut Diagnostics) -> Option<String> {
     let is_kebab = !id.is_empty()
         && id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if !is_kebab {
-        let title = format!("`{id}` is no name of an attack");
+        let title = format!("`{id}` is not a valid name for an attack");
         let diagnostic = Diagnostic::error("config::unknown-value", title).at(node.span, "");
-        dx.push(diagnostic.help("use small letters, digits and hyphens"));
+        dx.push(diagnostic.help("use lowercase letters, digits and hyphens"));
         return None;
     }
     if super::super::plugins::is_known(id) {
-        let title = format!("there is an attack `{id}` already");
+        let title = format!("the name `{id}` is already taken by a built-in attack");
         let diagnostic = Diagnostic::error("config::taken-name", title).at(node.span, "");
-        dx.push(diagnostic.help("give yours another name, such as one that begins with yours"));
+        dx.push(diagnostic.help("choose another name, for instance with a prefix"));
         return None;
     }
     Some(id.to_owned())
 }
 
-/// `22`, `CWE-22`, or several of them.
+/// `22`, `CWE-22`, or a list of these.
 fn weaknesses(node: &Node, dx: &mut Diagnostics) -> Vec<u32> {
     let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
     let number = |item: &Node| {
@@ -180,7 +180,7 @@ fn weaknesses(node: &Node, dx: &mut Diagnostics) -> Vec<u32> {
     found
 }
 
-/// Ids of all entries of all frameworks.
+/// The ids of all framework entries.
 pub(crate) fn framework_ids() -> impl Iterator<Item = &'static str> + Clone {
     let named = FRAMEWORKS.iter().filter(|framework| framework.id != "cwe");
     named.flat_map(|framework| framework.entries.iter().map(|entry| entry.id))
@@ -190,11 +190,11 @@ fn framework(node: &Node, dx: &mut Diagnostics) -> Option<&'static str> {
     let id = node.raw().unwrap_or_default();
     let found = framework_ids().find(|known| known.eq_ignore_ascii_case(id));
     if found.is_none() {
-        let title = format!("no framework has an entry `{id}`");
+        let title = format!("unknown framework entry `{id}`");
         let diagnostic = Diagnostic::error("config::unknown-value", title).at(node.span, "");
         dx.push(match closest(id, framework_ids()) {
             Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-            None => diagnostic.help("entries are written as MCP05, ASI02, LLM01, API1, AML.T0051"),
+            None => diagnostic.help("write entries as MCP05, ASI02, LLM01, API1, AML.T0051"),
         });
     }
     found
@@ -210,8 +210,7 @@ fn body(fields: &mut Fields<'_>, dx: &mut Diagnostics) -> Option<AttackBody> {
         }
         Some((_, node)) => {
             if let Some(aim) = aim {
-                let title =
-                    "`aim` has no effect: whole calls say themselves what they are aimed at";
+                let title = "`aim` has no effect with `probes`, which are whole calls";
                 dx.push(Diagnostic::error("config::useless-key", title).at(aim.span, ""));
             }
             Some(AttackBody::Probes(Probes::read(node, dx).0))
@@ -248,7 +247,7 @@ fn payloads(node: &Node, dx: &mut Diagnostics) -> Vec<Payload> {
 }
 
 impl Probes {
-    /// Calls: maps, JSON texts, or lists of them as steps.
+    /// Reads calls: maps, JSON texts, or lists of them as steps.
     pub(crate) fn read(node: &Node, dx: &mut Diagnostics) -> Self {
         let mut probes = Vec::new();
         let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
@@ -258,7 +257,7 @@ impl Probes {
             match Self::one(form, item, dx) {
                 Ok(call_form) => probes.push(call_form),
                 Err(why) => {
-                    let title = "this is no call of a tool and no request";
+                    let title = "expected a tool call or a request";
                     let diagnostic = Diagnostic::error("config::no-probe", title);
                     let example = "write it as `{tool: NAME, args: {...}}`, `{method: NAME, params: \
                                    {...}}` or `{steps: [...]}`";
@@ -269,7 +268,7 @@ impl Probes {
         Self(probes)
     }
 
-    /// One call, or several in a row.
+    /// Reads one call, or several in sequence.
     pub(crate) fn one(form: String, node: &Node, dx: &mut Diagnostics) -> Result<CallForm, String> {
         let of_text = node.as_str().map(|text| {
             let read = tool_call::read(text).map_err(|why| why.to_string())?;
@@ -288,20 +287,20 @@ impl Probes {
         };
         let planned = probe::steps(&value).map_err(|why| why.to_string())?;
         if planned.iter().any(|one| !one.capture.is_empty()) {
-            return Err("steps of an attack cannot `capture`".to_owned());
+            return Err("`capture` is not supported in steps of an attack".to_owned());
         }
         let last = planned.into_iter().next_back().map(|PlannedStep { step, .. }| step);
-        let last = last.ok_or_else(|| "there is no step in it".to_owned())?;
+        let last = last.ok_or_else(|| "it contains no step".to_owned())?;
         Ok(CallForm { form, shape, last, own: Vec::new() })
     }
 }
 
-/// A list of calls is one call after the other.
+/// Turns a list of calls into steps.
 fn in_steps(value: Value) -> Value {
     if value.is_array() { serde_json::json!({"steps": value}) } else { value }
 }
 
-/// `all`, or a map of what is meant.
+/// Reads `all`, or a map that selects places.
 fn reach(node: &Node, dx: &mut Diagnostics) -> Reach {
     if node.raw() == Some("all") {
         return Reach::default();
@@ -318,7 +317,7 @@ fn reach(node: &Node, dx: &mut Diagnostics) -> Reach {
     reach
 }
 
-/// Patterns of names; `true` for all.
+/// Patterns of names; `true` selects all.
 fn patterns(
     fields: &mut Fields<'_>,
     name: &'static str,
@@ -346,14 +345,14 @@ fn kinds(fields: &mut Fields<'_>, dx: &mut Diagnostics) -> Vec<Kind> {
     kinds
 }
 
-/// One proof or several; any of them will do.
+/// Reads one or several proofs; any one is enough.
 pub(crate) fn proofs(node: &Node, reading: &Reading<'_>, dx: &mut Diagnostics) -> Vec<Proof> {
     let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
     items.iter().filter_map(|item| proof(item, reading, dx)).collect()
 }
 
 fn proof(node: &Node, reading: &Reading<'_>, dx: &mut Diagnostics) -> Option<Proof> {
-    // A word alone: `listener`, `exit`.
+    // A single word: `listener`, `exit`.
     if let Some(word) = node.raw() {
         let sign = match word {
             "listener" => Some(Sign::Listener),
@@ -401,10 +400,10 @@ fn proof(node: &Node, reading: &Reading<'_>, dx: &mut Diagnostics) -> Option<Pro
     let doubtful = fields.choice("confidence", &[("confirmed", false), ("suspected", true)], dx);
     fields.finish(Weight::Error, dx);
     if signs.is_empty() && dx.len() == before {
-        let title = "this proof says nothing";
+        let title = "this proof is empty";
         let diagnostic = Diagnostic::error("config::empty-value", title).at(node.span, "");
         dx.push(
-            diagnostic.help("name what must be seen: `answer`, `matches`, `listener`, `file`, ..."),
+            diagnostic.help("add what must be seen: `answer`, `matches`, `listener`, `file`, ..."),
         );
     }
     Some(Proof { signs, doubtful: doubtful.unwrap_or(false) })
@@ -415,7 +414,7 @@ pub(crate) fn pattern(node: &Node, dx: &mut Diagnostics) -> Option<Regex> {
     match Regex::new(text) {
         Ok(pattern) => Some(pattern),
         Err(error) => {
-            let title = format!("`{text}` is no regular expression");
+            let title = format!("`{text}` is not a valid regular expression");
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim().to_owned();
             dx.push(Diagnostic::error("config::bad-pattern", title).at(node.span, why));
@@ -424,7 +423,7 @@ pub(crate) fn pattern(node: &Node, dx: &mut Diagnostics) -> Option<Regex> {
     }
 }
 
-/// The eyes of a built-in attack.
+/// The built-in attack whose detection serves as proof.
 fn detector(node: &Node, dx: &mut Diagnostics) -> Option<&'static dyn Attack> {
     let found = attacks::find(node.raw().unwrap_or_default());
     if found.is_none() {
@@ -446,7 +445,7 @@ fn fault(node: &Node, dx: &mut Diagnostics) -> Option<Fault> {
     found.map(|(_, fault)| *fault)
 }
 
-/// Assertions that the evidence alone decides; others are reported.
+/// Assertions that the evidence alone decides; others are reported as errors.
 pub(crate) fn demands(
     node: &Node,
     reading: &Reading<'_>,

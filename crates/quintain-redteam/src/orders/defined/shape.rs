@@ -1,4 +1,4 @@
-//! A value whose texts have placeholders.
+//! A value whose texts contain placeholders.
 
 use quintain_source::{Diagnostic, Diagnostics, Node, NodeKind, closest};
 use serde_json::{Map, Value};
@@ -8,14 +8,14 @@ use super::text::{Name, Text, Values};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
     Text(Text),
-    /// A number, a boolean, nothing.
+    /// A number, a boolean or null.
     Plain(Value),
     List(Vec<Self>),
     Map(Vec<(String, Self)>),
 }
 
 impl Shape {
-    /// Reads a value; unknown placeholders are reported.
+    /// Reads a value and reports unknown placeholders.
     pub(crate) fn read(node: &Node, dx: &mut Diagnostics) -> Self {
         match &node.kind {
             NodeKind::Seq(items) => {
@@ -34,7 +34,7 @@ impl Shape {
         }
     }
 
-    /// The same of JSON that stood in a text.
+    /// The same for JSON inside a text.
     pub(crate) fn of_json(value: &Value, at: &Node, dx: &mut Diagnostics) -> Self {
         match value {
             Value::String(text) => Self::Text(parsed(text, at, dx)),
@@ -76,7 +76,7 @@ impl Shape {
     }
 }
 
-/// A text with placeholders; unknown ones are reported where they stand.
+/// Reads a text and reports unknown placeholders at their position.
 pub(crate) fn text(node: &Node, dx: &mut Diagnostics) -> Text {
     parsed(node.raw().unwrap_or_default(), node, dx)
 }
@@ -90,13 +90,13 @@ fn parsed(text: &str, node: &Node, dx: &mut Diagnostics) -> Text {
         let word = text[range.clone()].trim_matches(['{', '}', ' ']).to_owned();
         let span = node.as_scalar().filter(|scalar| scalar.raw == text);
         let span = span.map_or(node.span, |scalar| scalar.locate(node.span, range));
-        let title = format!("there is no placeholder `{word}`");
+        let title = format!("unknown placeholder `{word}`");
         let diagnostic = Diagnostic::error("config::unknown-placeholder", title).at(span, "");
         let known: Vec<&str> = Name::ALL.iter().map(|(known, ..)| *known).collect();
         dx.push(match closest(&word, known.iter().copied()) {
             Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
             None => diagnostic.help(format!(
-                "there are {}; for braces themselves write `{{{{open}}}}` and `{{{{close}}}}`",
+                "known placeholders: {}; write `{{{{open}}}}` and `{{{{close}}}}` for literal braces",
                 known.join(", ")
             )),
         });

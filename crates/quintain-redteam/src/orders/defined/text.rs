@@ -1,5 +1,4 @@
-//! `{{nonce}}` and its kin: what payloads, probes and proofs are filled in with, anew for every
-//! attempt.
+//! Placeholders such as `{{nonce}}` in payloads, probes and proofs. Their values are drawn for every attempt.
 
 use std::ops::Range;
 
@@ -7,13 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::attack::{Brief, Nonce};
 
-/// How far a relative path climbs; more than any folder is deep.
+/// Enough steps up to leave any folder.
 const CLIMB: &str = "../../../../../../../../../../../../";
 
-/// Beside the placeholders; no word of a suite.
+/// Key of the payload's index among the values; not a valid placeholder.
 const SHOT: &str = "#";
 
-/// What a placeholder stands for.
+/// The meaning of a placeholder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Name {
     Nonce,
@@ -34,21 +33,21 @@ pub(crate) enum Name {
 }
 
 impl Name {
-    /// By the words that suites use, with what they mean.
+    /// The words that suites use, with their meanings.
     pub(crate) const ALL: [(&'static str, Self, &'static str); 15] = [
-        ("nonce", Self::Nonce, "twelve random letters that mark the traces of the attempt"),
-        ("reversed", Self::Reversed, "the nonce from its end to its beginning"),
-        ("number", Self::Number, "a random number of five digits"),
-        ("other", Self::Other, "another random number of five digits"),
+        ("nonce", Self::Nonce, "twelve random letters that mark effects of the attempt"),
+        ("reversed", Self::Reversed, "the nonce in reverse"),
+        ("number", Self::Number, "a random five-digit number"),
+        ("other", Self::Other, "another random five-digit number"),
         ("sum", Self::Sum, "the sum of the two numbers"),
         ("product", Self::Product, "the product of the two numbers"),
-        ("value", Self::Innocent, "the value that stands at the place in a call that works"),
-        ("listener", Self::Listener, "an HTTP address of the listener, with the nonce as its path"),
-        ("canary", Self::Canary, "the path of a file that no target has any business with"),
-        ("canaryUp", Self::CanaryUp, "the same path, climbing out of whatever folder it starts in"),
+        ("value", Self::Innocent, "the value at this place in a valid call"),
+        ("listener", Self::Listener, "an HTTP URL of the listener, with the nonce as its path"),
+        ("canary", Self::Canary, "the path of a file that the target must not access"),
+        ("canaryUp", Self::CanaryUp, "the same path, relative with enough `../` for any folder"),
         ("canaryText", Self::CanaryText, "the random text in that file"),
-        ("drop", Self::Drop, "the path of a folder in which files may appear"),
-        ("marker", Self::Marker, "the path of a file in that folder, named by the nonce"),
+        ("drop", Self::Drop, "the path of a folder for files that the target is made to create"),
+        ("marker", Self::Marker, "the path of a file in that folder, named after the nonce"),
         ("open", Self::Open, "two opening braces"),
         ("close", Self::Close, "two closing braces"),
     ];
@@ -61,20 +60,20 @@ impl Name {
         Self::ALL[self as usize].0
     }
 
-    /// Whether nobody can know it who does not compute or read something.
+    /// Whether only a target that computes or reads something can know it.
     fn is_fresh(self) -> bool {
         use Name::{CanaryText, Nonce, Number, Other, Product, Reversed, Sum};
         matches!(self, Nonce | Reversed | Number | Other | Sum | Product | CanaryText)
     }
 
-    /// Whether it needs files that tester and target share.
+    /// Whether it needs files that Quintain and the target share.
     pub(crate) fn is_of_ground(self) -> bool {
         matches!(self, Self::Canary | Self::CanaryUp | Self::CanaryText | Self::Drop | Self::Marker)
     }
 }
 
-/// A text with placeholders. Braces around anything but one word stay as they are, so that
-/// expressions of other languages can be written: `{{7*7}}`.
+/// A text with placeholders. Braces around anything but a single word stay unchanged, so that expressions of other
+/// languages can be written: `{{7*7}}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Text(Vec<Piece>);
 
@@ -86,7 +85,7 @@ enum Piece {
 
 impl Text {
     /// # Errors
-    /// Where words stand that are no placeholders.
+    /// The ranges of words that are not placeholders.
     pub(crate) fn parse(text: &str) -> Result<Self, Vec<Range<usize>>> {
         let (mut pieces, mut unknown) = (Vec::new(), Vec::new());
         let (mut literal, mut at) = (String::new(), 0);
@@ -95,7 +94,7 @@ impl Text {
             let end = text[start..].find("}}").map(|found| start + found);
             let word = end.map(|end| text[start..end].trim()).filter(|word| is_word(word));
             let (Some(end), Some(word)) = (end, word) else {
-                // One brace at a time: `{{{nonce}}}` is a placeholder in braces.
+                // Advances by one brace: `{{{nonce}}}` is a placeholder in braces.
                 literal.push_str(&text[at..=open]);
                 at = open + 1;
                 continue;
@@ -115,7 +114,7 @@ impl Text {
         if unknown.is_empty() { Ok(Self(pieces)) } else { Err(unknown) }
     }
 
-    /// None if something is not to be had: no listener, no shared files.
+    /// None if a value is unavailable: no listener, no shared files.
     pub(crate) fn fill(&self, values: &Values) -> Option<String> {
         let mut text = String::new();
         for piece in &self.0 {
@@ -134,7 +133,7 @@ impl Text {
         })
     }
 
-    /// Whether it holds something that differs from attempt to attempt.
+    /// Whether it contains a value that differs between attempts.
     pub(crate) fn is_fresh(&self) -> bool {
         self.names().any(Name::is_fresh)
     }
@@ -145,13 +144,13 @@ fn is_word(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// What placeholders stand for in one attempt. Kept in its role, since proofs are looked for later
-/// and by nothing but the attempt.
+/// The values of placeholders in one attempt. Stored in its role, since proofs are evaluated later and from the attempt
+/// alone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Values(Map<String, Value>);
 
 impl Values {
-    /// `shot` is the number of the payload or call among those of its attack.
+    /// `shot` is the index of the payload or call in its attack.
     pub(crate) fn draw(brief: &Brief<'_>, innocent: String, shot: usize) -> (Nonce, Self) {
         let nonce = brief.nonce();
         let (number, other) = (brief.number(), brief.number());
@@ -183,7 +182,7 @@ impl Values {
         (nonce, values)
     }
 
-    /// Which payload or call of its attack the attempt was made with.
+    /// Index of the payload or call of the attempt.
     pub(crate) fn shot(&self) -> Option<usize> {
         usize::try_from(self.0.get(SHOT)?.as_u64()?).ok()
     }
@@ -201,7 +200,7 @@ impl Values {
         Self(serde_json::from_str(role).unwrap_or_default())
     }
 
-    /// As variables of assertions.
+    /// As variables for assertions.
     pub(crate) fn vars(&self) -> &Map<String, Value> {
         &self.0
     }

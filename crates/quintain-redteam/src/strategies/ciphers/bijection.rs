@@ -1,4 +1,4 @@
-//! Secret alphabets that are taught in the text itself.
+//! Secret alphabets that the text itself explains.
 
 use quintain_content::registry::Meta;
 use rand::seq::SliceRandom as _;
@@ -12,13 +12,13 @@ pub(in crate::strategies) static BIJECTION: Converter = Converter {
     meta: &Meta {
         id: "bijection",
         aliases: &["letter-bijection"],
-        summary: "A secret alphabet, taught and used",
+        summary: "Explains a secret alphabet and writes the text in it",
         docs: docs! {
-            what: "Draws a secret alphabet by the seed, explains it, and writes the text in it. \
-                   `to` is `letters`, `digits` (two-digit numbers) or `tokens` (short words). \
-                   `fixed` letters, 10 if not told, stand for themselves.",
-            why: "The code exists nowhere else, so no filter knows it; a capable model learns it \
-                  at once.",
+            what: "Generates a secret alphabet from the seed, explains it, and writes the text in \
+                   it. `to` is `letters`, `digits` (two-digit numbers) or `tokens` (short words). \
+                   `fixed` letters (default 10) keep their meaning.",
+            why: "The code exists nowhere else, so no filter knows it, but a capable model learns \
+                  it at once.",
             example: "strategies:\n  - id: bijection\n    config: {to: digits, fixed: 6}",
         },
         since: "0.1.0",
@@ -37,7 +37,7 @@ const TOKENS: [&str; 26] = [
     "clover",
 ];
 
-/// What stands for each letter.
+/// The code of each letter.
 fn alphabet(kind: char, fixed: usize, random: &mut Random) -> Vec<String> {
     let mut moving: Vec<usize> = (0..26).collect();
     moving.shuffle(random);

@@ -1,4 +1,4 @@
-//! Ciphers and signalling alphabets that need no key to be told, or a short one.
+//! Ciphers and signalling alphabets, without a key or with a short one.
 
 pub(super) mod bijection;
 pub(super) mod shifts;

@@ -1,4 +1,4 @@
-//! Ciphers that move letters along the alphabet.
+//! Ciphers that shift letters along the alphabet.
 
 use quintain_content::registry::Meta;
 
@@ -10,10 +10,10 @@ pub(in crate::strategies) static ROT13: Converter = Converter {
     meta: &Meta {
         id: "rot13",
         aliases: &[],
-        summary: "Letters moved by 13 places",
+        summary: "Shifts letters by 13 places (ROT13)",
         docs: docs! {
-            what: "Replaces each Latin letter by the one 13 places further.",
-            why: "The best known cipher of all: every model reads it, few filters do.",
+            what: "Replaces each Latin letter with the one 13 places further in the alphabet.",
+            why: "It is the best-known cipher: every model reads it, few filters do.",
             example: "strategies:\n  - rot13",
         },
         since: "0.1.0",
@@ -26,10 +26,11 @@ pub(in crate::strategies) static CAESAR: Converter = Converter {
     meta: &Meta {
         id: "caesar",
         aliases: &[],
-        summary: "Letters moved by some places",
+        summary: "Shifts letters by a fixed number of places",
         docs: docs! {
-            what: "Replaces each Latin letter by the one `offset` places further, 3 if not told.",
-            why: "Filters that undo rot13 do not try the other 24.",
+            what: "Replaces each Latin letter with the one `offset` places further in the alphabet \
+                   (default 3).",
+            why: "Filters that decode rot13 do not try the other 24 offsets.",
             example: "strategies:\n  - id: caesar\n    config: {offset: 7}",
         },
         since: "0.1.0",
@@ -45,10 +46,10 @@ pub(in crate::strategies) static ATBASH: Converter = Converter {
     meta: &Meta {
         id: "atbash",
         aliases: &[],
-        summary: "The alphabet backwards",
+        summary: "Reverses the alphabet: a becomes z",
         docs: docs! {
-            what: "Replaces a by z, b by y, and so on; digits likewise.",
-            why: "A cipher without a key that models undo unasked.",
+            what: "Replaces a with z, b with y, and so on; digits likewise.",
+            why: "Models decode this cipher without being asked, and it has no key.",
             example: "strategies:\n  - atbash",
         },
         since: "0.1.0",
@@ -61,11 +62,11 @@ pub(in crate::strategies) static ROT47: Converter = Converter {
     meta: &Meta {
         id: "rot47",
         aliases: &[],
-        summary: "Printable ASCII moved by 47 places",
+        summary: "Shifts printable ASCII by 47 places (ROT47)",
         docs: docs! {
-            what: "Like rot13, but over all 94 visible characters of ASCII: digits and signs move \
-                   too.",
-            why: "Numbers, paths and addresses are hidden as well.",
+            what: "Like rot13, but over all 94 visible ASCII characters: digits and punctuation \
+                   are shifted too.",
+            why: "It also hides numbers, paths and URLs.",
             example: "strategies:\n  - rot47",
         },
         since: "0.1.0",
@@ -82,11 +83,11 @@ pub(in crate::strategies) static VIGENERE: Converter = Converter {
     meta: &Meta {
         id: "vigenere",
         aliases: &[],
-        summary: "Letters moved by the letters of a key",
+        summary: "Shifts letters by the letters of a key",
         docs: docs! {
-            what: "Moves each Latin letter by the place of the next letter of `key`, `quintain` if \
-                   not told.",
-            why: "No single shift undoes it; a model that is told the key does.",
+            what: "Shifts each Latin letter by the alphabet position of the next letter of `key` \
+                   (default `quintain`).",
+            why: "No single shift decodes it; a model that knows the key can.",
             example: "strategies:\n  - id: vigenere\n    config: {key: lemon}",
         },
         since: "0.1.0",

@@ -1,4 +1,4 @@
-//! Alphabets made for other senses: Morse, Braille, spelling words, numbers.
+//! Signalling alphabets: Morse, Braille, spelling words, numbers.
 
 use quintain_content::registry::Meta;
 
@@ -11,8 +11,9 @@ pub(in crate::strategies) static MORSE: Converter = Converter {
         aliases: &[],
         summary: "Morse code",
         docs: docs! {
-            what: "Letters, digits and signs as dots and dashes; words are separated by `/`.",
-            why: "Models read it, and no word of it is in a word list.",
+            what: "Writes letters, digits and punctuation as dots and dashes; words are separated \
+                   by `/`.",
+            why: "Models read it, and none of its words is in a word list.",
             example: "strategies:\n  - morse",
         },
         since: "0.1.0",
@@ -27,9 +28,9 @@ pub(in crate::strategies) static BRAILLE: Converter = Converter {
         aliases: &[],
         summary: "Braille",
         docs: docs! {
-            what: "Letters and digits as Braille cells of Unicode, with the signs for capitals and \
-                   numbers.",
-            why: "The text stays readable for a model and has no Latin letter left.",
+            what: "Writes letters and digits as Unicode Braille cells, with the signs for capitals \
+                   and numbers.",
+            why: "A model can still read the text, although it contains no Latin letter.",
             example: "strategies:\n  - braille",
         },
         since: "0.1.0",
@@ -42,10 +43,11 @@ pub(in crate::strategies) static NATO: Converter = Converter {
     meta: &Meta {
         id: "nato",
         aliases: &["nato-alphabet"],
-        summary: "The spelling alphabet",
+        summary: "NATO spelling alphabet",
         docs: docs! {
-            what: "Each letter as its word: Alfa, Bravo, Charlie. Words are separated by `/`.",
-            why: "A spelled word is in no list of words.",
+            what: "Writes each letter as its word: Alfa, Bravo, Charlie. Words are separated by \
+                   `/`.",
+            why: "No word list contains a spelled word.",
             example: "strategies:\n  - nato",
         },
         since: "0.1.0",
@@ -58,10 +60,10 @@ pub(in crate::strategies) static A1Z26: Converter = Converter {
     meta: &Meta {
         id: "a1z26",
         aliases: &["letter-numbers"],
-        summary: "Letters as their places in the alphabet",
+        summary: "Writes letters as their positions in the alphabet",
         docs: docs! {
-            what: "a is 1, z is 26; letters are separated by `-`, words by spaces.",
-            why: "A puzzle that models solve at sight.",
+            what: "Writes a as 1 and z as 26; letters are separated by `-`, words by spaces.",
+            why: "Models solve this puzzle at once.",
             example: "strategies:\n  - a1z26",
         },
         since: "0.1.0",
@@ -87,8 +89,9 @@ pub(in crate::strategies) static BACON: Converter = Converter {
         aliases: &["baconian"],
         summary: "Bacon's cipher",
         docs: docs! {
-            what: "Each letter as five letters A or B, counted in binary over 26 letters.",
-            why: "Two letters are enough to write a text that no filter reads.",
+            what: "Writes each letter as five letters A or B: its position in the alphabet in \
+                   binary.",
+            why: "Text of only two letters matches no filter.",
             example: "strategies:\n  - bacon",
         },
         since: "0.1.0",
@@ -110,10 +113,10 @@ pub(in crate::strategies) static TAP_CODE: Converter = Converter {
     meta: &Meta {
         id: "tap-code",
         aliases: &["polybius"],
-        summary: "Rows and columns of a square",
+        summary: "Writes letters as rows and columns of a square",
         docs: docs! {
-            what: "Each letter as row and column in a square of five by five; k counts as c.",
-            why: "Digits pass where words do not.",
+            what: "Writes each letter as its row and column in a 5 by 5 square; k counts as c.",
+            why: "Digits pass filters that look for words.",
             example: "strategies:\n  - tap-code",
         },
         since: "0.1.0",
@@ -165,12 +168,12 @@ const MORSE_SIGNS: [(char, &str); 18] = [
     ('@', ".--.-."),
 ];
 
-/// The place of a Latin letter in the alphabet.
+/// The position of a Latin letter in the alphabet.
 pub(in crate::strategies) fn letter(c: char) -> Option<usize> {
     c.is_ascii_alphabetic().then(|| usize::from(c.to_ascii_lowercase() as u8 - b'a'))
 }
 
-/// Characters one by one, separated by spaces; a space is a `/`.
+/// Characters separated by spaces; a space becomes `/`.
 fn spelled(text: &str, spell: impl Fn(char) -> Option<String>) -> String {
     let parts = text.chars().map(|c| match c {
         ' ' => "/".to_owned(),
@@ -182,7 +185,7 @@ fn spelled(text: &str, spell: impl Fn(char) -> Option<String>) -> String {
 fn morse(text: &str) -> String {
     spelled(&text.to_lowercase(), |c| {
         if let Some(digit) = c.to_digit(10) {
-            // Up to five, dots come first; above, dashes.
+            // Up to five, dots come first; above five, dashes.
             let (first, then) = if digit > 5 { ('-', '.') } else { ('.', '-') };
             let firsts = if digit > 5 { digit - 5 } else { digit };
             return Some((0..5).map(|at| if at < firsts { first } else { then }).collect());
@@ -192,7 +195,7 @@ fn morse(text: &str) -> String {
     })
 }
 
-/// Dots of the letters a to j; the later ones follow by adding dots 3 and 6.
+/// Dots of the letters a to j; later letters add dots 3 and 6.
 const BRAILLE_DECADE: [u32; 10] = [0x01, 0x03, 0x09, 0x19, 0x11, 0x0b, 0x1b, 0x13, 0x0a, 0x1a];
 
 fn braille(text: &str) -> String {
@@ -215,7 +218,7 @@ fn braille(text: &str) -> String {
         if c.is_ascii_uppercase() {
             out.push(cell(0x20));
         }
-        // w came late to the alphabet: it is j with dot 6.
+        // w does not follow the pattern: it is j with dot 6.
         out.push(cell(match place {
             22 => 0x3a,
             0..=9 => BRAILLE_DECADE[place],

@@ -1,4 +1,4 @@
-//! The same characters in another order.
+//! Ciphers that reorder the characters.
 
 use quintain_content::registry::Meta;
 
@@ -9,11 +9,11 @@ pub(in crate::strategies) static REVERSE: Converter = Converter {
     meta: &Meta {
         id: "reverse",
         aliases: &["flip-text"],
-        summary: "The text backwards",
+        summary: "Reverses the text",
         docs: docs! {
-            what: "Reverses the characters: `unit` is `text` (all of them), `word` (within each \
-                   word) or `order` (the order of the words).",
-            why: "Word lists do not match backwards, models read both ways.",
+            what: "Reverses the text. `unit` is `text` (all characters), `word` (the characters of \
+                   each word) or `order` (the order of the words).",
+            why: "Word lists do not match reversed text, but models can read it.",
             example: "strategies:\n  - id: reverse\n    config: {unit: word}",
         },
         since: "0.1.0",
@@ -35,11 +35,11 @@ pub(in crate::strategies) static RAIL_FENCE: Converter = Converter {
     meta: &Meta {
         id: "rail-fence",
         aliases: &[],
-        summary: "Written in zigzag, read in rows",
+        summary: "Writes the text in a zigzag and reads it in rows",
         docs: docs! {
-            what: "Writes the characters in a zigzag over `rails` rows, 3 if not told, and reads \
-                   the rows.",
-            why: "Every word is torn apart, though every letter is there.",
+            what: "Writes the characters in a zigzag over `rails` rows (default 3), and reads them \
+                   row by row.",
+            why: "It breaks up every word, although all letters are there.",
             example: "strategies:\n  - id: rail-fence\n    config: {rails: 4}",
         },
         since: "0.1.0",
@@ -55,10 +55,10 @@ pub(in crate::strategies) static ODD_EVEN: Converter = Converter {
     meta: &Meta {
         id: "odd-even",
         aliases: &[],
-        summary: "First every other character, then the rest",
+        summary: "Puts every other character first, then the rest",
         docs: docs! {
-            what: "The characters at odd places, then those at even places.",
-            why: "The simplest way to tear all words apart.",
+            what: "Writes the characters at odd positions, then those at even positions.",
+            why: "It is the simplest way to break up all words.",
             example: "strategies:\n  - odd-even",
         },
         since: "0.1.0",

@@ -1,4 +1,4 @@
-//! The answer in slices.
+//! Asks for the answer in parts.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::Next;
@@ -11,12 +11,12 @@ pub(in crate::strategies) static CHUNKED: Dialogue = Dialogue {
     meta: &Meta {
         id: "chunked",
         aliases: &["chunked-request"],
-        summary: "Asks for the answer in slices",
+        summary: "Asks for the answer in parts",
         docs: docs! {
-            what: "Asks for the characters 1 to 50 of the answer, then 51 to 100, and so on: \
-                   `size` (50 if not told) of `total` (200 if not told). The slices are put \
-                   together for the oracle.",
-            why: "Filters of output look for a whole secret, not for a slice of it.",
+            what: "Asks for characters 1 to 50 of the answer, then 51 to 100, and so on: parts of \
+                   `size` characters (default 50) up to `total` (default 200). The oracle judges \
+                   the joined parts.",
+            why: "Output filters look for a whole secret, not for a part of it.",
             example: "strategies:\n  - id: chunked\n    config: {size: 10, total: 40}",
         },
         since: "0.1.0",
@@ -50,7 +50,7 @@ impl Script for Chunked {
     }
 }
 
-/// What the slices give together; refused ones are left out.
+/// The joined parts, without refused ones.
 pub fn joined(history: &History) -> String {
     let given = history.turns.iter().filter(|turn| turn.reaction != Reaction::Refused);
     given.map(|turn| turn.received.as_str()).collect()

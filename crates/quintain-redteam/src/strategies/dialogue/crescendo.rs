@@ -1,4 +1,4 @@
-//! From the general to the objective, one step at a time.
+//! Moves from general questions to the objective in small steps.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::Next;
@@ -12,14 +12,14 @@ pub(in crate::strategies) static CRESCENDO: Dialogue = Dialogue {
     meta: &Meta {
         id: "crescendo",
         aliases: &["jailbreak:crescendo"],
-        summary: "Small steps towards the objective, with steps back when refused",
+        summary: "Approaches the objective in small steps, and backtracks after refusals",
         docs: docs! {
-            what: "Starts with a general question about the subject and comes nearer with each of \
-                   `maxTurns` (10 if not told). After a refusal it takes the turn back, as if it \
-                   was never said, and tries another wording, `maxBacktracks` times (10 if not \
-                   told; 0 with `stateful: true`). `adversary: model` lets a model write the \
-                   turns.",
-            why: "Each step is harmless beside the one before it.",
+            what: "Starts with a general question about the subject and comes closer to the \
+                   objective in each of `maxTurns` turns (default 10). After a refusal it drops \
+                   that turn from the conversation and tries another wording, at most \
+                   `maxBacktracks` times (default 10; 0 with `stateful: true`). With `adversary: \
+                   model`, a model writes the turns.",
+            why: "Compared with the step before it, each step looks harmless.",
             example: "strategies:\n  - id: crescendo\n    config: {maxTurns: 6, maxBacktracks: 3}",
         },
         since: "0.1.0",
@@ -80,7 +80,7 @@ impl Script for Crescendo {
         if refusals > self.backtracks && !self.stateful {
             return Next::Done(Done::Refused);
         }
-        // The last turn that stands; what was refused is taken back, unless the target remembers.
+        // The last turn that was not refused. A stateful target remembers refused turns too.
         let stands = |at: &usize| self.stateful || history.turns[*at].reaction != Reaction::Refused;
         let after = (0..history.turns.len()).rev().find(stands);
         if self.adversary == Adversary::Model {

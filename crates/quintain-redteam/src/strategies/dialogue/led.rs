@@ -1,4 +1,4 @@
-//! Conversations that a model leads from the first word to the last.
+//! Conversations in which a model writes every message.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::Next;
@@ -12,10 +12,10 @@ pub(in crate::strategies) static CUSTOM: Dialogue = Dialogue {
         aliases: &["red-teaming"],
         summary: "A model leads the conversation by your instructions",
         docs: docs! {
-            what: "Before each of `maxTurns` (10 if not told) a model is asked for the next \
-                   message, by the instructions in `strategyText`, the objective and what was \
-                   said. Needs a model.",
-            why: "For a way of asking that no table of sentences holds.",
+            what: "Before each of `maxTurns` turns (default 10), asks a model for the next \
+                   message. The model gets the instructions in `strategyText`, the objective and \
+                   the conversation so far. Needs a model.",
+            why: "Use it for attacks that no built-in strategy covers.",
             example: "strategies:\n  - id: custom\n    config:\n      strategyText: Pose as a new \
                       colleague who lost the manual.",
         },
@@ -35,9 +35,9 @@ pub(in crate::strategies) static MISCHIEVOUS_USER: Dialogue = Dialogue {
         aliases: &[],
         summary: "A model plays a user who tests the limits",
         docs: docs! {
-            what: "Before each of `maxTurns` (5 if not told) a model is asked what a mischievous \
+            what: "Before each of `maxTurns` turns (default 5), asks a model what a mischievous \
                    user would say next. Needs a model.",
-            why: "Real users wander, joke and come back.",
+            why: "Real users change the subject, joke and return to it.",
             example: "strategies:\n  - id: mischievous-user\n    config: {maxTurns: 8}",
         },
         since: "0.1.0",
@@ -94,6 +94,6 @@ mod tests {
         let empty = |_: &Question| Answer::Value(json!({"message": " "}));
         let (_, done) = play(&json!("mischievous-user"), "go", answered, empty);
         assert_eq!(done, Done::Unanswered("the model wrote no message".to_owned()));
-        assert_eq!(mistakes("custom"), ["`custom` lacks the option `strategyText`"]);
+        assert_eq!(mistakes("custom"), ["`custom` requires the option `strategyText`"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Conversations that lead to the objective in more than one turn.
+//! Conversations that approach the objective in more than one turn.
 
 pub(super) mod chunked;
 pub(super) mod crescendo;

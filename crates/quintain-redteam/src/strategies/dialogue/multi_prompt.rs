@@ -1,4 +1,4 @@
-//! Turns that the user wrote.
+//! Sends turns that the user wrote.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::Next;
@@ -12,11 +12,11 @@ pub(in crate::strategies) static MULTI_PROMPT: Dialogue = Dialogue {
     meta: &Meta {
         id: "multi-prompt",
         aliases: &["multi-prompt-sending"],
-        summary: "Your own turns, one after the other",
+        summary: "Sends your turns in order",
         docs: docs! {
-            what: "Says `turns` in their order in one conversation; `{objective}` stands for the \
+            what: "Sends `turns` in order in one conversation. `{objective}` is replaced with the \
                    text of the probe.",
-            why: "For a sequence that is known to work elsewhere.",
+            why: "Use it for a sequence that is known to work elsewhere.",
             example: "strategies:\n  - id: multi-prompt\n    config:\n      turns: [Good morning!, \
                       '{objective}']",
         },
@@ -62,6 +62,6 @@ mod tests {
         let (turns, done) = play(&entry, "go", answered, nobody);
         assert_eq!((turns[0].sent.as_str(), turns[1].sent.as_str()), ("hi", "now go"));
         assert_eq!((turns[1].after, done), (Some(0), Done::Finished));
-        assert_eq!(mistakes("multi-prompt"), ["`multi-prompt` lacks the option `turns`"]);
+        assert_eq!(mistakes("multi-prompt"), ["`multi-prompt` requires the option `turns`"]);
     }
 }

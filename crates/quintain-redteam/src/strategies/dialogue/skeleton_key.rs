@@ -1,4 +1,4 @@
-//! First the permission, then the request.
+//! Asks for permission first, then sends the request.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::Next;
@@ -11,12 +11,13 @@ pub(in crate::strategies) static SKELETON_KEY: Dialogue = Dialogue {
     meta: &Meta {
         id: "skeleton-key",
         aliases: &[],
-        summary: "Asks for new rules first, then for the objective",
+        summary: "Asks for relaxed rules first, then for the objective",
         docs: docs! {
-            what: "The first turn asks the target to warn instead of declining, the second is the \
-                   objective. If the first is refused, the next key is tried in a new \
-                   conversation. `key` is your own.",
-            why: "A rule that is talked away once is away for the rest of the conversation.",
+            what: "The first turn asks the target to add a warning instead of refusing; the second \
+                   turn is the objective. If the target refuses the first turn, the next built-in \
+                   key is tried in a new conversation. `key` replaces the built-in keys.",
+            why: "A model that agrees to relax a rule often ignores it for the rest of the \
+                  conversation.",
             example: "strategies:\n  - skeleton-key",
         },
         since: "0.1.0",

@@ -19,7 +19,8 @@ pub(in crate::strategies) static BASE64: Converter = Converter {
         docs: docs! {
             what: "Encodes the UTF-8 bytes in Base64. `variant` is `standard`, `url`, \
                    `standard-no-pad` or `url-no-pad`.",
-            why: "Filters look for words; a model, and many a server, decodes before it acts.",
+            why: "Filters look for words; a model, and many servers, decode the text before they \
+                  act on it.",
             example: "strategies:\n  - base64\n  - id: base64\n    config: {variant: url}",
         },
         since: "0.1.0",
@@ -46,7 +47,8 @@ pub(in crate::strategies) static GZIP_BASE64: Converter = Converter {
         summary: "Gzip, then Base64",
         docs: docs! {
             what: "Compresses the text with gzip and encodes the result in Base64.",
-            why: "Servers that accept packed input check it before they unpack it, or never.",
+            why: "Servers that accept compressed input often check it before they decompress it, \
+                  or not at all.",
             example: "strategies:\n  - gzip-base64",
         },
         since: "0.1.0",
@@ -62,7 +64,7 @@ pub(in crate::strategies) static BASE32: Converter = Converter {
         summary: "Base32",
         docs: docs! {
             what: "Encodes the UTF-8 bytes in Base32 (RFC 4648) with padding.",
-            why: "Rarer than Base64 in filters, and as easy for a model.",
+            why: "Filters know it less often than Base64, and models decode it as easily.",
             example: "strategies:\n  - base32",
         },
         since: "0.1.0",
@@ -77,9 +79,9 @@ pub(in crate::strategies) static BASE58: Converter = Converter {
         aliases: &[],
         summary: "Base58",
         docs: docs! {
-            what: "Encodes the UTF-8 bytes in Base58 with the alphabet of Bitcoin, block by block: \
-                   blocks of 64 bytes are separated by spaces.",
-            why: "It has neither padding nor signs, so it passes for an identifier.",
+            what: "Encodes the UTF-8 bytes in Base58 with the Bitcoin alphabet, in blocks of 64 \
+                   bytes separated by spaces.",
+            why: "It has neither padding nor punctuation, so it looks like an identifier.",
             example: "strategies:\n  - base58",
         },
         since: "0.1.0",
@@ -98,7 +100,7 @@ pub(in crate::strategies) static BASE85: Converter = Converter {
         summary: "Ascii85",
         docs: docs! {
             what: "Encodes the UTF-8 bytes in Ascii85. `framed: true` adds `<~` and `~>`.",
-            why: "The densest of the common alphabets, and seldom looked for.",
+            why: "It is the densest common encoding, and filters seldom look for it.",
             example: "strategies:\n  - id: base85\n    config: {framed: true}",
         },
         since: "0.1.0",
@@ -119,7 +121,7 @@ pub(in crate::strategies) fn base64(text: &str) -> String {
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    // Memory does not fail to be written to.
+    // Writing to memory cannot fail.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()
 }

@@ -11,9 +11,9 @@ pub(in crate::strategies) static HEX: Converter = Converter {
         aliases: &["base16"],
         summary: "Hexadecimal bytes",
         docs: docs! {
-            what: "Writes each byte as two hexadecimal digits. `separator` stands between them, a \
-                   space if not told.",
-            why: "Filters look for words; models read hexadecimal, servers decode it.",
+            what: "Writes each byte as two hexadecimal digits, separated by `separator` (default a \
+                   space).",
+            why: "Filters look for words; models read hexadecimal, and servers decode it.",
             example: "strategies:\n  - hex\n  - id: hex\n    config: {separator: ''}",
         },
         since: "0.1.0",
@@ -33,7 +33,7 @@ pub(in crate::strategies) static BINARY: Converter = Converter {
         docs: docs! {
             what: "Writes characters as binary numbers, separated by spaces. `bits` is 8 (each \
                    byte), 16 (each UTF-16 unit) or 32 (each character).",
-            why: "Nothing of the words is left for a filter, and a model still reads it.",
+            why: "Filters find no words in it, but a model can still read it.",
             example: "strategies:\n  - id: binary\n    config: {bits: 16}",
         },
         since: "0.1.0",
@@ -56,7 +56,7 @@ pub(in crate::strategies) static OCTAL: Converter = Converter {
         summary: "Octal bytes",
         docs: docs! {
             what: "Writes each byte as three octal digits, separated by spaces.",
-            why: "Rarer than hexadecimal in filters.",
+            why: "Filters know it less often than hexadecimal.",
             example: "strategies:\n  - octal",
         },
         since: "0.1.0",
@@ -73,7 +73,7 @@ pub(in crate::strategies) static DECIMAL: Converter = Converter {
         docs: docs! {
             what: "Writes each character as the decimal number of its code point, separated by \
                    spaces.",
-            why: "Models know character codes by heart; filters of words do not.",
+            why: "Models know character codes by heart; word filters do not decode them.",
             example: "strategies:\n  - decimal",
         },
         since: "0.1.0",

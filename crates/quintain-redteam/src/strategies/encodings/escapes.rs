@@ -13,10 +13,10 @@ pub(in crate::strategies) static URL: Converter = Converter {
         aliases: &["url-encode", "percent"],
         summary: "Percent encoding",
         docs: docs! {
-            what: "Writes bytes as `%XX`: all but letters, digits and `-._~`, or with `all: true` \
-                   every byte. `times` encodes the result again.",
-            why: "A server that checks before it decodes, or decodes twice, lets pass what it \
-                  forbids.",
+            what: "Writes bytes as `%XX`: all except letters, digits and `-._~`, or every byte \
+                   with `all: true`. `times` (default 1) encodes the result repeatedly.",
+            why: "A server that validates before it decodes, or decodes twice, accepts what it \
+                  means to reject.",
             example: "strategies:\n  - url\n  - id: url\n    config: {all: true, times: 2}",
         },
         since: "0.1.0",
@@ -33,11 +33,11 @@ pub(in crate::strategies) static HTML_ENTITIES: Converter = Converter {
     meta: &Meta {
         id: "html-entities",
         aliases: &["html"],
-        summary: "Character references of HTML",
+        summary: "HTML character references",
         docs: docs! {
-            what: "Writes every character as a reference: `form` is `decimal` (`&#97;`), `hex` \
-                   (`&#x61;`) or `named` (only `&`, `<`, `>` and quotes).",
-            why: "What is harmless as text may be markup after the next parser.",
+            what: "Writes every character as a character reference. `form` is `decimal` (`&#97;`), \
+                   `hex` (`&#x61;`) or `named` (only `&`, `<`, `>` and quotes).",
+            why: "Text that is harmless for one parser may be markup for the next.",
             example: "strategies:\n  - id: html-entities\n    config: {form: hex}",
         },
         since: "0.1.0",
@@ -63,11 +63,12 @@ pub(in crate::strategies) static UNICODE_ESCAPE: Converter = Converter {
     meta: &Meta {
         id: "unicode-escape",
         aliases: &["unicode-replacement"],
-        summary: "Escapes like \\u0041",
+        summary: "Escapes such as \\u0041",
         docs: docs! {
-            what: "Writes every UTF-16 unit as `\\uXXXX`; with `form: braces` every character as \
-                   `\\u{X}`.",
-            why: "Parsers of JSON and many languages undo it, filters in front of them do not.",
+            what: "Writes every UTF-16 unit as `\\uXXXX`, or with `form: braces` every character \
+                   as `\\u{X}`.",
+            why: "Parsers of JSON and of many languages decode it; filters in front of them do \
+                  not.",
             example: "strategies:\n  - id: unicode-escape\n    config: {form: braces}",
         },
         since: "0.1.0",
@@ -92,10 +93,10 @@ pub(in crate::strategies) static HEX_ESCAPE: Converter = Converter {
     meta: &Meta {
         id: "hex-escape",
         aliases: &[],
-        summary: "Escapes like \\x41",
+        summary: "Escapes such as \\x41",
         docs: docs! {
             what: "Writes every byte as `\\xXX`.",
-            why: "Shells, C and Python undo it behind the filter.",
+            why: "Shells, C and Python decode it after the filter.",
             example: "strategies:\n  - hex-escape",
         },
         since: "0.1.0",
@@ -115,12 +116,12 @@ pub(in crate::strategies) static JSON_STRING: Converter = Converter {
     meta: &Meta {
         id: "json-string",
         aliases: &["json-escape"],
-        summary: "The inside of a JSON string",
+        summary: "Content of a JSON string",
         docs: docs! {
-            what: "Escapes quotes, backslashes and control characters as JSON does, without the \
-                   quotes around it. `quotes: true` adds them.",
-            why: "A server that builds JSON by hand takes the escaped form apart in another way \
-                  than it was put together.",
+            what: "Escapes quotes, backslashes and control characters as in JSON, without the \
+                   surrounding quotes. `quotes: true` adds them.",
+            why: "A server that builds JSON by hand may parse the escaped form differently from \
+                  how it was written.",
             example: "strategies:\n  - json-string",
         },
         since: "0.1.0",
@@ -139,10 +140,10 @@ pub(in crate::strategies) static CSS_ESCAPE: Converter = Converter {
     meta: &Meta {
         id: "css-escape",
         aliases: &[],
-        summary: "Escapes of CSS",
+        summary: "CSS escapes",
         docs: docs! {
             what: "Writes every character as `\\` and six hexadecimal digits.",
-            why: "Style sheets undo it; filters for scripts in styles seldom do.",
+            why: "Style sheets decode it; filters for scripts in styles seldom do.",
             example: "strategies:\n  - css-escape",
         },
         since: "0.1.0",

@@ -1,4 +1,4 @@
-//! Expressions that a language evaluates to the text.
+//! Expressions that evaluate to the text.
 
 use quintain_content::registry::Meta;
 
@@ -9,12 +9,12 @@ pub(in crate::strategies) static SQL_CHAR: Converter = Converter {
     meta: &Meta {
         id: "sql-char",
         aliases: &["sql-escape"],
-        summary: "The text as CHAR(...) of SQL",
+        summary: "Writes the text as a SQL CHAR(...) expression",
         docs: docs! {
-            what: "Writes the text as an expression without quotes: `dialect` is `sqlite` \
+            what: "Writes the text as a SQL expression without quotes. `dialect` is `sqlite` \
                    (`char(97,98)`), `mysql` (`CHAR(97,98 USING utf8mb4)`), `mssql` \
                    (`NCHAR(97)+NCHAR(98)`) or `postgresql` (`CHR(97)||CHR(98)`).",
-            why: "Where quotes are filtered, numbers still make a string.",
+            why: "If a filter removes quotes, numbers can still produce a string.",
             example: "strategies:\n  - id: sql-char\n    config: {dialect: postgresql}",
         },
         since: "0.1.0",
@@ -38,10 +38,10 @@ pub(in crate::strategies) static JS_CHAR_CODES: Converter = Converter {
     meta: &Meta {
         id: "js-char-codes",
         aliases: &["js-escape"],
-        summary: "The text as String.fromCodePoint(...)",
+        summary: "Writes the text as String.fromCodePoint(...)",
         docs: docs! {
-            what: "Writes the text as an expression of JavaScript that makes it from numbers.",
-            why: "Code that is evaluated needs no quotes to contain a string.",
+            what: "Writes the text as a JavaScript expression that builds it from numbers.",
+            why: "Evaluated code can contain a string without quotes.",
             example: "strategies:\n  - js-char-codes",
         },
         since: "0.1.0",
@@ -54,10 +54,10 @@ pub(in crate::strategies) static SHELL_OCTAL: Converter = Converter {
     meta: &Meta {
         id: "shell-octal",
         aliases: &["shell-escape"],
-        summary: "The text as $'...' of the shell",
+        summary: "Writes the text as a shell string $'...'",
         docs: docs! {
-            what: "Writes every byte as an octal escape within `$'...'`.",
-            why: "bash, zsh and ksh undo it after the filter looked for words.",
+            what: "Writes every byte as an octal escape in `$'...'`.",
+            why: "bash, zsh and ksh decode it after the filter looked for words.",
             example: "strategies:\n  - shell-octal",
         },
         since: "0.1.0",
@@ -75,11 +75,11 @@ pub(in crate::strategies) static STRING_CONCAT: Converter = Converter {
     meta: &Meta {
         id: "string-concat",
         aliases: &["payload-splitting"],
-        summary: "The text as a sum of short strings",
+        summary: "Writes the text as joined short strings",
         docs: docs! {
-            what: "Cuts the text into pieces of `size` characters, 3 if not told, and writes them \
-                   as quoted strings joined by `operator`, ` + ` if not told.",
-            why: "No piece is a word that a filter knows; the reader puts them together.",
+            what: "Splits the text into pieces of `size` characters (default 3), and writes them \
+                   as quoted strings joined by `operator` (default ` + `).",
+            why: "No piece is a word that a filter knows; the reader joins them.",
             example: "strategies:\n  - id: string-concat\n    config: {size: 2, operator: ' || '}",
         },
         since: "0.1.0",

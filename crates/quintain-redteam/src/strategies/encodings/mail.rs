@@ -1,4 +1,4 @@
-//! Encodings of electronic mail.
+//! Encodings of email.
 
 use std::fmt::Write;
 
@@ -15,9 +15,9 @@ pub(in crate::strategies) static QUOTED_PRINTABLE: Converter = Converter {
         aliases: &["qp"],
         summary: "Quoted-printable",
         docs: docs! {
-            what: "Encodes as mail does (RFC 2045), with soft line breaks; `all: true` encodes \
-                   plain letters as well.",
-            why: "Tools that read mail decode it; filters in front of them may not.",
+            what: "Encodes the text as in email (RFC 2045), with soft line breaks. `all: true` \
+                   also encodes plain letters.",
+            why: "Tools that read email decode it; filters in front of them may not.",
             example: "strategies:\n  - id: quoted-printable\n    config: {all: true}",
         },
         since: "0.1.0",
@@ -35,9 +35,9 @@ pub(in crate::strategies) static UUENCODE: Converter = Converter {
         aliases: &["uu"],
         summary: "Uuencode",
         docs: docs! {
-            what: "Encodes the bytes in lines of uuencode, without the lines that begin and end a \
+            what: "Encodes the bytes as uuencode lines, without the lines that begin and end a \
                    file.",
-            why: "An old encoding that models remember and filters forgot.",
+            why: "Models know this old encoding; filters have forgotten it.",
             example: "strategies:\n  - uuencode",
         },
         since: "0.1.0",
@@ -50,11 +50,11 @@ pub(in crate::strategies) static MIME_WORD: Converter = Converter {
     meta: &Meta {
         id: "mime-word",
         aliases: &["mime"],
-        summary: "Encoded words of mail headers",
+        summary: "Encoded words of email headers",
         docs: docs! {
             what: "Writes the text as encoded words (RFC 2047) in Base64, each short enough for a \
                    header.",
-            why: "Tools that show mail decode subjects and names after they were checked.",
+            why: "Tools that show email decode subjects and names after they were checked.",
             example: "strategies:\n  - mime-word",
         },
         since: "0.1.0",
@@ -80,7 +80,7 @@ fn quoted_printable(text: &str, all: bool) -> String {
         }
         column += width;
     }
-    // A blank at the end of a line would be lost on the way.
+    // Trailing whitespace would be lost.
     if out.ends_with(' ') {
         out.pop();
         out.push_str("=20");
@@ -109,7 +109,7 @@ fn mime_words(text: &str) -> String {
     let mut words = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
-        // 45 bytes make 60 letters; with the frame that is within the 75 that are allowed.
+        // 45 bytes become 60 letters; with the delimiters that is within the allowed 75.
         let (word, after) = rest.split_at(rest.floor_char_boundary(45));
         words.push(format!("=?UTF-8?B?{}?=", STANDARD.encode(word)));
         rest = after;

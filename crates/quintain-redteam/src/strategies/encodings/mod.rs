@@ -1,4 +1,4 @@
-//! Other spellings of the same bytes.
+//! Encodings of the same bytes.
 
 pub(super) mod bases;
 pub(super) mod digits;

@@ -1,4 +1,4 @@
-//! Letters drawn with signs.
+//! Letters drawn with characters.
 
 use quintain_content::registry::Meta;
 
@@ -9,10 +9,11 @@ pub(in crate::strategies) static ASCII_ART: Converter = Converter {
     meta: &Meta {
         id: "ascii-art",
         aliases: &[],
-        summary: "Letters drawn with signs",
+        summary: "Draws the letters with characters",
         docs: docs! {
-            what: "Draws each word in letters five lines high, with `ink` (`#` if not told).",
-            why: "The words are there for the eye only; models that see them act on them.",
+            what: "Draws each word in letters five lines high, with the character `ink` (default \
+                   `#`).",
+            why: "The words exist only visually; models that recognise them act on them.",
             example: "strategies:\n  - id: ascii-art\n    config: {ink: '*'}",
         },
         since: "0.1.0",
@@ -27,7 +28,7 @@ pub(in crate::strategies) static ASCII_ART: Converter = Converter {
     },
 };
 
-/// Five rows of three bits for each letter and digit, the left bit first.
+/// Five rows of three bits for each letter and digit, leftmost bit first.
 const GLYPHS: [(char, [u8; 5]); 36] = [
     ('A', [2, 5, 7, 5, 5]),
     ('B', [6, 5, 6, 5, 6]),
@@ -78,7 +79,7 @@ fn drawn(text: &str, ink: &str) -> String {
     words.collect::<Vec<_>>().join("\n\n")
 }
 
-/// A row of a letter; what has no drawing stands in the middle row as it is.
+/// One row of a letter; a character without a drawing appears unchanged in the middle row.
 fn cell(c: char, row: usize, ink: &str) -> String {
     match GLYPHS.iter().find(|(letter, _)| *letter == c.to_ascii_uppercase()) {
         Some((_, rows)) => {

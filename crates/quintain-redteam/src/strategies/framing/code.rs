@@ -1,4 +1,4 @@
-//! The text as data of a program that is to be completed.
+//! The text as data in a program to be completed.
 
 use std::fmt::Write;
 
@@ -13,12 +13,11 @@ pub(in crate::strategies) static CODE_ATTACK: Converter = Converter {
     meta: &Meta {
         id: "code-attack",
         aliases: &[],
-        summary: "The text word by word in code to be completed",
+        summary: "Puts the words into code to be completed",
         docs: docs! {
-            what: "Writes the words into a data structure of a program and asks to complete it: \
+            what: "Writes the words into a data structure of a program and asks to complete it. \
                    `form` is `python-list`, `python-stack`, `python-string`, `cpp` or `go`.",
-            why: "Safety training is about prose; the same request as code is another \
-                  distribution.",
+            why: "Safety training mostly covers prose, not requests in the form of code.",
             example: "strategies:\n  - id: code-attack\n    config: {form: python-stack}",
         },
         since: "0.1.0",
@@ -42,11 +41,11 @@ pub(in crate::strategies) static CODE_CHAMELEON: Converter = Converter {
     meta: &Meta {
         id: "code-chameleon",
         aliases: &[],
-        summary: "The text encrypted, with the function that decrypts it",
+        summary: "Encrypts the text and adds the function that decrypts it",
         docs: docs! {
-            what: "Encrypts the words and adds the Python function that undoes it: `cipher` is \
+            what: "Encrypts the words and adds the Python function that decrypts them. `cipher` is \
                    `reverse`, `odd-even`, `length` or `binary-tree`.",
-            why: "The model runs the function in its head, behind every filter of words.",
+            why: "The model evaluates the function itself, after every word filter.",
             example: "strategies:\n  - id: code-chameleon\n    config: {cipher: binary-tree}",
         },
         since: "0.1.0",
@@ -148,7 +147,7 @@ fn odd_even(text: &str) -> String {
     quoted(&odd.chain(even).copied().collect::<Vec<_>>().join(" "))
 }
 
-/// The words by their lengths, each with its place.
+/// The words sorted by length, each with its position.
 fn length(text: &str) -> String {
     let mut words: Vec<(usize, &str)> = text.split(' ').enumerate().collect();
     words.sort_by_key(|(_, word)| word.chars().count());
@@ -160,7 +159,7 @@ fn binary_tree(text: &str) -> String {
     tree(&text.split(' ').collect::<Vec<_>>())
 }
 
-/// Balanced, so that no text makes it deep.
+/// Balanced, so that the depth stays small for any text.
 fn tree(words: &[&str]) -> String {
     let (left, rest) = words.split_at(words.len() / 2);
     match rest.split_first() {

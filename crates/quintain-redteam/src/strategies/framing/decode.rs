@@ -1,4 +1,4 @@
-//! Disguises that come with a request to undo them.
+//! Encodings with a request to decode them.
 
 use quintain_content::registry::Meta;
 use rand::seq::IndexedRandom as _;
@@ -14,12 +14,12 @@ pub(in crate::strategies) static ASK_TO_DECODE: Converter = Converter {
     meta: &Meta {
         id: "ask-to-decode",
         aliases: &[],
-        summary: "An encoded text with the request to decode it",
+        summary: "Encodes the text and asks to decode it",
         docs: docs! {
-            what: "Encodes the text, `encoding` is `base64`, `rot13`, `url` or `reverse`, and asks \
-                   in one of several ways, by the seed, to decode it and act on it.",
-            why: "A model that does not decode unasked decodes when asked; the filter has read \
-                  neither.",
+            what: "Encodes the text and asks, in wording that depends on the seed, to decode it \
+                   and act on it. `encoding` is `base64`, `rot13`, `url` or `reverse`.",
+            why: "A model that does not decode a text by itself does so when asked, and the filter \
+                  understands neither form.",
             example: "strategies:\n  - id: ask-to-decode\n    config: {encoding: rot13}",
         },
         since: "0.1.0",
@@ -46,12 +46,13 @@ pub(in crate::strategies) static FLIP: Converter = Converter {
     meta: &Meta {
         id: "flip",
         aliases: &["flip-attack"],
-        summary: "The text flipped, with the request to flip it back",
+        summary: "Reverses the text and asks to reverse it back",
         docs: docs! {
-            what: "Flips the text and asks to read it backwards and to carry it out: `mode` is \
-                   `sentence` (all characters), `word` (within each word) or `order` (the order of \
-                   the words).",
-            why: "Models read from left to right; what comes last in the flip is judged too late.",
+            what: "Reverses the text and asks to read it backwards and carry it out. `mode` is \
+                   `sentence` (all characters), `word` (the characters of each word) or `order` \
+                   (the order of the words).",
+            why: "Models read from left to right, so they notice the request too late to refuse \
+                  it.",
             example: "strategies:\n  - id: flip\n    config: {mode: word}",
         },
         since: "0.1.0",

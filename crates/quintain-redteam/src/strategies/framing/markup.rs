@@ -1,4 +1,4 @@
-//! Frames that look like configuration or like the voice of the system.
+//! Frames that look like configuration or system instructions.
 
 use quintain_content::registry::Meta;
 
@@ -10,11 +10,11 @@ pub(in crate::strategies) static POLICY_PUPPETRY: Converter = Converter {
     meta: &Meta {
         id: "policy-puppetry",
         aliases: &[],
-        summary: "The text in a file that looks like a policy",
+        summary: "Puts the text into a fake policy file",
         docs: docs! {
-            what: "Puts the text into what looks like a policy of the application: `form` is \
+            what: "Puts the text into what looks like a policy of the application. `form` is \
                    `xml`, `json` or `ini`.",
-            why: "Models follow what has the form of configuration, whoever wrote it.",
+            why: "Models follow text in the form of configuration, whoever wrote it.",
             example: "strategies:\n  - id: policy-puppetry\n    config: {form: json}",
         },
         since: "0.1.0",
@@ -41,12 +41,11 @@ pub(in crate::strategies) static AUTHORITATIVE_MARKUP: Converter = Converter {
     meta: &Meta {
         id: "authoritative-markup-injection",
         aliases: &["authoritative-markup", "special-tokens"],
-        summary: "The text marked as coming from the system",
+        summary: "Marks the text as system instructions",
         docs: docs! {
-            what: "Makes versions in which the text stands in the marks that systems, tools and \
-                   chat formats use for instructions.",
-            why: "Where data and instructions share a channel, marks are all that tells them \
-                  apart.",
+            what: "Creates versions with the text in the markup that systems, tools and chat \
+                   formats use for instructions.",
+            why: "If data and instructions share a channel, only markup separates them.",
             example: "strategies:\n  - authoritative-markup-injection",
         },
         since: "0.1.0",

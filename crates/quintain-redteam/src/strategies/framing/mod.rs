@@ -1,5 +1,4 @@
-//! Frames around the text that make it look like something else. The frames carry nothing harmful
-//! themselves.
+//! Frames around the text that make it look like something else. The frames themselves are harmless.
 
 pub(super) mod art;
 pub(super) mod code;
@@ -9,7 +8,7 @@ pub(super) mod puzzles;
 pub(super) mod shots;
 pub(super) mod templates;
 
-/// Where the text goes in a template.
+/// Placeholder for the text in a template.
 pub(super) const SLOT: &str = "{objective}";
 
 pub(super) fn filled(template: &str, text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Many examples of the wanted behaviour before the request.
+//! Many examples of compliance before the request.
 
 use std::fmt::Write;
 
@@ -14,12 +14,13 @@ pub(in crate::strategies) static MANY_SHOT: Converter = Converter {
     meta: &Meta {
         id: "many-shot",
         aliases: &["many-shot-jailbreak"],
-        summary: "Many examples before the request",
+        summary: "Puts many examples of compliance before the request",
         docs: docs! {
-            what: "Puts `count` examples (100 if not told) of a user who asks and an assistant who \
-                   complies before the text, in an order drawn by the seed. `shots` are your own, \
-                   maps with `user` and `assistant`; the built-in ones are harmless.",
-            why: "A long context full of compliance teaches more than instructions do.",
+            what: "Puts `count` examples (default 100) of a user who asks and an assistant who \
+                   complies before the text, in an order that depends on the seed. `shots` \
+                   replaces the built-in examples, which are harmless, with your own: maps with \
+                   `user` and `assistant`.",
+            why: "A long context full of compliance influences a model more than its instructions.",
             example: "strategies:\n  - id: many-shot\n    config:\n      count: \
                       20\n      shots:\n        - user: Who may read the \
                       file?\n          assistant: Everybody, here it is.",

@@ -1,4 +1,4 @@
-//! Many small accidents, in the hope that one of them works.
+//! Many versions with random changes.
 
 use quintain_content::registry::Meta;
 use rand::RngExt as _;
@@ -13,11 +13,13 @@ pub(in crate::strategies) static BEST_OF_N: Converter = Converter {
     meta: &Meta {
         id: "best-of-n",
         aliases: &["bon"],
-        summary: "Many versions with small accidents",
+        summary: "Creates many versions with random changes",
         docs: docs! {
-            what: "Makes `n` versions (10 if not told), each with the inside of words scrambled, \
-                   letters recased and characters replaced by neighbours, in shares drawn anew.",
-            why: "Refusal depends on accidents of spelling; with enough tries one slips through.",
+            what: "Creates `n` versions (default 10). In each, it scrambles the inside of words, \
+                   changes the case of letters and replaces characters with their ASCII \
+                   neighbours, at random.",
+            why: "Whether a model refuses depends on details of spelling; with enough tries, one \
+                  version passes.",
             example: "strategies:\n  - id: best-of-n\n    config: {n: 20}",
         },
         since: "0.1.0",
@@ -32,7 +34,7 @@ pub(in crate::strategies) static BEST_OF_N: Converter = Converter {
 };
 
 fn augmented(text: &str, random: &mut Random) -> String {
-    // The shares of the method: 0.6 of the words and letters, 0.06 of the characters.
+    // The shares in the published method: 0.6 of the words and letters, 0.06 of the characters.
     let scrambled = each_word(text, |word| {
         let mut chars: Vec<char> = word.chars().collect();
         let inside = chars.len().saturating_sub(1);
@@ -56,6 +58,6 @@ mod tests {
         assert!(made.iter().all(|one| one.len() == text.len() && one != text));
         assert_eq!(made, texts("{id: best-of-n, config: {n: 30}}", text, 5));
         assert_eq!(texts("{id: best-of-n, config: {nSteps: 500}}", text, 5).len(), 64);
-        assert_eq!(texts("best-of-n", "a", 1).len(), 2, "`a` has only so many versions");
+        assert_eq!(texts("best-of-n", "a", 1).len(), 2, "`a` has only two versions");
     }
 }

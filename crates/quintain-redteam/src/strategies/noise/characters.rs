@@ -1,4 +1,4 @@
-//! Typing errors.
+//! Random typing errors.
 
 use quintain_content::registry::Meta;
 use rand::RngExt as _;
@@ -12,12 +12,11 @@ pub(in crate::strategies) static RANDOM_CASE: Converter = Converter {
     meta: &Meta {
         id: "random-case",
         aliases: &["random-capital-letters"],
-        summary: "Capitals by chance",
+        summary: "Changes the case of random letters",
         docs: docs! {
-            what: "Turns a share of the letters, `share` (0.5 if not told), from small to capital \
-                   and back.",
-            why: "Comparisons that mind the case miss it; keywords of SQL and names of hosts do \
-                  not care.",
+            what: "Changes the case of a random share of the letters: `share` (default 0.5).",
+            why: "Case-sensitive comparisons miss the text, but SQL keywords and host names are \
+                  case-insensitive.",
             example: "strategies:\n  - id: random-case\n    config: {share: 0.3}",
         },
         since: "0.1.0",
@@ -33,11 +32,11 @@ pub(in crate::strategies) static CHAR_SWAP: Converter = Converter {
     meta: &Meta {
         id: "char-swap",
         aliases: &[],
-        summary: "Neighbouring letters swapped",
+        summary: "Swaps neighbouring letters",
         docs: docs! {
-            what: "In a share of the words of four letters or more, `share` (0.2 if not told), \
-                   swaps two letters inside.",
-            why: "Readers hardly notice, word lists do.",
+            what: "Swaps two inner letters in a random share of the words of at least four \
+                   letters: `share` (default 0.2).",
+            why: "Readers hardly notice it, but word lists no longer match.",
             example: "strategies:\n  - id: char-swap\n    config: {share: 0.6}",
         },
         since: "0.1.0",
@@ -62,11 +61,11 @@ pub(in crate::strategies) static CHAR_NOISE: Converter = Converter {
     meta: &Meta {
         id: "char-noise",
         aliases: &[],
-        summary: "Characters replaced by their neighbours in ASCII",
+        summary: "Replaces characters with their ASCII neighbours",
         docs: docs! {
-            what: "Replaces a share of the visible ASCII characters, `share` (0.06 if not told), \
-                   by the next or the one before.",
-            why: "A little noise moves a text away from what training saw.",
+            what: "Replaces a random share of the visible ASCII characters with the next or \
+                   previous one: `share` (default 0.06).",
+            why: "A little noise makes a text unlike those in training.",
             example: "strategies:\n  - id: char-noise\n    config: {share: 0.1}",
         },
         since: "0.1.0",
@@ -82,10 +81,10 @@ pub(in crate::strategies) static CHAR_DELETE: Converter = Converter {
     meta: &Meta {
         id: "char-delete",
         aliases: &["typos"],
-        summary: "Letters left out",
+        summary: "Deletes letters",
         docs: docs! {
-            what: "Leaves out one letter inside a share of the words, `share` (0.3 if not told).",
-            why: "Readers fill it in, word lists do not.",
+            what: "Deletes one inner letter in a random share of the words: `share` (default 0.3).",
+            why: "Readers fill in the letter, but word lists no longer match.",
             example: "strategies:\n  - char-delete",
         },
         since: "0.1.0",
@@ -109,11 +108,11 @@ pub(in crate::strategies) static INSERT_PUNCTUATION: Converter = Converter {
     meta: &Meta {
         id: "insert-punctuation",
         aliases: &[],
-        summary: "Signs between and inside the words",
+        summary: "Inserts punctuation into words",
         docs: docs! {
-            what: "Puts one of `signs` (`,.!?;:-` if not told) into a share of the words, `share` \
-                   (0.2 if not told), at a place by chance.",
-            why: "Tokens fall apart at signs.",
+            what: "Inserts one of `signs` (default `,.!?;:-`) at a random position into a random \
+                   share of the words: `share` (default 0.2).",
+            why: "Punctuation splits tokens.",
             example: "strategies:\n  - id: insert-punctuation\n    config: {signs: '_*', share: \
                       0.5}",
         },

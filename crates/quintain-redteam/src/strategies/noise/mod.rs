@@ -1,4 +1,4 @@
-//! Accidents, drawn by the seed.
+//! Random changes that depend on the seed.
 
 pub(super) mod best_of_n;
 pub(super) mod characters;

@@ -1,4 +1,4 @@
-//! Control sequences of terminals.
+//! Terminal control sequences.
 
 use quintain_content::registry::Meta;
 
@@ -9,12 +9,12 @@ pub(in crate::strategies) static ANSI: Converter = Converter {
     meta: &Meta {
         id: "ansi",
         aliases: &["ansi-attack"],
-        summary: "The text with terminal escapes around it",
+        summary: "Puts terminal escape sequences around the text",
         docs: docs! {
-            what: "Makes versions with harmless control sequences: colour, hidden text, a title, a \
-                   link, a cleared line. `form` is `raw` (the escape character itself) or \
-                   `escaped` (`\\x1b`).",
-            why: "Logs and agents that print what they get hand the terminal to the sender.",
+            what: "Creates versions with harmless control sequences: colour, hidden text, a title, \
+                   a link, a cleared line. `form` is `raw` (the escape character) or `escaped` \
+                   (`\\x1b`).",
+            why: "Logs and agents that print untrusted text let its sender control the terminal.",
             example: "strategies:\n  - id: ansi\n    config: {form: escaped}",
         },
         since: "0.1.0",

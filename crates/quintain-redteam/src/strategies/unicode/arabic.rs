@@ -1,4 +1,4 @@
-//! Arabic script: drawn-out lines, presentation forms, and its spelling in Latin letters.
+//! Arabic script: elongation, presentation forms, and transliteration into Latin letters.
 
 use quintain_content::registry::Meta;
 
@@ -9,10 +9,10 @@ pub(in crate::strategies) static TATWEEL: Converter = Converter {
     meta: &Meta {
         id: "tatweel",
         aliases: &["kashida"],
-        summary: "Drawn-out lines between letters",
+        summary: "Inserts elongation characters between letters",
         docs: docs! {
-            what: "Puts `count` (1 if not told) tatweels between neighbouring letters.",
-            why: "Arabic readers pass over it, comparisons do not; in Latin text it is noise.",
+            what: "Inserts `count` tatweel characters (default 1) between neighbouring letters.",
+            why: "Readers of Arabic ignore it, but comparisons do not; in Latin text it is noise.",
             example: "strategies:\n  - id: tatweel\n    config: {count: 2}",
         },
         since: "0.1.0",
@@ -38,11 +38,11 @@ pub(in crate::strategies) static ARABIC_FORMS: Converter = Converter {
     meta: &Meta {
         id: "arabic-presentation-form",
         aliases: &[],
-        summary: "Arabic letters by their isolated forms",
+        summary: "Replaces Arabic letters with their isolated forms",
         docs: docs! {
-            what: "Replaces Arabic letters by the isolated forms of the presentation block. Other \
-                   text stays.",
-            why: "Normalisation folds them, filters of words may not.",
+            what: "Replaces Arabic letters with the isolated forms of the presentation block. \
+                   Other text stays unchanged.",
+            why: "Normalisation maps them back; word filters may not.",
             example: "strategies:\n  - arabic-presentation-form",
         },
         since: "0.1.0",
@@ -55,11 +55,12 @@ pub(in crate::strategies) static ARABIZI: Converter = Converter {
     meta: &Meta {
         id: "arabizi",
         aliases: &[],
-        summary: "Arabic in Latin letters and digits",
+        summary: "Writes Arabic in Latin letters and digits",
         docs: docs! {
             what: "Writes Arabic letters as in chats: 3 for ain, 7 for ha, 2 for hamza. Other text \
-                   stays.",
-            why: "Millions write so, and filters for Arabic read Arabic letters.",
+                   stays unchanged.",
+            why: "Millions of people write like this, but filters for Arabic look for Arabic \
+                  letters.",
             example: "strategies:\n  - arabizi",
         },
         since: "0.1.0",
@@ -72,7 +73,7 @@ pub(in crate::strategies) static ARABIZI: Converter = Converter {
     },
 };
 
-/// Letter, isolated form, spelling in chats.
+/// Letter, isolated form, transliteration.
 const LETTERS: [(char, char, &str); 36] = [
     ('ء', '\u{fe80}', "2"),
     ('آ', '\u{fe81}', "2a"),

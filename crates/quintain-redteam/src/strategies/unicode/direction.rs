@@ -1,4 +1,4 @@
-//! Text that runs the other way.
+//! Text with control characters for its direction.
 
 use quintain_content::registry::Meta;
 
@@ -10,12 +10,12 @@ pub(in crate::strategies) static BIDI: Converter = Converter {
     meta: &Meta {
         id: "bidi",
         aliases: &["bidi-override"],
-        summary: "Reversed text that is shown the right way",
+        summary: "Reverses the text and displays it in the original order",
         docs: docs! {
-            what: "Reverses the text and puts it between control characters that make it appear \
-                   forwards: `scheme` is `override` (RLO and PDF), `isolate` (RLI with RLO, PDF \
-                   and PDI) or `marks` (the text as it is between right-to-left marks).",
-            why: "What a person sees and what a program reads are two texts.",
+            what: "Reverses the text and puts it between control characters that display it in the \
+                   original order. `scheme` is `override` (RLO and PDF), `isolate` (RLI with RLO, \
+                   PDF and PDI) or `marks` (the unchanged text between right-to-left marks).",
+            why: "A person and a program read different texts.",
             example: "strategies:\n  - id: bidi\n    config: {scheme: isolate}",
         },
         since: "0.1.0",

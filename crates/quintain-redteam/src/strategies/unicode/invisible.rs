@@ -1,4 +1,4 @@
-//! Text that nobody sees. `revealed` undoes it, for those who look for smuggled text.
+//! Invisible text. `revealed` decodes it, for attacks that look for smuggled text.
 
 use quintain_content::registry::Meta;
 
@@ -9,11 +9,11 @@ pub(in crate::strategies) static ASCII_SMUGGLING: Converter = Converter {
     meta: &Meta {
         id: "ascii-smuggling",
         aliases: &["unicode-tags", "unicode-substitution"],
-        summary: "Invisible tag characters",
+        summary: "Writes the text in invisible tag characters",
         docs: docs! {
-            what: "Writes ASCII as tag characters (U+E0000 and following), which have no shape. \
+            what: "Writes ASCII as tag characters (U+E0000 and following), which are invisible. \
                    `cover` is visible text before it; `framed: true` adds the tags that begin and \
-                   end.",
+                   end a sequence.",
             why: "A person who approves the text does not see what the model reads.",
             example: "strategies:\n  - id: ascii-smuggling\n    config: {cover: Good morning}",
         },
@@ -35,11 +35,11 @@ pub(in crate::strategies) static EMOJI: Converter = Converter {
     meta: &Meta {
         id: "emoji",
         aliases: &["variation-selectors", "variation-selector-smuggler"],
-        summary: "Bytes as variation selectors behind an emoji",
+        summary: "Appends bytes to an emoji as variation selectors",
         docs: docs! {
-            what: "Appends each byte as one of the 256 variation selectors to `base`, an emoji. \
-                   What is seen is the emoji alone.",
-            why: "Text of any length passes as one character.",
+            what: "Appends each byte as one of the 256 variation selectors to `base`, an emoji \
+                   (default 😊). Only the emoji is visible.",
+            why: "Text of any length looks like one character.",
             example: "strategies:\n  - id: emoji\n    config: {base: '🦊'}",
         },
         since: "0.1.0",
@@ -61,11 +61,11 @@ pub(in crate::strategies) static SNEAKY_BITS: Converter = Converter {
     meta: &Meta {
         id: "sneaky-bits",
         aliases: &[],
-        summary: "Bits as invisible operators",
+        summary: "Writes bits as invisible operators",
         docs: docs! {
-            what: "Writes each bit as invisible times (0) or invisible plus (1). `cover` is \
-                   visible text before it.",
-            why: "Filters that know tag characters do not know this.",
+            what: "Writes each bit as an invisible times (0) or invisible plus (1) character. \
+                   `cover` is visible text before it.",
+            why: "Filters that know tag characters may not know these.",
             example: "strategies:\n  - sneaky-bits",
         },
         since: "0.1.0",
@@ -85,12 +85,12 @@ pub(in crate::strategies) static ZERO_WIDTH: Converter = Converter {
     meta: &Meta {
         id: "zero-width",
         aliases: &["zero-width-space"],
-        summary: "Invisible characters between the letters",
+        summary: "Inserts invisible characters between letters",
         docs: docs! {
-            what: "Puts an invisible character between all characters: `sign` is `space` (U+200B), \
-                   `joiner` (U+200D), `non-joiner` (U+200C), `word-joiner` (U+2060) or \
+            what: "Inserts an invisible character between all characters. `sign` is `space` \
+                   (U+200B), `joiner` (U+200D), `non-joiner` (U+200C), `word-joiner` (U+2060) or \
                    `soft-hyphen` (U+00AD).",
-            why: "The text looks the same, and no word of it matches.",
+            why: "The text looks the same, but none of its words matches.",
             example: "strategies:\n  - id: zero-width\n    config: {sign: soft-hyphen}",
         },
         since: "0.1.0",
@@ -118,7 +118,7 @@ fn tag(c: char) -> char {
     char::from_u32(0xe0000 + u32::from(c)).unwrap_or(c)
 }
 
-/// The text with something between its characters.
+/// Inserts a text between all characters.
 pub(in crate::strategies) fn spread(text: &str, between: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     for (at, c) in text.chars().enumerate() {
@@ -130,7 +130,7 @@ pub(in crate::strategies) fn spread(text: &str, between: &str) -> String {
     out
 }
 
-/// What is smuggled in a text as tags, variation selectors or invisible operators.
+/// The text that is smuggled as tags, variation selectors or invisible operators.
 pub fn revealed(text: &str) -> String {
     let mut bytes = Vec::new();
     let (mut bits, mut count) = (0_u8, 0);

@@ -1,4 +1,4 @@
-//! Letters of other alphabets that look alike.
+//! Letters of other alphabets that look the same.
 
 use quintain_content::registry::Meta;
 use rand::RngExt as _;
@@ -11,11 +11,11 @@ pub(in crate::strategies) static HOMOGLYPH: Converter = Converter {
     meta: &Meta {
         id: "homoglyph",
         aliases: &["homoglyphs"],
-        summary: "Every letter by one that looks alike",
+        summary: "Replaces every letter with a lookalike",
         docs: docs! {
-            what: "Replaces Latin letters and digits by Cyrillic, Greek and other characters of \
+            what: "Replaces Latin letters and digits with Cyrillic, Greek and other characters of \
                    the same shape.",
-            why: "A person reads the same word, a comparison of bytes does not.",
+            why: "A person reads the same word, but a comparison of bytes does not match.",
             example: "strategies:\n  - homoglyph",
         },
         since: "0.1.0",
@@ -28,10 +28,10 @@ pub(in crate::strategies) static CONFUSABLE: Converter = Converter {
     meta: &Meta {
         id: "unicode-confusable",
         aliases: &["confusable"],
-        summary: "Some letters by ones that look alike, by chance",
+        summary: "Replaces random letters with lookalikes",
         docs: docs! {
-            what: "Replaces a share of the letters, `share` (0.5 if not told), each by one of \
-                   several that look alike.",
+            what: "Replaces a random share of the letters, each with one of several lookalikes: \
+                   `share` (default 0.5).",
             why: "Filters that fold one table of lookalikes miss the others.",
             example: "strategies:\n  - id: unicode-confusable\n    config: {share: 0.3}",
         },
@@ -63,7 +63,7 @@ const UPPER: [char; 26] = [
     'Т', 'Ս', 'Ѵ', 'Ԝ', 'Х', 'Υ', 'Ꮓ',
 ];
 
-/// Further lookalikes, from Greek, Cyrillic, Armenian, Cherokee and mathematics.
+/// More lookalikes, from Greek, Cyrillic, Armenian, Cherokee and mathematics.
 const MORE: [(char, &str); 22] = [
     ('a', "α𝖺𝚊ａ"),
     ('b', "𝖻𝚋ｂЬ"),

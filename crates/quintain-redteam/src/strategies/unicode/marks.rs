@@ -1,4 +1,4 @@
-//! Marks above, below and through the letters.
+//! Combining marks above, below and through letters.
 
 use quintain_content::registry::Meta;
 use rand::RngExt as _;
@@ -10,11 +10,10 @@ pub(in crate::strategies) static ZALGO: Converter = Converter {
     meta: &Meta {
         id: "zalgo",
         aliases: &[],
-        summary: "Piles of marks on every letter",
+        summary: "Adds many combining marks to every letter",
         docs: docs! {
-            what: "Adds up to `intensity` (5 if not told) combining marks to every letter, by \
-                   chance.",
-            why: "Tokens fall apart and comparisons fail, while the letters stay readable.",
+            what: "Adds up to `intensity` random combining marks (default 5) to every letter.",
+            why: "Tokens break up and comparisons fail, while the letters stay readable.",
             example: "strategies:\n  - id: zalgo\n    config: {intensity: 3}",
         },
         since: "0.1.0",
@@ -40,11 +39,11 @@ pub(in crate::strategies) static DIACRITICS: Converter = Converter {
     meta: &Meta {
         id: "diacritics",
         aliases: &["diacritic"],
-        summary: "Accents on the vowels",
+        summary: "Adds accents to vowels",
         docs: docs! {
-            what: "Puts an accent on the letters of `letters` (`aeiou` if not told): `accent` is \
+            what: "Adds an accent to the letters in `letters` (default `aeiou`). `accent` is \
                    `acute`, `grave`, `umlaut`, `tilde` or `circumflex`.",
-            why: "Where a filter compares without folding accents, no word matches.",
+            why: "A filter that compares without folding accents finds no match.",
             example: "strategies:\n  - id: diacritics\n    config: {accent: umlaut}",
         },
         since: "0.1.0",
@@ -73,11 +72,11 @@ pub(in crate::strategies) static STRIKETHROUGH: Converter = Converter {
     meta: &Meta {
         id: "strikethrough",
         aliases: &[],
-        summary: "A line through or under every character",
+        summary: "Adds a line through, under or over every character",
         docs: docs! {
-            what: "Adds a combining line to every character: `line` is `through`, `under` or \
+            what: "Adds a combining line to every character. `line` is `through`, `under` or \
                    `over`.",
-            why: "The text is readable, and none of its words matches.",
+            why: "The text stays readable, but none of its words matches.",
             example: "strategies:\n  - id: strikethrough\n    config: {line: under}",
         },
         since: "0.1.0",
@@ -90,7 +89,7 @@ pub(in crate::strategies) static STRIKETHROUGH: Converter = Converter {
     },
 };
 
-/// U+034F joins without a shape and is left out, so that what is drawn is seen.
+/// Leaves out U+034F, a joiner without a shape, so that every mark is visible.
 fn mark(at: usize) -> Option<char> {
     char::from_u32(0x300 + at as u32).filter(|c| *c != '\u{34f}')
 }

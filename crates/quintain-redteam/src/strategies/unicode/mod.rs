@@ -1,4 +1,4 @@
-//! What Unicode has besides plain letters.
+//! Lookalikes, marks, invisible characters and other features of Unicode.
 
 pub(super) mod arabic;
 pub(super) mod direction;

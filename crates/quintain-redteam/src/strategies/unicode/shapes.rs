@@ -1,4 +1,4 @@
-//! Letters in other shapes: wide, raised, turned, mathematical.
+//! Letters in other shapes: full-width, superscript, rotated, mathematical.
 
 use quintain_content::registry::Meta;
 
@@ -11,8 +11,8 @@ pub(in crate::strategies) static FULL_WIDTH: Converter = Converter {
         aliases: &["fullwidth"],
         summary: "Full-width forms",
         docs: docs! {
-            what: "Replaces visible ASCII by the full-width forms that East Asian text uses.",
-            why: "Databases, file systems and URLs fold them back to ASCII after the check.",
+            what: "Replaces visible ASCII with the full-width forms of East Asian text.",
+            why: "Databases, file systems and URLs fold them to ASCII after validation.",
             example: "strategies:\n  - full-width",
         },
         since: "0.1.0",
@@ -25,10 +25,10 @@ pub(in crate::strategies) static SUPERSCRIPT: Converter = Converter {
     meta: &Meta {
         id: "superscript",
         aliases: &[],
-        summary: "Raised letters",
+        summary: "Superscript letters",
         docs: docs! {
-            what: "Replaces letters and digits by raised ones where Unicode has them.",
-            why: "Folding gives the letters back, comparing does not.",
+            what: "Replaces letters and digits with superscript ones, as far as Unicode has them.",
+            why: "Normalisation restores the letters; a plain comparison does not match.",
             example: "strategies:\n  - superscript",
         },
         since: "0.1.0",
@@ -43,8 +43,8 @@ pub(in crate::strategies) static SMALL_CAPS: Converter = Converter {
         aliases: &[],
         summary: "Small capitals",
         docs: docs! {
-            what: "Replaces small letters by small capitals of the phonetic alphabets.",
-            why: "They look like letters and are folded by nothing.",
+            what: "Replaces lowercase letters with small capitals of the phonetic alphabets.",
+            why: "They look like letters, and normalisation does not fold them.",
             example: "strategies:\n  - small-caps",
         },
         since: "0.1.0",
@@ -57,10 +57,10 @@ pub(in crate::strategies) static UPSIDE_DOWN: Converter = Converter {
     meta: &Meta {
         id: "upside-down",
         aliases: &["flipped"],
-        summary: "Turned by half a circle",
+        summary: "Rotates the text by 180 degrees",
         docs: docs! {
-            what: "Replaces characters by turned ones and reverses the text.",
-            why: "A person turns the page and a model does so in passing; a filter does not.",
+            what: "Replaces characters with rotated ones and reverses the text.",
+            why: "People and models can read it; a filter cannot.",
             example: "strategies:\n  - upside-down",
         },
         since: "0.1.0",
@@ -81,17 +81,18 @@ pub(in crate::strategies) static MATH_LETTERS: Converter = Converter {
         aliases: &["unicode-fonts"],
         summary: "Mathematical letters",
         docs: docs! {
-            what: "Replaces Latin letters by those for formulas: `style` is `bold`, `bold-italic`, \
-                   `bold-script`, `bold-fraktur`, `sans`, `sans-bold` or `monospace`.",
-            why: "They look like a font and are other characters; normalisation gives letters \
-                  back.",
+            what: "Replaces Latin letters with mathematical ones. `style` is `bold`, \
+                   `bold-italic`, `bold-script`, `bold-fraktur`, `sans`, `sans-bold` or \
+                   `monospace`.",
+            why: "They look like another font but are other characters; normalisation restores the \
+                  letters.",
             example: "strategies:\n  - id: math-letters\n    config: {style: monospace}",
         },
         since: "0.1.0",
     },
     suits: Suits::BOTH,
     compile: |options| {
-        // Only styles without holes; the others lend letters from elsewhere.
+        // Only styles without gaps; the others have letters in other blocks.
         let start = options.word(
             "style",
             &[
@@ -114,10 +115,10 @@ pub(in crate::strategies) static CIRCLED: Converter = Converter {
         aliases: &["enclosed"],
         summary: "Letters in circles or squares",
         docs: docs! {
-            what: "Replaces letters by enclosed ones: `form` is `circle`, `filled-circle`, \
+            what: "Replaces letters with enclosed ones. `form` is `circle`, `filled-circle`, \
                    `square`, `filled-square` or `flags` (regional indicators). Only `circle` has \
-                   small letters.",
-            why: "They pass for pictures; a model reads letters.",
+                   lowercase letters.",
+            why: "Filters take them for pictures; a model reads letters.",
             example: "strategies:\n  - id: circled\n    config: {form: flags}",
         },
         since: "0.1.0",
@@ -134,7 +135,7 @@ pub(in crate::strategies) static CIRCLED: Converter = Converter {
                 ("flags", (0x1f1e6, 0x1f1e6)),
             ],
         );
-        // Two regional indicators in a row would be drawn as a flag.
+        // Two adjacent regional indicators would be displayed as a flag.
         let behind = if upper == 0x1f1e6 { "\u{200c}" } else { "" };
         Rewrite::chars(move |c| in_blocks(c, upper, lower).map(|c| format!("{c}{behind}")))
     },
@@ -151,7 +152,7 @@ fn wide(c: char) -> Option<char> {
     }
 }
 
-/// The letter in blocks of 26 that start here.
+/// The letter in blocks of 26 that begin at these code points.
 fn in_blocks(c: char, upper: u32, lower: u32) -> Option<char> {
     match c {
         'A'..='Z' => char::from_u32(upper + u32::from(c) - u32::from('A')),

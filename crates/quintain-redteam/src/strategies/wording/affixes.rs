@@ -1,4 +1,4 @@
-//! Something before, behind or instead.
+//! Adds, repeats or replaces text.
 
 use quintain_content::registry::Meta;
 use regex::{Regex, RegexBuilder};
@@ -12,10 +12,10 @@ pub(in crate::strategies) static PREFIX: Converter = Converter {
     meta: &Meta {
         id: "prefix",
         aliases: &[],
-        summary: "A text in front",
+        summary: "Adds a text before the probe",
         docs: docs! {
-            what: "Puts `text` in front.",
-            why: "Many checks look at the beginning only.",
+            what: "Adds `text` before the probe.",
+            why: "Many checks look only at the beginning.",
             example: "strategies:\n  - id: prefix\n    config: {text: 'Note to self: '}",
         },
         since: "0.1.0",
@@ -31,10 +31,10 @@ pub(in crate::strategies) static SUFFIX: Converter = Converter {
     meta: &Meta {
         id: "suffix",
         aliases: &["suffix-append"],
-        summary: "A text behind",
+        summary: "Adds a text after the probe",
         docs: docs! {
-            what: "Appends `text`, for instance a suffix that an optimiser found elsewhere.",
-            why: "Suffixes that work on one model often work on others.",
+            what: "Appends `text`, for instance a suffix that an optimiser found.",
+            why: "A suffix that works on one model often works on others.",
             example: "strategies:\n  - id: suffix\n    config: {text: ' Begin with: Sure.'}",
         },
         since: "0.1.0",
@@ -50,12 +50,12 @@ pub(in crate::strategies) static REPEAT_TOKEN: Converter = Converter {
     meta: &Meta {
         id: "repeat-token",
         aliases: &[],
-        summary: "A token many times",
+        summary: "Repeats a token many times",
         docs: docs! {
-            what: "Writes `token` (` .` if not told) `times` times (100 if not told): `where` is \
-                   `after`, `before`, `between` (instead of each space) or `only`.",
-            why: "Long repetitions lead models away from their instructions, and servers to their \
-                  limits.",
+            what: "Repeats `token` (default ` .`) `times` times (default 100). `where` is `after`, \
+                   `before`, `between` (instead of each space) or `only`.",
+            why: "Long repetitions distract models from their instructions and push servers to \
+                  their limits.",
             example: "strategies:\n  - id: repeat-token\n    config: {token: ' ok', times: 50, \
                       where: before}",
         },
@@ -72,7 +72,7 @@ pub(in crate::strategies) static REPEAT_TOKEN: Converter = Converter {
             'a' => vec![format!("{text}{run}")],
             'b' => vec![format!("{run}{text}")],
             'o' => vec![run.clone()],
-            // Beyond the limit nothing is kept anyway.
+            // Longer results would be dropped anyway.
             _ if run.len() * text.matches(' ').count() > MAX_TEXT => Vec::new(),
             _ => vec![text.replace(' ', &run)],
         })
@@ -83,11 +83,11 @@ pub(in crate::strategies) static SEARCH_REPLACE: Converter = Converter {
     meta: &Meta {
         id: "search-replace",
         aliases: &[],
-        summary: "Replaces what a pattern finds",
+        summary: "Replaces the matches of a pattern",
         docs: docs! {
-            what: "Replaces what the regular expression `pattern` finds by `with`; a list makes a \
-                   version for each.",
-            why: "For the word that one filter forbids and the ones it forgot.",
+            what: "Replaces the matches of the regular expression `pattern` with `with`. A list \
+                   creates a version for each of its texts.",
+            why: "Use it to replace a forbidden word with one that the filter does not know.",
             example: "strategies:\n  - id: search-replace\n    config: {pattern: '(?i)password', \
                       with: [passwd, PIN]}",
         },
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_told() {
-        assert_eq!(mistakes("suffix"), ["`suffix` lacks the option `text`"]);
+        assert_eq!(mistakes("suffix"), ["`suffix` requires the option `text`"]);
         let told = mistakes("{id: search-replace, config: {pattern: '('}}");
-        assert!(told[0].starts_with("`pattern` is no regular expression"), "{told:?}");
+        assert!(told[0].starts_with("`pattern` is not a valid regular expression"), "{told:?}");
     }
 }

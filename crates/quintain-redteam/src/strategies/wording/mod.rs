@@ -1,4 +1,4 @@
-//! Changes to words and letters that a reader sees through.
+//! Changes to words and letters that a reader still understands.
 
 pub(super) mod affixes;
 pub(super) mod languages;

@@ -1,4 +1,4 @@
-//! Another strategy, applied to a part of the text only.
+//! Applies another strategy to a part of the text.
 
 use quintain_content::registry::Meta;
 use rand::Rng as _;
@@ -16,13 +16,13 @@ pub(in crate::strategies) static SELECTIVE: Converter = Converter {
     meta: &Meta {
         id: "selective",
         aliases: &["selective-text"],
-        summary: "Another strategy on some words only",
+        summary: "Applies another strategy to some of the words",
         docs: docs! {
             what: "Applies `strategy`, a name or a map with `id` and `config`, to some of the \
-                   words: those in `words`, those that match `pattern`, the half named by `half` \
-                   (`first` or `last`), or a `share` of all by chance (0.5 if nothing is told).",
-            why: "Only the words that a filter looks for need a disguise; the rest keeps the text \
-                  plausible.",
+                   words: those in `words`, those that match `pattern`, one half of them (`half: \
+                   first` or `half: last`), or a random `share` (default 0.5).",
+            why: "Only the words that a filter looks for need to be hidden; the rest keeps the \
+                  text plausible.",
             example: "strategies:\n  - id: selective\n    config: {strategy: base64, words: \
                       [password]}",
         },
@@ -143,14 +143,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_chosen_is_told() {
-        assert_eq!(mistakes("selective"), ["`selective` lacks the option `strategy`"]);
+        assert_eq!(mistakes("selective"), ["`selective` requires the option `strategy`"]);
         assert_eq!(
             mistakes("{id: selective, config: {strategy: crescendo}}"),
             ["`crescendo` cannot be a step of `selective`: it does not rewrite texts"]
         );
         assert_eq!(
             mistakes("{id: selective, config: {strategy: rot31}}"),
-            ["`rot31` is no strategy; did you mean `rot13`?"]
+            ["unknown strategy `rot31`; did you mean `rot13`?"]
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Something between the letters or in the middle of words.
+//! Separators between letters or in the middle of words.
 
 use quintain_content::registry::Meta;
 
@@ -10,10 +10,10 @@ pub(in crate::strategies) static CHAR_SPACE: Converter = Converter {
     meta: &Meta {
         id: "char-space",
         aliases: &["character-space"],
-        summary: "Spaces between letters, no punctuation",
+        summary: "Puts spaces between letters and removes punctuation",
         docs: docs! {
             what: "Removes ASCII punctuation and puts a space between all characters.",
-            why: "Classifiers that work on tokens see single letters.",
+            why: "Classifiers that work on tokens see only single letters.",
             example: "strategies:\n  - char-space",
         },
         since: "0.1.0",
@@ -31,10 +31,10 @@ pub(in crate::strategies) static STRING_JOIN: Converter = Converter {
     meta: &Meta {
         id: "string-join",
         aliases: &[],
-        summary: "A sign between all letters",
+        summary: "Joins the letters of words with a separator",
         docs: docs! {
-            what: "Puts `joiner`, `-` if not told, between the letters of each word.",
-            why: "h-e-l-l-o is read as a word and matched by none.",
+            what: "Puts `joiner` (default `-`) between the letters of each word.",
+            why: "Readers recognise h-e-l-l-o as a word, but word lists do not match it.",
             example: "strategies:\n  - id: string-join\n    config: {joiner: '.'}",
         },
         since: "0.1.0",
@@ -50,11 +50,11 @@ pub(in crate::strategies) static WORD_SPLIT: Converter = Converter {
     meta: &Meta {
         id: "word-split",
         aliases: &[],
-        summary: "Words broken in the middle",
+        summary: "Splits words in the middle",
         docs: docs! {
-            what: "Breaks words of at least `from` letters (4 if not told) in the middle by \
-                   `separator`, a space if not told.",
-            why: "Half a word is in no list.",
+            what: "Splits words of at least `from` letters (default 4) in the middle with \
+                   `separator` (default a space).",
+            why: "Word lists do not contain half a word.",
             example: "strategies:\n  - id: word-split\n    config: {separator: '-', from: 6}",
         },
         since: "0.1.0",
@@ -79,7 +79,7 @@ pub(in crate::strategies) static WORD_SPLIT: Converter = Converter {
     },
 };
 
-/// Something between the letters of each word.
+/// Puts `joiner` between the letters of each word.
 pub(in crate::strategies) fn joined_letters(text: &str, joiner: &str) -> String {
     each_word(text, |word| spread(word, joiner))
 }

@@ -1,4 +1,4 @@
-//! Words spelled in another way.
+//! Other spellings of words.
 
 use quintain_content::registry::Meta;
 
@@ -9,10 +9,10 @@ pub(in crate::strategies) static LEETSPEAK: Converter = Converter {
     meta: &Meta {
         id: "leetspeak",
         aliases: &["leet"],
-        summary: "Digits for letters",
+        summary: "Replaces letters with digits",
         docs: docs! {
-            what: "Replaces a, e, i, l, o, s and t by digits that look alike.",
-            why: "Everybody reads it, and no word of it is in a word list.",
+            what: "Replaces a, e, i, l, o, s and t with digits that look alike.",
+            why: "Readers understand it, but none of its words is in a word list.",
             example: "strategies:\n  - leetspeak",
         },
         since: "0.1.0",
@@ -41,7 +41,7 @@ pub(in crate::strategies) static PIGLATIN: Converter = Converter {
         docs: docs! {
             what: "Moves the consonants at the beginning of a word to its end and adds `ay`; a \
                    word that begins with a vowel gets `way`.",
-            why: "A language game that models play and filters do not.",
+            why: "Models know this language game; filters do not.",
             example: "strategies:\n  - piglatin",
         },
         since: "0.1.0",
@@ -54,10 +54,10 @@ pub(in crate::strategies) static CAMELCASE: Converter = Converter {
     meta: &Meta {
         id: "camelcase",
         aliases: &["camel-case"],
-        summary: "Words without spaces, each with a capital",
+        summary: "Joins words in camel case",
         docs: docs! {
-            what: "Joins the words; each but the first begins with a capital letter.",
-            why: "Word boundaries are what filters of words rely on.",
+            what: "Joins the words; each except the first begins with a capital letter.",
+            why: "Word filters rely on word boundaries.",
             example: "strategies:\n  - camelcase",
         },
         since: "0.1.0",
@@ -70,11 +70,11 @@ pub(in crate::strategies) static FIRST_LETTER: Converter = Converter {
     meta: &Meta {
         id: "first-letter",
         aliases: &[],
-        summary: "Only the first letter of each word",
+        summary: "Keeps only the first letter of each word",
         docs: docs! {
-            what: "Keeps the first letter of each word, with `separator` (a space if not told) \
-                   between them.",
-            why: "Shows whether a target completes a request from memory.",
+            what: "Keeps the first letter of each word, separated by `separator` (default a \
+                   space).",
+            why: "It shows whether a target completes a request from memory.",
             example: "strategies:\n  - id: first-letter\n    config: {separator: '. '}",
         },
         since: "0.1.0",
@@ -93,11 +93,11 @@ pub(in crate::strategies) static COLLOQUIAL: Converter = Converter {
     meta: &Meta {
         id: "colloquial",
         aliases: &["colloquial-wordswap"],
-        summary: "Everyday words for formal ones",
+        summary: "Replaces formal words with casual ones",
         docs: docs! {
-            what: "Replaces common words by casual ones: `you` by `ya`, `please` by `pls`, `because` \
-                   by `cuz`.",
-            why: "Safety training is in careful English; people write otherwise.",
+            what: "Replaces common words with casual ones: `you` with `ya`, `please` with `pls`, \
+                   `because` with `cuz`.",
+            why: "Safety training uses careful English; many people write differently.",
             example: "strategies:\n  - colloquial",
         },
         since: "0.1.0",
@@ -142,7 +142,7 @@ const CASUAL: [(&str, &str); 24] = [
 
 fn ascii_runs(text: &str, rewrite: impl Fn(&str) -> String) -> String {
     each_word(text, |run| {
-        // Only runs of ASCII are words here; é parts a word in two.
+        // Only ASCII runs count as words; é splits a word in two.
         let mut out = String::new();
         for piece in run.split_inclusive(|c: char| !c.is_ascii()) {
             let end = piece.find(|c: char| !c.is_ascii()).unwrap_or(piece.len());
@@ -195,7 +195,7 @@ mod tests {
             "elloHay, appleway myay str1ngay 4you"
         );
         assert_eq!(first("camelcase", " Hello  wORLD, (now) 2day"), "helloWorld,(now)2day");
-        assert_eq!(first("first-letter", "tell me more"), "t m m");
+        assert_eq!(first("first-letter", "show me more"), "s m m");
         assert_eq!(first("colloquial", "Thanks, you are great"), "ta, ya r gr8");
     }
 }
