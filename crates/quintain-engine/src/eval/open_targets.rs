@@ -15,7 +15,7 @@ use crate::outside::Outside;
 use crate::sessions::{OpenError, RouteError, Sessions};
 use crate::targets::{self, Ask};
 
-/// Why a target has no session if the run ended first.
+/// Why a target is not open if the run ended first.
 const NO_TIME: &str = "time limit reached before the target answered";
 
 /// All targets of a run, by their position in the suite.
@@ -32,18 +32,18 @@ pub(super) struct OpenTarget<'a> {
 
 enum Way {
     Mcp(Sessions),
-    /// It takes text, and is asked anew each time.
+    /// Takes text. Has no session.
     Plain,
-    /// Nothing is sent; what was answered is known.
+    /// Nothing is sent: the answers are recorded.
     Recorded,
-    /// It could not be opened; every case of it ends with these words.
+    /// Could not be opened. Every case of the target ends with this error.
     Closed(String),
     /// No case needs it.
     Unused,
 }
 
 impl<'a> OpenTargets<'a> {
-    /// Opens every target that a case needs, all at once.
+    /// Opens every target that a case needs, concurrently.
     pub(super) async fn open(job: &Job<'a>) -> Self {
         let open = |seat: &&quintain_suite::plan::PlannedCase| !job.is_done(seat);
         let needed = |at: usize| job.plan.seats.iter().filter(open).any(|seat| seat.target == at);
@@ -56,7 +56,7 @@ impl<'a> OpenTargets<'a> {
         &self.open_targets[target]
     }
 
-    /// What could not be opened, in words.
+    /// Why targets could not be opened.
     pub(super) fn unreachable(&self) -> Vec<String> {
         let closed = self.open_targets.iter().filter_map(|open_target| match &open_target.way {
             Way::Closed(why) => Some(why.clone()),
@@ -65,7 +65,7 @@ impl<'a> OpenTargets<'a> {
         closed.collect()
     }
 
-    /// What the targets listed, by their names.
+    /// The surfaces of the targets, by target name.
     pub(super) fn surfaces(&self) -> impl Iterator<Item = (&str, &[(String, Surface)])> {
         let listed =
             self.open_targets.iter().filter(|open_target| !open_target.surfaces.is_empty());
@@ -119,7 +119,7 @@ impl<'a> OpenTarget<'a> {
         self.target.as_mcp()?.transform_response.as_ref()
     }
 
-    /// Why nothing can be sent, if so.
+    /// Why nothing can be sent; `None` if the target is open.
     pub(super) fn closed(&self) -> Option<&str> {
         match &self.way {
             Way::Closed(why) => Some(why),
@@ -136,7 +136,7 @@ impl<'a> OpenTarget<'a> {
     /// Sends one step to an MCP server.
     pub(super) async fn step(&self, step: &Step) -> Exchange {
         let Way::Mcp(sessions) = &self.way else {
-            let why = self.closed().unwrap_or("the target is no MCP server");
+            let why = self.closed().unwrap_or("the target is not an MCP server");
             return unsent(step, why.to_owned());
         };
         let sent = match step {
@@ -162,7 +162,7 @@ impl AskTarget for OpenTarget<'_> {
     }
 }
 
-/// Reports add the prefix again.
+/// Strips the prefix, since reports add it again.
 fn route_words(error: &RouteError) -> String {
     let words = error.to_string();
     words.strip_prefix("MCP tool error: ").unwrap_or(&words).to_owned()

@@ -1,5 +1,5 @@
-//! A model that proposes calls from the purpose of the target and what it lists. What it proposes is sent
-//! like any other attempt; oracles decide, never the model.
+//! A model that proposes hostile calls, given the target's purpose and surface. Quintain sends a proposal like any
+//! other attempt; oracles decide whether it worked, never the model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,27 +20,27 @@ use crate::secrets::learn_url;
 use crate::web::{Request, Web};
 use crate::world::World;
 
-/// Small models on small machines take their time.
+/// Time limit of a request. Local models on small machines are slow.
 const TIME: Duration = Duration::from_mins(3);
 const MAX_BODY: usize = 1 << 20;
-/// What a model is told of one tool.
+/// Maximum characters of a tool's description in the prompt.
 const MAX_DESCRIPTION: usize = 300;
 const MAX_SCHEMA: usize = 1_500;
-/// Tools a model is told of; more would not fit what it can remember.
+/// Maximum number of tools in the prompt. More would not fit a small context window.
 const MAX_TOOLS: usize = 40;
 
-/// Why a model is of no help.
+/// Why a model proposed nothing.
 #[derive(Debug, thiserror::Error)]
 enum ModelError {
-    #[error("`{0}` is no address")]
+    #[error("`{0}` is not a valid URL")]
     Address(String),
-    #[error("a header of the provider is no header")]
+    #[error("invalid header in the provider's configuration")]
     Header,
     #[error("{0}")]
     Web(#[from] crate::web::WebError),
     #[error("the model answered with status {status}: {said}")]
     Status { status: u16, said: String },
-    #[error("the model answered with something else than calls")]
+    #[error("the model's answer contains no calls")]
     Nonsense,
 }
 
@@ -71,20 +71,20 @@ impl Proposals {
         let asked =
             async { Adviser::of(order, redteam_run.world)?.hostile(purpose, surfaces, most).await };
         match asked.await {
-            Ok(calls) if calls.is_empty() => not_run("it proposed no call of a tool".to_owned()),
+            Ok(calls) if calls.is_empty() => not_run("the model proposed no tool call".to_owned()),
             Ok(calls) => Self { calls, not_run: None },
             Err(error) => not_run(error.to_string()),
         }
     }
 
-    /// Nothing, since the run ended before the model answered.
+    /// No proposals, since the run ended before the model answered.
     pub(super) fn none(order: &ModelOrder, why: Option<String>) -> Self {
         let what = format!("proposals of {}", order.name);
         let why = why.unwrap_or_else(|| "interrupted".to_owned());
         Self { calls: Vec::new(), not_run: Some(NotRun { what, why }) }
     }
 
-    /// The orders with what was proposed.
+    /// The orders with the proposed calls as an additional attack.
     pub(super) fn over(&self, orders: &Orders) -> Orders {
         let mut orders = orders.clone();
         orders.not_run.extend(self.not_run.clone());
@@ -96,7 +96,7 @@ impl Proposals {
     }
 }
 
-/// A model that can be asked.
+/// A configured model.
 struct Adviser<'a> {
     order: &'a ModelOrder,
     url: Url,
@@ -133,7 +133,7 @@ impl<'a> Adviser<'a> {
         Ok(Self { order, url, headers, web })
     }
 
-    /// Calls that somebody hostile would make of a system with this purpose, at most so many.
+    /// At most `most` calls that an attacker would make to a system with this purpose.
     async fn hostile(
         &self,
         purpose: &str,
@@ -143,8 +143,8 @@ impl<'a> Adviser<'a> {
         let task = format!(
             "You help the owner of a system to test it. Its purpose: {purpose}\n\
              Its tools:\n{}\n\
-             Write {most} different calls of these tools that somebody who is not entitled to would make to see data of \
-             others, to get around a limit, or to misuse the system. Use realistic values of this domain. \
+             Write {most} different calls of these tools that an unauthorised user would make to read another user's data, \
+             to get around a limit, or to misuse the system. Use realistic values of this domain. \
              Answer with JSON only: {{\"calls\": [{{\"tool\": NAME, \"args\": {{...}}}}]}}",
             told(surfaces),
         );
@@ -183,7 +183,7 @@ impl<'a> Adviser<'a> {
     }
 }
 
-/// The tools in words a model can read.
+/// The tools as text for the prompt.
 fn told(surfaces: &[(String, Surface)]) -> String {
     let tools = surfaces.iter().flat_map(|(_, surface)| &surface.tools).take(MAX_TOOLS);
     let line = |tool: &Tool| {
@@ -196,7 +196,7 @@ fn told(surfaces: &[(String, Surface)]) -> String {
     tools.map(line).collect()
 }
 
-/// What an answer has to look like, for models that can be held to it.
+/// JSON schema of the answer, for providers that enforce one.
 fn form(surfaces: &[(String, Surface)], most: usize) -> Value {
     let tools = surfaces.iter().flat_map(|(_, surface)| &surface.tools);
     let call = |tool: &Tool| {
@@ -209,7 +209,7 @@ fn form(surfaces: &[(String, Surface)], most: usize) -> Value {
         "calls": {"type": "array", "minItems": 1, "maxItems": most, "items": {"anyOf": calls}}}})
 }
 
-/// The first JSON object in a text: models like to explain themselves.
+/// The first JSON object with calls in a text. Models often add explanations around it.
 fn object_in(text: &str) -> Option<Value> {
     let starts = text.match_indices('{').map(|(at, _)| at);
     let mut found = starts.filter_map(|at| {
@@ -219,7 +219,7 @@ fn object_in(text: &str) -> Option<Value> {
     found.find(|value| value.get("calls").is_some())
 }
 
-/// The calls of an answer, as far as there are such tools.
+/// The calls of an answer to tools that exist.
 fn listed(answer: &Value, surfaces: &[(String, Surface)], most: usize) -> Vec<ToolCall> {
     let calls = answer.get("calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut seen: Vec<ToolCall> = Vec::new();
