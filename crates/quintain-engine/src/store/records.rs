@@ -1,25 +1,25 @@
-//! What a run stores beside its cases and findings: answers to the questions of checks, conversations, their
-//! scores, and the events that a late listener is given.
+//! What a run stores in addition to its cases and findings: answers to the questions of checks, conversations, their
+//! scores, and events for late listeners.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Run, Store, StoreError, index, pack, sql};
 
-/// How many events are read at once.
+/// Maximum number of events per query.
 const EVENTS: i64 = 1_000;
 
-/// The answer to a question of a check, with what it cost.
+/// The answer to a question of a check, with its cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerRecord {
     /// A digest of the question. The same question of the same run has one answer.
     pub key: String,
-    /// Which model was asked, if one was.
+    /// The model, if one was asked.
     pub model: Option<String>,
-    /// In US dollars, if it is known.
+    /// In US dollars, if known.
     pub cost: Option<f64>,
     pub duration_ms: f64,
-    /// The question and the answer in any form, or the answer alone.
+    /// The answer, optionally with the question, in any form.
     pub content: Value,
 }
 
@@ -32,13 +32,13 @@ pub struct TraceRecord {
     pub content: Value,
 }
 
-/// What a metric says of a conversation.
+/// The score of a conversation by a metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoreRecord {
     /// The position of the conversation in the run.
     pub ordinal: usize,
     pub metric: String,
-    /// None if it could not be computed.
+    /// `None` if it could not be computed.
     pub score: Option<f64>,
     pub passed: Option<bool>,
     /// Reason, threshold, findings.
@@ -48,7 +48,7 @@ pub struct ScoreRecord {
 /// An event of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventRecord {
-    /// Counts up within a run.
+    /// Increases within a run.
     pub sequence: u64,
     pub content: Value,
 }
@@ -107,8 +107,8 @@ impl Store {
         rows.into_iter().map(score).collect()
     }
 
-    /// Events of a run after this sequence number, or from the first; at most some thousand at once, so ask again
-    /// with the last number until there are none.
+    /// Events of a run after this sequence number, or from the start. Returns a limited number, so call again with the
+    /// last number until the result is empty.
     ///
     /// # Errors
     /// When they cannot be read.
