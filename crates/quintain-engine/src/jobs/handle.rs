@@ -31,7 +31,7 @@ pub struct Outcome {
     pub overdue: bool,
     /// Why the store could not save the run.
     pub unsaved: Option<String>,
-    /// Attack and aim of every trial of this job.
+    /// Attack and place of every trial of this job.
     pub tried: BTreeSet<(String, String)>,
     /// Planted files that could not be removed, and why.
     pub left: Vec<(PathBuf, String)>,
