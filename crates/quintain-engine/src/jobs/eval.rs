@@ -124,7 +124,7 @@ impl Overrides {
             retries: self.retries,
             fail_on_tool_error: self.fail_on_tool_error || suite.fail_on_tool_error,
             update_snapshots: self.update_snapshots,
-            // In CI, a snapshot that nobody committed must fail, not be written.
+            // In CI, a missing snapshot must fail, not be written.
             write_new_snapshots: !env.contains_key("CI"),
             ..Settings::default()
         }

@@ -69,7 +69,10 @@ impl Journal {
 
     pub(crate) fn planted(&mut self, path: &Path) -> io::Result<()> {
         if !self.plantings.carries_mark(path) {
-            return Err(io::Error::other(format!("{} carries no mark", path.display())));
+            return Err(io::Error::other(format!(
+                "the name of {} contains no mark",
+                path.display()
+            )));
         }
         self.write(Record::Planted(path.to_owned()))
     }

@@ -65,7 +65,7 @@ pub(super) fn named(paths: &[PathBuf]) -> Vec<PathBuf> {
     paths.iter().filter_map(|path| folder(path)).collect()
 }
 
-/// Where a target runs.
+/// How and where a target is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Whereabouts {
     pub(super) http: bool,

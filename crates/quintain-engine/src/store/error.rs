@@ -25,7 +25,7 @@ pub enum StoreError {
     },
     /// A newer program wrote the file.
     #[error(
-        "the store {} has version {found}, this program knows up to {known}; use a newer quintain",
+        "the store {} has version {found}, but this program supports at most {known}; use a newer quintain",
         path.display()
     )]
     Newer {

@@ -82,7 +82,7 @@ pub enum RunState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunEnd {
     Finished,
-    /// A user stopped it.
+    /// The user stopped it.
     Interrupted,
     /// A budget or a time limit ended it.
     LimitReached,
