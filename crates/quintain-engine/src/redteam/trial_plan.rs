@@ -148,7 +148,8 @@ impl TrialPlan<'_> {
         Some(NotRun {
             what: "rarer forms".to_owned(),
             why: format!(
-                "a call takes {} ms, too long for all {attempts} attempts: only the simplest {:.0} % ran at each place; increase --budget-seconds to run more",
+                "a call takes {} ms, too long for all {attempts} attempts: only the simplest {:.0} % ran at each \
+                 place; increase --budget-seconds to run more",
                 per_call.as_millis(),
                 share * 100.0
             ),
