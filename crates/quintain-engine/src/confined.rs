@@ -1,6 +1,6 @@
-//! Files below one folder: created, replaced, read and removed relative to the opened folder, never through
-//! a symbolic link and never outside of it, whatever the paths contain and whoever renames things meanwhile.
-//! Knows nothing of suites or attacks; both name files that somebody else may have prepared.
+//! Creates, replaces, reads and removes files below one open folder, never through a symbolic link and never outside
+//! of it, whatever the paths contain and even if another process renames things meanwhile. Knows nothing of suites or
+//! attacks, which both name files that an attacker may have prepared.
 
 #[cfg_attr(unix, path = "confined/unix.rs")]
 #[cfg_attr(not(unix), path = "confined/portable.rs")]
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use directory::Directory;
 use serde::{Deserialize, Serialize};
 
-/// Names to try for a file that takes the place of another one.
+/// Number of names to try for a temporary file.
 const MAX_NAMES: usize = 100;
 
 /// Why a file below a folder was not touched.
@@ -35,7 +35,7 @@ pub enum ConfinedError {
 }
 
 impl ConfinedError {
-    /// What the operating system said, if it was asked at all.
+    /// The error kind of the operating system, if it reported one.
     pub fn kind(&self) -> Option<io::ErrorKind> {
         match self {
             Self::Io { source, .. } => Some(source.kind()),
@@ -46,14 +46,14 @@ impl ConfinedError {
 
 pub type Result<T> = std::result::Result<T, ConfinedError>;
 
-/// Tells one file or folder from every other one of the machine, whatever it is called.
+/// Identifies a file or folder on this machine, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     pub device: u64,
     pub inode: u64,
 }
 
-/// What a name stands for. A link is a link, not what it points to.
+/// The type of a directory entry. Links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     File,
@@ -63,36 +63,36 @@ pub enum Kind {
     Other,
 }
 
-/// What is found at a name.
+/// A directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     pub kind: Kind,
     pub identity: Identity,
 }
 
-/// An opened folder. Paths handed to it are relative to it, or absolute and below it.
+/// An open folder. Its methods take paths relative to it, or absolute paths below it.
 #[derive(Debug)]
 pub struct Folder {
     directory: Directory,
-    /// As the user names it, and as the system does; for messages and for absolute paths.
+    /// The path as given by the user and the resolved path, for messages and absolute paths.
     named: PathBuf,
     real: PathBuf,
 }
 
 impl Folder {
-    /// Opens a folder that the user vouches for: links on the way to it are followed.
+    /// Opens a trusted folder: links in its path are followed.
     pub fn open(path: &Path) -> Result<Self> {
         let opened = path.canonicalize().and_then(|real| Ok((Directory::open(&real)?, real)));
         let (directory, real) = opened.map_err(|source| io_error(path.to_owned(), source))?;
         Ok(Self { directory, named: path.to_owned(), real })
     }
 
-    /// Where the folder was when it was opened, without links.
+    /// The resolved path of the folder when it was opened.
     pub fn path(&self) -> &Path {
         &self.real
     }
 
-    /// The folder below this one.
+    /// Opens a folder below this one.
     pub fn folder(&self, path: &Path) -> Result<Self> {
         let below = self.below(path)?;
         let directory = self.walk(&below)?;
@@ -100,8 +100,8 @@ impl Folder {
         Ok(Self { directory, named, real })
     }
 
-    /// Where a path leads in this folder, without `.` and `..`. Only names are looked at: a link on the way is found
-    /// when the file is opened.
+    /// The normalised path relative to this folder, without `.` and `..`. Does not access the disk: links in the path are
+    /// found when the file is opened.
     pub fn below(&self, path: &Path) -> Result<PathBuf> {
         let outside =
             || ConfinedError::Outside { path: path.to_owned(), folder: self.named.clone() };
@@ -120,7 +120,7 @@ impl Folder {
         if is_plain { Ok(below) } else { Err(outside()) }
     }
 
-    /// What is at a path; nothing if its folder is missing too.
+    /// The entry at a path; `None` if it or its folder does not exist.
     pub fn entry(&self, path: &Path) -> Result<Option<Entry>> {
         let below = self.below(path)?;
         match self.parent(&below) {
@@ -135,14 +135,14 @@ impl Folder {
         self.directory.names().map_err(|source| io_error(self.real.clone(), source))
     }
 
-    /// Creates a file that must not exist. Its folder must.
+    /// Creates a file that must not exist yet, in a folder that must exist.
     pub fn create_new(&self, path: &Path) -> Result<File> {
         let below = self.below(path)?;
         let (parent, name) = self.parent(&below)?;
         parent.create_new(name).map_err(|error| self.explain(&parent, name, &below, error))
     }
 
-    /// Creates a file with this content; it must not exist. Says which file it is.
+    /// Creates a file with this content. It must not exist yet. Returns its identity.
     pub fn write_new(&self, path: &Path, content: &[u8]) -> Result<Identity> {
         let failed = |source| io_error(self.real.join(path), source);
         let mut file = self.create_new(path)?;
@@ -151,7 +151,7 @@ impl Folder {
         Ok(identity)
     }
 
-    /// A new empty file instead of the one of this name; other names of the old file do not see it.
+    /// Replaces a file by a new empty one. Other hard links to the old file keep its content.
     pub fn create_fresh(&self, path: &Path) -> Result<File> {
         let below = self.below(path)?;
         let (parent, name) = self.parent(&below)?;
@@ -161,7 +161,7 @@ impl Folder {
         parent.create_new(name).map_err(|error| self.explain(&parent, name, &below, error))
     }
 
-    /// Writes a whole file, all or nothing: whoever reads meanwhile sees the old content or the new one.
+    /// Replaces a file atomically: a concurrent reader sees the old content or the new one.
     pub fn replace(&self, path: &Path, content: &[u8]) -> Result<()> {
         let below = self.below(path)?;
         let (parent, name) = self.parent(&below)?;
@@ -170,7 +170,7 @@ impl Folder {
         let (spare, mut file) = spare(&parent, name).map_err(failed)?;
         let written = file.write_all(content).and_then(|()| parent.rename(&spare, name));
         written.map_err(|error| {
-            // The first failure is the one to report.
+            // Report the first failure, not this one.
             let _ = parent.remove_file(&spare);
             failed(error)
         })
@@ -202,7 +202,7 @@ impl Folder {
         Ok(content)
     }
 
-    /// Creates a folder that must not exist. Says which one it is.
+    /// Creates a folder that must not exist yet. Returns its identity.
     pub fn create_folder(&self, path: &Path) -> Result<Identity> {
         let below = self.below(path)?;
         let (parent, name) = self.parent(&below)?;
@@ -210,7 +210,7 @@ impl Folder {
         made.map_err(|error| self.explain(&parent, name, &below, error))
     }
 
-    /// Creates the folder and those above it, as far as they are missing. Lists what it created, outermost first.
+    /// Creates a folder and its missing parents. Returns the created folders, outermost first.
     pub fn create_folders(&self, path: &Path) -> Result<Vec<(PathBuf, Identity)>> {
         let below = self.below(path)?;
         let mut created = Vec::new();
@@ -220,7 +220,7 @@ impl Folder {
             match self.entry(&prefix)? {
                 None => match self.create_folder(&prefix) {
                     Ok(identity) => created.push((prefix.clone(), identity)),
-                    // Somebody else was faster; whether it is a folder turns out below.
+                    // Another process created it first. `walk` below fails if it is not a folder.
                     Err(error) if error.kind() == Some(io::ErrorKind::AlreadyExists) => {}
                     Err(error) => return Err(error),
                 },
@@ -234,7 +234,7 @@ impl Folder {
         Ok(created)
     }
 
-    /// Creates a symbolic link that must not exist, with this text. The target is not looked at.
+    /// Creates a symbolic link that must not exist yet. Does not check its target.
     pub fn create_link(&self, path: &Path, target: &Path) -> Result<Identity> {
         let below = self.below(path)?;
         let (parent, name) = self.parent(&below)?;
@@ -245,13 +245,13 @@ impl Folder {
         entry.map(|entry| entry.identity).ok_or_else(gone)
     }
 
-    /// Removes a file, or a link and not what it points to. With an identity, only if it is still that one. Says
-    /// whether it was removed.
+    /// Removes a file, or a link without its target. With an identity, only if it still matches. Returns whether it was
+    /// removed.
     pub fn remove_file(&self, path: &Path, only: Option<Identity>) -> Result<bool> {
         self.remove(path, only, Directory::remove_file)
     }
 
-    /// Removes a folder if it is empty, as `remove_file` does a file.
+    /// Removes an empty folder, under the same conditions as [`Self::remove_file`].
     pub fn remove_folder(&self, path: &Path, only: Option<Identity>) -> Result<bool> {
         self.remove(path, only, Directory::remove_folder)
     }
@@ -276,7 +276,7 @@ impl Folder {
         remove(&parent, name).map_err(failed).map(|()| true)
     }
 
-    /// The folder that a path lies in, opened step by step, and the last name.
+    /// The parent folder of a path, opened name by name, and the last name.
     fn parent<'p>(&self, below: &'p Path) -> Result<(Directory, &'p OsStr)> {
         let name = below.file_name();
         let is_root = || ConfinedError::NotAFile(self.real.clone());
@@ -303,7 +303,7 @@ impl Folder {
         }
     }
 
-    /// Whether there is a regular file. Anything else of that name is an error.
+    /// Whether a regular file exists. Anything else with that name is an error.
     fn regular_or_missing(&self, parent: &Directory, name: &OsStr, below: &Path) -> Result<bool> {
         match self.look(parent, name, below)?.map(|entry| entry.kind) {
             None => Ok(false),
@@ -313,7 +313,7 @@ impl Folder {
         }
     }
 
-    /// Systems differ in what they answer when they meet a link that they must not follow.
+    /// Detects links, since systems report different errors for a link that they must not follow.
     fn explain(
         &self,
         parent: &Directory,
@@ -332,7 +332,7 @@ fn io_error(path: PathBuf, source: io::Error) -> ConfinedError {
     ConfinedError::Io { path, source }
 }
 
-/// A path without `.` and `..`; nothing if it leads above where it starts.
+/// A path without `.` and `..`; `None` if it leads above its start.
 fn lexical(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -350,7 +350,7 @@ fn lexical(path: &Path) -> Option<PathBuf> {
     Some(plain)
 }
 
-/// A file beside the one that it will take the place of.
+/// Creates a temporary file next to the one that it will replace.
 fn spare(parent: &Directory, name: &OsStr) -> io::Result<(OsString, File)> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     for _ in 0..MAX_NAMES {
@@ -360,7 +360,7 @@ fn spare(parent: &Directory, name: &OsStr) -> io::Result<(OsString, File)> {
         spare.push(format!(".{}-{number}", std::process::id()));
         match parent.create_new(&spare) {
             Ok(file) => return Ok((spare, file)),
-            // Left by another process, or put there by somebody.
+            // Another process uses or left this name.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }

@@ -1,4 +1,4 @@
-//! From frames to evidence: what came of a request, in words that know nothing of the wire.
+//! Turns frames into evidence: the outcome of a request, independent of the transport.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use quintain_wire::rpc::{CallError, Notice, Reply};
 use quintain_wire::transport::TransportError;
 use serde_json::{Map, Value, json};
 
-/// The exchange that a request and its reply make; `waited` is how long it took to fail.
+/// The exchange of a request and its reply. `waited` is the duration if the request failed.
 pub fn exchange(
     server: &str,
     method: &str,
@@ -60,7 +60,7 @@ fn outcome(error: CallError) -> Outcome {
             TransportError::NotMcp { ref body, .. } => {
                 Outcome::Garbled { why: error.to_string(), bytes: body.to_vec() }
             }
-            // The connection outlives a message that is too large, so the target is not lost.
+            // The connection survives a message that is too large, so this is not `Closed`.
             TransportError::TooLarge { .. } => {
                 Outcome::Garbled { why: error.to_string(), bytes: Vec::new() }
             }
@@ -69,7 +69,7 @@ fn outcome(error: CallError) -> Outcome {
     }
 }
 
-/// A notice as evidence keeps it.
+/// A notice in the form that evidence stores.
 pub fn notice(notice: &Notice) -> Value {
     match notice {
         Notice::Notification { method, .. } => {

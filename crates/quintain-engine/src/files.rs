@@ -1,4 +1,4 @@
-//! The files of the machine, for suites that refer to some.
+//! File access for suites.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,11 +19,11 @@ use crate::outside::value;
 use crate::policy::{Commands, Policy};
 use crate::world::World;
 
-/// Larger files are a mistake.
+/// Refuse larger files.
 const MAX_BYTES: u64 = 256 << 20;
-/// Entries to look at before a pattern is given up.
+/// Maximum number of directory entries to visit for a pattern.
 const MAX_ENTRIES: usize = 1_000_000;
-/// For a script that makes tests.
+/// Limits of a script that generates tests.
 const SCRIPT_TIME: Duration = Duration::from_mins(1);
 const SCRIPT_BYTES: usize = 64 << 20;
 
@@ -34,9 +34,9 @@ pub struct Disk;
 impl Files for Disk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let found = std::fs::metadata(path)?;
-        // A device or a pipe may never end.
+        // Reading a device or a pipe may never end.
         if !found.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("not a regular file"));
         }
         if found.len() > MAX_BYTES {
             return Err(io::Error::other(format!("it is larger than {} MiB", MAX_BYTES >> 20)));
@@ -53,7 +53,7 @@ impl Files for Disk {
         let walk = WalkDir::new(root).max_depth(depth).sort_by_file_name().into_iter();
         for (index, entry) in walk.filter_map(Result::ok).enumerate() {
             if index > MAX_ENTRIES {
-                return Err(io::Error::other("the pattern covers too many files"));
+                return Err(io::Error::other("the pattern visits too many files"));
             }
             if entry.file_type().is_dir() || !glob.is_match(entry.path()) {
                 continue;
@@ -80,14 +80,15 @@ impl Files for Disk {
     }
 }
 
-/// The files that a policy names. Others are refused whether they exist or not, and patterns find none of them.
+/// Access only to the files that a policy allows. Refuses other files without revealing whether they exist, and
+/// patterns do not match them.
 pub struct AllowedFiles {
     files: Arc<dyn Files>,
     policy: Arc<Policy>,
     commands: Commands,
 }
 
-/// The files of a suite, as far as the policy of the run names them.
+/// Restricts file access to what the policy of the run allows.
 pub fn allowed(world: &World, files: Arc<dyn Files>) -> Arc<dyn Files> {
     if *world.policy == Policy::everything() {
         return files;
@@ -101,7 +102,7 @@ impl Files for AllowedFiles {
     }
 
     fn matching(&self, pattern: &Path) -> io::Result<Vec<PathBuf>> {
-        // The walk starts there, and its names are nobody's business either.
+        // The walk starts in this folder, whose names must not leak either.
         self.policy.file(&split(pattern).0)?;
         let mut found = self.files.matching(pattern)?;
         found.retain(|path| self.policy.file(path).is_ok());
@@ -146,17 +147,17 @@ fn run(
         interpreters.close().await;
         value(answer)
     };
-    // Whoever loads a suite may run in a runtime already, hence a thread of its own.
+    // The caller may already run in a runtime, so use a separate thread.
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.map_err(|error| error.to_string())?.block_on(work)
         });
-        thread.join().unwrap_or_else(|_| Err("the interpreter could not be asked".to_owned()))
+        thread.join().unwrap_or_else(|_| Err("the thread of the interpreter panicked".to_owned()))
     })
 }
 
-/// The folder that a pattern starts from, and how deep below it may lead.
+/// The fixed folder at the start of a pattern, and the maximum depth below it.
 fn split(pattern: &Path) -> (PathBuf, usize) {
     let magic =
         |part: &Component<'_>| part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);

@@ -1,6 +1,5 @@
-//! Runs the user's Python and Ruby. An interpreter is started once and then asked any number of
-//! times; when all of a kind are busy, one more is started, so there are never more of them than
-//! cases under way.
+//! Runs the user's Python and Ruby code. An interpreter process serves many calls. If all of a kind are busy, another
+//! one starts, so there are never more of them than concurrent calls.
 
 mod worker;
 
@@ -24,30 +23,30 @@ const RUBY: &str = include_str!("interpreters/bootstrap.rb");
 /// The interpreters of a run.
 pub(crate) struct Interpreters {
     env: BTreeMap<String, String>,
-    /// How long one call may take.
+    /// Time limit of a call.
     time: Duration,
-    /// How long an answer may be.
+    /// Maximum size of an answer in bytes.
     limit: usize,
-    /// Decides which of them may be started.
+    /// Decides which interpreters may start.
     commands: Commands,
     idle: Mutex<HashMap<Kind, Vec<Worker>>>,
 }
 
-/// Which interpreter: the language, and the program if it is not the usual one.
+/// The language, and the program if it is not the default one.
 type Kind = (Language, Option<String>);
 
-/// A function of the user and what it is called with.
+/// A call of a user's function.
 pub(crate) struct Call<'a> {
     pub(crate) code: &'a Code,
-    /// For a file that is given without the name of a function.
+    /// The function to call in a file that is named without one.
     pub(crate) function: &'a str,
     pub(crate) arguments: &'a [Value],
-    /// The program to run it with, if the user chose one.
+    /// The interpreter program, if the user chose one.
     pub(crate) executable: Option<&'a str>,
 }
 
 impl Interpreters {
-    /// Interpreters for a suite that the user wants to be run.
+    /// Requires the user's consent to run code of a suite.
     pub(crate) fn new(
         _: Consent,
         env: BTreeMap<String, String>,
@@ -58,7 +57,7 @@ impl Interpreters {
         Self { env, time, limit, commands, idle: Mutex::default() }
     }
 
-    /// Calls a function. What it raises is an answer too.
+    /// Calls a function. An exception is a failed answer.
     pub(crate) async fn call(&self, call: &Call<'_>) -> Answer {
         let language = call.code.language();
         let name = name(language);
@@ -68,7 +67,7 @@ impl Interpreters {
             Err(why) => return Answer::Unavailable(why),
         };
         let request = request(call);
-        // Whoever drops this future in between drops the worker, which kills it.
+        // Dropping this future drops the worker, which kills its process.
         match worker.ask(&request, self.time, self.limit).await {
             Ok(answer) => {
                 self.give_back(kind, worker);
@@ -137,7 +136,7 @@ impl Interpreters {
         let name = name(*language);
         let tried = commands.iter().map(|command| format!("`{command}`")).collect::<Vec<_>>();
         Err(format!(
-            "{name} is needed here, but {} cannot be started ({why}); {variable} names another \
+            "{name} is required, but {} cannot be started ({why}); set {variable} to another \
              program",
             tried.join(" and ")
         ))
@@ -164,7 +163,7 @@ fn request(call: &Call<'_>) -> Value {
     json!({"path": path, "text": text, "function": function, "arguments": call.arguments})
 }
 
-/// What came back, in promptfoo's words if it is an exception.
+/// Converts the reply. An exception becomes promptfoo's error message.
 fn read(name: &str, mut answer: Value) -> Answer {
     let Some(error) = answer.get("error").and_then(Value::as_str) else {
         return Answer::Value(answer.get_mut("value").map(Value::take).unwrap_or_default());

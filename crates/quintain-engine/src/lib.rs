@@ -1,4 +1,4 @@
-//! Orchestration: sessions with targets, and the translation of frames into evidence.
+//! Runs suites and attacks: opens sessions with targets, turns frames into evidence, and stores runs.
 
 pub mod confined;
 pub mod eval;

@@ -1,5 +1,5 @@
-//! What a run tells, without secrets: the form in which results are kept and reported. What cannot be
-//! masked is withheld, never shown as it is.
+//! Masks secrets in everything that a run stores and reports. What cannot be masked is withheld, never shown
+//! unmasked.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 const WITHHELD: &str = "withheld: it contains a secret that cannot be masked in place";
 
-/// An event without secrets. Nobody outside of a run gets events from anywhere else.
+/// An event without secrets. Every event that leaves a run passes through here.
 pub fn event(event: Event, redactor: &Redactor) -> Event {
     match event {
         Event::Started(info) => Event::Started(kept(info, |info| run(info, redactor))),
@@ -28,7 +28,7 @@ pub fn event(event: Event, redactor: &Redactor) -> Event {
     }
 }
 
-/// The same value if nothing of it was masked, without a copy.
+/// Returns the same `Arc` without a copy if nothing was masked.
 fn kept<T: Clone>(value: Arc<T>, mask: impl for<'a> Fn(&'a T) -> Masked<'a, T>) -> Arc<T> {
     let changed = match mask(&value).into_inner() {
         Cow::Owned(changed) => Some(changed),
@@ -55,7 +55,7 @@ pub(crate) fn case<'a>(result: &'a CaseResult, redactor: &Redactor) -> Masked<'a
     })
 }
 
-/// What is known of a run before it starts, without secrets.
+/// The information about a run, without secrets.
 pub fn run<'a>(info: &'a RunInfo, redactor: &Redactor) -> Masked<'a, RunInfo> {
     redactor.masked_or(info, || RunInfo {
         description: Some(WITHHELD.to_owned()),
@@ -67,7 +67,7 @@ pub fn run<'a>(info: &'a RunInfo, redactor: &Redactor) -> Masked<'a, RunInfo> {
     })
 }
 
-/// What a run came to, without secrets.
+/// The summary of a run, without secrets.
 pub(crate) fn totals<'a>(summary: &'a Summary, redactor: &Redactor) -> Masked<'a, Summary> {
     redactor.masked_or(summary, || Summary {
         passed: summary.passed,

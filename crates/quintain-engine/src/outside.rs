@@ -1,4 +1,4 @@
-//! What code and targets of the user are run with: interpreters, the web, the environment.
+//! Everything that user code and text targets run with: interpreters, HTTP, commands, the environment.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::policy::{Commands, Policy};
 use crate::web::Web;
 use crate::world::World;
 
-/// `REQUEST_TIMEOUT_MS` without a value.
+/// Default of `REQUEST_TIMEOUT_MS`.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
-/// `WEBHOOK_TIMEOUT` without a value.
+/// Default of `WEBHOOK_TIMEOUT`.
 const WEBHOOK_TIME: Duration = Duration::from_secs(5);
 
-/// Whatever a run reaches beyond its MCP servers.
+/// Everything that a run uses besides its MCP servers.
 pub(crate) struct Outside {
     pub(crate) host: Host,
     pub(crate) interpreters: Interpreters,
@@ -31,12 +31,12 @@ pub(crate) struct Outside {
     pub(crate) policy: Arc<Policy>,
     /// Knows every secret of the run.
     pub(crate) redactor: Redactor,
-    /// How long a request, a command or a call may take.
+    /// Time limit of a request, a command or a call.
     pub(crate) time: Duration,
     pub(crate) webhook_time: Duration,
-    /// How many bytes of an answer are held.
+    /// Maximum size of an answer in bytes.
     pub(crate) limit: usize,
-    /// Objects, arrays and members of an answer that is held as a value.
+    /// Maximum number of objects, arrays and members in a JSON answer.
     parts: usize,
 }
 
@@ -60,12 +60,12 @@ impl Outside {
         }
     }
 
-    /// What came from outside as a value.
+    /// Parses an answer as JSON.
     ///
     /// # Errors
-    /// When it is no JSON, or has too many parts to be held.
+    /// When it is not valid JSON or has too many parts.
     pub(crate) fn json(&self, bytes: &[u8]) -> Result<Value, String> {
-        // A part costs tens of bytes in memory and as few as two on the wire.
+        // A part takes tens of bytes in memory, but may take only two on the wire.
         let parts = bytes.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
         if parts > self.parts {
             return Err(format!("it has more than {} parts", self.parts));
@@ -77,11 +77,11 @@ impl Outside {
         &self.host.env
     }
 
-    /// Runs code in its language. JavaScript that is inline sees the arguments by their names;
-    /// `function` is the one to call in a file of Python or Ruby that names none.
+    /// Runs code in its language. Inline JavaScript sees the arguments by name. `function` is the function to call in a
+    /// Python or Ruby file if the code does not name one.
     ///
     /// # Errors
-    /// Says what went wrong in the code, or why it cannot be run.
+    /// When the code fails or cannot run.
     pub(crate) async fn run(
         &self,
         code: &Code,
@@ -125,13 +125,13 @@ impl Outside {
 }
 
 /// # Errors
-/// Why there is no value.
+/// When the answer contains no value.
 pub(crate) fn value(answer: Answer) -> Result<Value, String> {
     match answer {
         Answer::Value(value) => Ok(value),
         Answer::Failed(why) | Answer::Unavailable(why) => Err(why),
         Answer::Exchange(_) | Answer::Reply(_) => {
-            Err("that is not an answer of an interpreter".to_owned())
+            Err("the answer is not from an interpreter".to_owned())
         }
     }
 }

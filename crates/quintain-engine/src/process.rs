@@ -1,5 +1,5 @@
-//! Programs of the user that run beside us: interpreters and commands. They are no more to be
-//! trusted than a target: each is a process group of its own, which is killed as a whole.
+//! Child processes that run user programs: interpreters and commands. They are as untrusted as a target: each gets a
+//! separate process group, which is killed as a whole.
 
 mod argument;
 
@@ -17,19 +17,19 @@ use tokio::time::timeout;
 
 pub(crate) use argument::Argument;
 
-/// How long output may trail behind the exit of a program.
+/// How long to read output after a program exits.
 const TRAIL: Duration = Duration::from_millis(200);
-/// How long a program may take to leave after its stdin was closed.
+/// How long a program may take to exit after its stdin is closed.
 const LEAVE: Duration = Duration::from_millis(500);
 
-/// What to start.
+/// A program to start.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) command: OsString,
     pub(crate) args: Vec<Argument>,
-    /// Its whole environment.
+    /// Its entire environment.
     pub(crate) env: BTreeMap<String, String>,
-    /// Its working directory, ours if absent.
+    /// Its working directory. Default: that of this process.
     pub(crate) cwd: Option<PathBuf>,
 }
 
@@ -38,19 +38,19 @@ pub(crate) struct Running(Box<dyn ChildWrapper>);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Also after the leader is gone: its children may live on in the group.
+        // Also after the leader exits, since its children may still run in the group.
         let _ = self.0.start_kill();
     }
 }
 
-/// The ends of the pipes to a program.
+/// Our ends of the pipes to a program.
 pub(crate) struct Pipes {
     pub(crate) stdin: ChildStdin,
     pub(crate) stdout: ChildStdout,
     pub(crate) stderr: ChildStderr,
 }
 
-/// What a program left behind.
+/// The result of a finished program.
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
@@ -99,12 +99,12 @@ impl Running {
         self.0.wait().await
     }
 
-    /// Whether its leader still runs.
+    /// Whether the group leader still runs.
     pub(crate) fn is_alive(&mut self) -> bool {
         matches!(self.0.try_wait(), Ok(None))
     }
 
-    /// Waits a moment for a program that sees the end of its input, then kills it.
+    /// Waits briefly for a program whose stdin is closed, then kills it.
     pub(crate) async fn leave(mut self) {
         if timeout(LEAVE, self.wait()).await.is_err() {
             let _ = self.0.start_kill();
@@ -113,7 +113,7 @@ impl Running {
     }
 }
 
-/// Runs a program to its end, without input. It may write `limit` bytes and take `time`.
+/// Runs a program to completion without input. It may write `limit` bytes and take `time`.
 ///
 /// # Errors
 /// When it cannot be started, takes too long or writes too much.
@@ -141,7 +141,7 @@ pub(crate) async fn run(
             }
             status = running.wait() => {
                 let status = status?;
-                // A grandchild may hold the pipes open.
+                // A grandchild may keep the pipes open.
                 if let Ok(read) = timeout(TRAIL, &mut reading).await {
                     read?;
                 }

@@ -1,4 +1,4 @@
-//! Teaches a redactor what the domain calls a secret.
+//! Teaches a redactor the secrets of suites and servers.
 
 use quintain_content::secret::{Secret, of_url};
 use quintain_evidence::connection::Launch;
@@ -8,7 +8,7 @@ use quintain_wire::redact::Redactor;
 use secrecy::ExposeSecret as _;
 use url::Url;
 
-/// From now on, none of these is shown.
+/// Makes the redactor mask these secrets.
 pub fn learn(secrets: &[Secret], redactor: &Redactor) {
     for secret in secrets {
         match &secret.shown {
@@ -18,7 +18,7 @@ pub fn learn(secrets: &[Secret], redactor: &Redactor) {
     }
 }
 
-/// The secret parts of a URL, as it is written and as it is sent.
+/// Learns the secret parts of a URL, as written and as sent.
 pub fn learn_url(url: &str, redactor: &Redactor) {
     learn(&of_url(url), redactor);
     if let Ok(sent) = Url::parse(url) {
@@ -26,7 +26,7 @@ pub fn learn_url(url: &str, redactor: &Redactor) {
     }
 }
 
-/// Everything secret about how a server is started or reached, credentials among its arguments included.
+/// Learns every secret in how a server is started or reached, including credentials in its arguments.
 pub fn learn_launch(launch: &Launch, redactor: &Redactor) {
     learn(&of_launch(launch), redactor);
     if let Launch::Url { url, .. } = launch {
@@ -35,10 +35,10 @@ pub fn learn_launch(launch: &Launch, redactor: &Redactor) {
     learn_literals(launch, redactor);
 }
 
-/// The credentials that are written out among arguments, variables and headers of a server.
+/// Learns literal credentials in the arguments, variables and headers of a server.
 pub fn learn_literals(launch: &Launch, redactor: &Redactor) {
     for literal in launch_checks::literals(launch) {
-        // A plain word would be masked wherever it stands, in the words of the report, too.
+        // A plain word would be masked everywhere, even in the text of a report.
         let letters = |c: char| c.is_ascii_lowercase() || "- ".contains(c);
         if !literal.value.expose_secret().chars().all(letters) {
             redactor.learn(&literal.value);

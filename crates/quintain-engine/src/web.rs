@@ -1,4 +1,4 @@
-//! Plain requests of the web, for what is no MCP: webhooks and targets that speak HTTP.
+//! HTTP requests other than MCP: webhooks, HTTP targets and models.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,14 +9,14 @@ use quintain_wire::destination::{Destinations, NotAllowed};
 use quintain_wire::net::{self, Client, SendError};
 use url::Url;
 
-/// Redirects that are followed, as far as they stay at the same origin.
+/// Maximum number of redirects, all to the same origin.
 const MAX_REDIRECTS: usize = 10;
 
-/// The clients of a run, made when they are needed: one for this machine and one for the world.
+/// The HTTP clients of a run, created on first use: one for this machine and one for other hosts.
 pub(crate) struct Web {
     local: Mutex<Option<Client>>,
     world: Mutex<Option<Client>>,
-    /// How long a body may be.
+    /// Maximum size of a body in bytes.
     limit: usize,
     /// Where requests may go.
     destinations: Destinations,
@@ -54,20 +54,20 @@ impl Web {
         Self { local: Mutex::default(), world: Mutex::default(), limit, destinations }
     }
 
-    /// Sends a request and reads its answer, whatever the status. Redirects to other origins are
-    /// not followed: the headers may hold credentials.
+    /// Sends a request and reads the answer, whatever its status. Does not follow redirects to other origins, since the
+    /// headers may contain credentials.
     ///
     /// # Errors
-    /// When no whole answer comes in time.
+    /// When no complete answer arrives in time.
     pub(crate) async fn send(&self, request: Request, time: Duration) -> Result<Reply, WebError> {
         let sent = tokio::time::timeout(time, self.follow(request, time)).await;
         sent.unwrap_or(Err(WebError::TimedOut { after: time }))
     }
 
-    /// Sends a request and leaves its answer open; the whole of it if it is no stream of events.
+    /// Sends a request and returns the open event stream, or the complete answer if it is not an event stream.
     ///
     /// # Errors
-    /// When no answer begins in time.
+    /// When no answer starts in time.
     pub(crate) async fn stream(
         &self,
         request: Request,
@@ -115,7 +115,7 @@ impl Web {
                 request.headers.remove(header::CONTENT_TYPE);
             }
         }
-        Err(WebError::Lost { place, why: "there are too many redirects".to_owned() })
+        Err(WebError::Lost { place, why: "too many redirects".to_owned() })
     }
 
     fn client(&self, to: &Url, time: Duration) -> Result<Client, SendError> {

@@ -1,4 +1,4 @@
-//! What a run may know of its surroundings. Only the binary reads them; everything else is told.
+//! The environment of a run. Only the binary reads it from the system; everything else gets it as a [`World`].
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,36 +11,36 @@ use quintain_wire::redact::Redactor;
 
 use crate::policy::{Commands, Policy};
 
-/// The surroundings of a run.
+/// The environment of a run.
 #[derive(Clone, Default)]
 pub struct World {
-    /// What the run may use of all this, and of the machine.
+    /// What the run may use of this environment and of the machine.
     pub policy: Arc<Policy>,
-    /// The environment of this process; targets inherit a short list of it. Read by [`Self::variable`], which asks
-    /// the policy.
+    /// Environment variables of this process. Targets inherit only a short list. Use [`Self::variable`] to read one: it
+    /// checks the policy.
     pub env: Arc<BTreeMap<String, String>>,
-    /// Where relative paths of a request start.
+    /// Base directory for relative paths of a request.
     pub cwd: PathBuf,
-    /// `PATH`, by which programs are found though the run may not see it; that of `env` if absent.
+    /// `PATH` for finding programs, even if the run may not see the variable. Default: that of `env`.
     pub search: Option<String>,
-    /// Where logins are kept.
+    /// Where logins are stored.
     pub state_dir: Option<PathBuf>,
     /// `MCP_REQUEST_TIMEOUT_MS`, if set.
     pub request_timeout: Option<Duration>,
-    /// Use a stored login or fail; never anything else.
+    /// Use only stored logins, and fail without one.
     pub stored_auth_only: bool,
     /// Knows every secret of the run.
     pub redactor: Redactor,
-    /// Takes every frame, if anybody wants them.
+    /// Records every frame, if set.
     pub recorder: Option<Arc<dyn Recorder>>,
-    /// Accept tasks instead of results, as far as the protocol wants that declared.
+    /// Declare the capability to receive tasks instead of results.
     pub tasks: bool,
-    /// How much of a target's output is held.
+    /// Size limits of a target's output.
     pub limits: Limits,
 }
 
 impl World {
-    /// The recording that connections of this run write to.
+    /// The recording that the connections of this run write to.
     pub fn recording(&self) -> Recording {
         Recording::new(self.recorder.clone(), self.redactor.clone())
     }
@@ -50,7 +50,7 @@ impl World {
         self.env.get(name).filter(|_| self.policy.variable(name).is_ok())
     }
 
-    /// Where logins are kept, if the run may use them.
+    /// Where logins are stored, if the run may use them.
     pub fn logins(&self) -> Option<&PathBuf> {
         self.state_dir.as_ref().filter(|_| self.policy.stored_logins().is_ok())
     }
@@ -60,7 +60,7 @@ impl World {
         Commands::new(self.policy.clone(), search)
     }
 
-    /// The same surroundings as a policy shows them: variables that it does not name are gone.
+    /// The same environment under a policy, without the variables that it does not allow.
     pub fn under(&self, policy: Arc<Policy>) -> Self {
         let search = self.search.clone().or_else(|| self.env.get("PATH").cloned());
         let env = Arc::new(policy.environment(&self.env));

@@ -1,5 +1,5 @@
-//! One directory and the names in it, for systems without calls that take a directory instead of a path: every
-//! step looks for links before it acts. Somebody who swaps names in between can win that race.
+//! Directory access for systems without `openat` and similar calls. Every step checks for links before it acts. An
+//! attacker who swaps names between the two can win that race.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -78,7 +78,7 @@ pub(super) fn identity(file: &File) -> io::Result<Identity> {
     Ok(entry(&file.metadata()?).identity)
 }
 
-/// The time of creation is the best that these systems tell everybody.
+/// Uses the creation time as identity, since these systems offer nothing better without privileges.
 fn entry(found: &fs::Metadata) -> Entry {
     let kind = if found.is_symlink() {
         Kind::Link

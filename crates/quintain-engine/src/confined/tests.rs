@@ -1,4 +1,4 @@
-//! A prepared folder must not lead anybody out of it.
+//! A folder that an attacker prepared must not lead to files outside of it.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use super::*;
 
 type Write = fn(&Folder, &Path) -> Result<()>;
 
-/// A folder to work in and one beside it that must stay as it is.
+/// A folder to work in, and a second folder next to it that must not change.
 struct Ground {
     place: tempfile::TempDir,
     folder: Folder,
@@ -33,7 +33,7 @@ impl Ground {
         self.place.path().join("outside").join(name)
     }
 
-    /// Whatever writes, each with its name.
+    /// All functions that write, with their names.
     fn writers() -> [(&'static str, Write); 5] {
         [
             ("create_new", |folder, path| folder.create_new(path).map(drop)),
@@ -68,7 +68,7 @@ fn files_are_created_replaced_read_and_removed() {
     folder.replace(file, b"two").unwrap();
     assert_eq!(folder.read(file, 9).unwrap(), b"two");
     assert_eq!(fs::read_dir(ground.inside("a/b")).unwrap().count(), 1, "nothing else is left");
-    assert!(!folder.remove_file(file, Some(identity)).unwrap(), "it is another file now");
+    assert!(!folder.remove_file(file, Some(identity)).unwrap(), "the identity differs now");
     assert!(folder.remove_file(file, None).unwrap());
     assert!(!folder.remove_file(file, None).unwrap());
     for (path, identity) in made.iter().rev() {
@@ -127,7 +127,10 @@ fn links_are_not_followed() {
     let error = ground.folder.create_folders(Path::new("door/deep")).unwrap_err();
     assert!(matches!(error, ConfinedError::Link(_)), "{error}");
     assert!(ground.folder.remove_file(Path::new("door/theirs"), None).is_err());
-    assert!(ground.folder.remove_file(Path::new("file"), None).unwrap(), "the link itself goes");
+    assert!(
+        ground.folder.remove_file(Path::new("file"), None).unwrap(),
+        "the link itself is removed"
+    );
     assert!(ground.is_untouched());
 }
 
@@ -176,7 +179,7 @@ fn a_folder_that_is_moved_away_stays_the_folder() {
     assert!(ground.is_untouched());
 }
 
-/// Somebody swaps a folder for a link and back, as fast as possible, while files are written below it.
+/// Swaps a folder for a link and back, as fast as possible, while files are written below it.
 #[test]
 fn swapping_a_folder_for_a_link_wins_nothing() {
     let ground = Ground::new();
@@ -195,7 +198,7 @@ fn swapping_a_folder_for_a_link_wins_nothing() {
         });
         for number in 0..2000 {
             for (_, write) in Ground::writers() {
-                // Most attempts meet the link or nothing at all.
+                // Most attempts find the link or nothing.
                 let _ = write(&ground.folder, &PathBuf::from(format!("sub/{number}")));
             }
         }

@@ -1,4 +1,4 @@
-//! One opened directory and the names in it, by the system calls that take a directory instead of a path.
+//! Access to an open directory with the system calls that take a directory instead of a path.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -29,7 +29,7 @@ impl Directory {
         Ok(entry(&fs::fstat(&self.0)?).identity)
     }
 
-    /// The folder of this name; a link to a folder is none.
+    /// Opens a folder of this name. Fails for a link to a folder.
     pub(super) fn child(&self, name: &OsStr) -> io::Result<Self> {
         Ok(Self(fs::openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?))
     }
@@ -52,11 +52,11 @@ impl Directory {
     pub(super) fn create_new(&self, name: &OsStr) -> io::Result<File> {
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // The user's file mode creation mask takes away what it should.
+        // The user's umask restricts the mode.
         Ok(fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?.into())
     }
 
-    /// Opens whatever is not a link for reading, without waiting for the other end of a pipe.
+    /// Opens anything but a link for reading, without waiting for the other end of a pipe.
     pub(super) fn open_file(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(fs::openat(&self.0, name, flags, Mode::empty())?.into())

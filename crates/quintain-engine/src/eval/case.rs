@@ -1,4 +1,4 @@
-//! One case from its template to its result.
+//! Runs one case: renders its template, sends it, judges the answer.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,13 +22,13 @@ use super::{RunContext, within};
 use crate::inquiry::Asker;
 use crate::targets::Ask;
 
-/// What came of sending.
+/// The target's response to a case.
 pub(super) struct Answered {
     pub(super) response: Response,
     attempts: u32,
 }
 
-/// What a case knows, and who it asks.
+/// The evidence of a case so far, and whom it asks.
 pub(super) struct CaseState<'a> {
     pub(super) asker: Asker<'a>,
     pub(super) evidence: Evidence,
@@ -37,7 +37,7 @@ pub(super) struct CaseState<'a> {
 }
 
 impl RunContext<'_> {
-    /// Runs one case. Whatever goes wrong is part of the result.
+    /// Runs one case. Errors are part of the result.
     pub(super) async fn case(&self, seat: &PlannedCase) -> CaseResult {
         let open_target = self.open_targets.get(seat.target);
         let prompt = &self.job.suite.tests.prompts[seat.prompt];
@@ -70,7 +70,7 @@ impl RunContext<'_> {
         draft
     }
 
-    /// What is known before a case begins: nothing, or what was recorded.
+    /// The initial state of a case: empty, or with the recorded evidence.
     async fn begin<'a>(
         &'a self,
         seat: &PlannedCase,
@@ -114,7 +114,7 @@ impl RunContext<'_> {
             .map_err(|error| error.to_string())
     }
 
-    /// The prompt; one that is a function is written by it.
+    /// The prompt. If it is a function, calls it.
     async fn written<'p>(
         &self,
         prompt: &'p Prompt,
@@ -131,7 +131,7 @@ impl RunContext<'_> {
         Ok(Cow::Owned(Prompt { body: PromptBody::Text(text), ..prompt.clone() }))
     }
 
-    /// The result of a case that the time did not suffice for.
+    /// The result of a case that did not run before the time limit of the run.
     pub(super) fn overdue(&self, seat: &PlannedCase) -> CaseResult {
         let prompt = &self.job.suite.tests.prompts[seat.prompt];
         let case = seat.case(self.job.suite);
@@ -204,7 +204,7 @@ impl RunContext<'_> {
                     Ok(sent) => sent,
                     Err(why) => return plain(Response::failed(why)),
                 };
-            // Only what never reached the target or lost its way back may be sent again.
+            // Retry only if the connection closed, so the target did not answer.
             let evidence = &mut state.evidence;
             evidence.exchanges = exchanges;
             let lost = evidence
@@ -245,7 +245,7 @@ impl RunContext<'_> {
                     let exchange = open_target.step(&step).await;
                     let result = exchange.outcome.result().cloned();
                     evidence.exchanges.push(exchange);
-                    // Later steps would ask for what is not there.
+                    // Later steps need values of this result.
                     let Some(result) = result else { break };
                     capture(planned, &result, &mut known)?;
                 }
@@ -281,7 +281,7 @@ impl RunContext<'_> {
     }
 }
 
-/// `transformResponse` of an MCP target makes the answer out of the result of a tool call.
+/// Applies `transformResponse` of an MCP target to the result of a tool call.
 async fn of_result(state: &mut CaseState<'_>, code: &Code, response: Response) -> Response {
     let Some(result) = &response.raw else { return response };
     let context = Value::Object(response.metadata.clone());
@@ -311,7 +311,7 @@ fn settle(draft: &mut CaseResult, grade: Grade) {
     draft.grade = Some(grade);
 }
 
-/// Keeps values of a result under their names.
+/// Stores values of a result as variables for later steps.
 fn capture(
     planned: &PlannedStep,
     result: &Value,
@@ -339,7 +339,7 @@ fn latency(evidence: &Evidence) -> f64 {
     took.as_secs_f64() * 1e3
 }
 
-/// The place of a span, as people count.
+/// The file, line and column of a span, counted from 1.
 pub(super) fn place(sources: &Sources, span: Span) -> Option<Place> {
     let file = sources.get(span.file).filter(|_| !span.is_empty())?;
     let position = file.position(span.start);

@@ -1,4 +1,4 @@
-//! Results of tests that compare their answers with each other wait until all of them are there.
+//! Compares the answers of a test with each other. Its results wait until all of them are known.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::mask::mask;
 use super::{Job, RunContext};
 use crate::inquiry::Asker;
 
-/// The results that wait. Those of tests without a comparison never do.
+/// The results that wait for a comparison. Results of tests without one do not wait.
 pub(super) struct Waiting {
     tests: BTreeMap<usize, Group>,
 }
@@ -23,18 +23,18 @@ pub(super) struct Waiting {
 /// The cases of one test that are compared.
 pub(super) struct Group {
     test: Arc<Test>,
-    /// How many are still to come.
+    /// Number of missing results.
     open: usize,
     results: Vec<CaseResult>,
 }
 
-/// What came of handing in a result.
+/// What to do after a result was added.
 pub(super) enum Turn {
-    /// It can be reported.
+    /// Report it: its test has no comparison.
     Free(Box<CaseResult>),
-    /// It has to wait.
+    /// Wait for other results of the test.
     Held,
-    /// It was the last of its test.
+    /// Compare: it was the last result of the test.
     Complete(Group),
 }
 
@@ -63,7 +63,7 @@ impl Waiting {
         self.tests.remove(&test).map_or(Turn::Held, Turn::Complete)
     }
 
-    /// What is left when a run ends early. Nothing was compared, so nothing of it has passed.
+    /// Takes the remaining results when a run ends early. They fail, since they were not compared.
     pub(super) fn leave(&mut self) -> Vec<CaseResult> {
         let groups = std::mem::take(&mut self.tests).into_values();
         let mut left: Vec<CaseResult> = groups.flat_map(|group| group.results).collect();
@@ -99,7 +99,7 @@ impl RunContext<'_> {
         results.sort_by_key(|result| result.ordinal);
         for assert in &test.asserts {
             let Some(comparison) = assert.comparison() else { continue };
-            // The answers are evidence of the first result. On the way they are out of its reach.
+            // The first result stores the answers as evidence. Take its evidence out while `results` is borrowed.
             let mut evidence = results.first_mut().map(|first| std::mem::take(&mut first.evidence));
             let graded = results.iter().filter(|result| result.grade.is_some()).collect();
             let inquiry = [Comparing { comparison, graded }];

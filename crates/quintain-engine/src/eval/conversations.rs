@@ -1,4 +1,4 @@
-//! What one case leaves for the next: stored outputs and the conversation so far.
+//! Values that a case passes to later cases: stored outputs and the conversation so far.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,11 +8,11 @@ use quintain_suite::plan::{Case, PlannedCase};
 use quintain_suite::suite::{PromptBody, Suite};
 use serde_json::{Map, Value, json};
 
-/// Values that cases carry over.
+/// Values that cases pass to later cases.
 pub(super) struct Conversations {
-    /// Whether any test keeps its output; then all cases run one after the other.
+    /// Whether any test stores its output. If so, all cases run one after the other.
     stores: bool,
-    /// Prompts that mention the conversation.
+    /// For each prompt, whether it refers to the conversation.
     talks: Vec<bool>,
     held: Mutex<Held>,
 }
@@ -34,7 +34,7 @@ impl Conversations {
         Self { stores, talks: talks.collect(), held: Mutex::default() }
     }
 
-    /// Whether this case depends on what other cases leave.
+    /// Whether this case may depend on values of other cases.
     pub(super) fn orders(&self, seat: &PlannedCase) -> bool {
         self.stores || self.has_conversation(seat)
     }
@@ -57,13 +57,12 @@ impl Conversations {
         carried
     }
 
-    /// Whether a case leaves anything.
+    /// Whether a case stores values for later cases.
     pub(super) fn keeps(&self, case: &Case<'_>) -> bool {
         case.test.options.store_output_as.is_some() || self.has_conversation(case.seat)
     }
 
-    /// Keeps what later cases may ask for: the output under its name, and what was said, before any
-    /// transform, in the conversation.
+    /// Stores values for later cases: the output under its name, and the untransformed output in the conversation.
     pub(super) fn keep(&self, case: &Case<'_>, prompt: &str, response: &Response) {
         if !self.keeps(case) {
             return;
@@ -82,7 +81,7 @@ impl Conversations {
     }
 }
 
-/// Conversations are told apart by column and by the id that a test gives them.
+/// The key of a conversation: the column and the `conversationId` of the test.
 fn key(case: &Case<'_>) -> (usize, String) {
     let id = case.test.metadata.get("conversationId").map(ToString::to_string);
     (case.seat.column, id.unwrap_or_default())

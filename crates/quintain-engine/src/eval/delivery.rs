@@ -1,4 +1,4 @@
-//! Where finished cases go: to the store at once, to the listeners in the order of the plan.
+//! Delivers finished cases: to the store immediately, to the listeners in plan order.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -20,7 +20,7 @@ pub(super) struct Delivery<'a> {
     listen: &'a mut dyn FnMut(Event),
     tally: Tally,
     order: InOrder<'a>,
-    /// Positions that have a result; kept only if the time may run out.
+    /// Positions that have a result. Tracked only if the run has a time limit.
     taken: Option<HashSet<usize>>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Delivery<'a> {
         self.taken.as_ref().is_some_and(|taken| taken.contains(&ordinal))
     }
 
-    /// Tells what is left, gaps or not, and adds up.
+    /// Reports the remaining results, skipping gaps, and returns the summary.
     pub(super) async fn finish(mut self, took: Duration, interrupted: bool) -> Summary {
         self.publish().await;
         while self.order.skip() {
@@ -72,7 +72,7 @@ impl<'a> Delivery<'a> {
                 (Ready::PreviousRun(at), Some(earlier)) => {
                     let stored = earlier.store.case(&earlier.run, at).await;
                     stored.unwrap_or_else(|error| {
-                        tracing::warn!(%error, ordinal = at, "an earlier result is not shown");
+                        tracing::warn!(%error, ordinal = at, "cannot show a result of the previous run");
                         None
                     })
                 }

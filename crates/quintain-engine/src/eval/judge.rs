@@ -1,4 +1,4 @@
-//! Judges one answered case: transforms, views, inquiries, verdicts.
+//! Judges one answered case: runs transforms, views and inquiries, and combines the verdicts.
 
 use std::borrow::Cow;
 
@@ -22,9 +22,9 @@ use super::open_targets::OpenTarget;
 use crate::inquiry::{AskMode, Asker, CodeError, Purpose, SnapshotWrites};
 
 pub(super) const TOO_MANY_ROUNDS: &str =
-    "the assertion asked more rounds of questions than any may";
+    "the assertion exceeded the maximum number of rounds of questions";
 
-/// What all assertions of a case look at.
+/// What all assertions of a case see.
 struct Bench<'a> {
     case: &'a Case<'a>,
     open_target: &'a OpenTarget<'a>,
@@ -34,7 +34,7 @@ struct Bench<'a> {
 }
 
 impl RunContext<'_> {
-    /// The grade of a case; none if it cannot be judged, with the reason.
+    /// The grade of a case, or the reason why it cannot be judged.
     pub(super) async fn grade(
         &self,
         case: &Case<'_>,
@@ -71,13 +71,13 @@ impl RunContext<'_> {
             response,
             latency_ms: (!evidence.exchanges.is_empty()).then_some(took),
         };
-        // What compares answers has its say when all of them are there.
+        // Comparisons run later, when all answers are known.
         let entries: Vec<&Assert> = asserts
             .iter()
             .map(|assert| &**assert)
             .filter(|one| one.comparison().is_none())
             .collect();
-        // All entries find out together what they need to know, unless the first that fails ends it.
+        // All entries ask their questions together, unless the first failed assertion ends the case.
         let together = if self.fail_fast { 1 } else { entries.len().max(1) };
         let mut judged = Vec::with_capacity(entries.len());
         for entries in entries.chunks(together) {
@@ -101,7 +101,7 @@ impl RunContext<'_> {
         }
     }
 
-    /// An entry with its verdict, which comes from the list; a set takes those of its members.
+    /// An entry with its verdict, taken from `verdicts`. A set takes one per member.
     fn entry(
         &self,
         assert: &Assert,
@@ -132,7 +132,7 @@ impl RunContext<'_> {
         }
     }
 
-    /// The verdicts of all checks in these entries, those in sets included, in their order.
+    /// The verdicts of all checks in these entries, including those in sets, in order.
     async fn verdicts(
         &self,
         entries: &[&Assert],
@@ -172,8 +172,8 @@ impl RunContext<'_> {
         verdicts.map(|verdict| self.with_snapshot(verdict, evidence)).collect()
     }
 
-    /// Writes the snapshot that a verdict proposes, if the run may. What is written is the answer that
-    /// the check gets when it is judged again.
+    /// Writes the snapshot that a verdict proposes, if the run may. The written text replaces the recorded answer, so
+    /// that judging again compares with it.
     fn with_snapshot(&self, mut verdict: Verdict, evidence: &mut Evidence) -> Verdict {
         let Some(proposal) = verdict.proposal.take() else { return verdict };
         let (settings, redactor) = (self.job.settings, &self.job.world.redactor);
@@ -220,7 +220,7 @@ impl RunContext<'_> {
     }
 }
 
-/// All checks of an entry, in their order.
+/// All checks of an entry, in order.
 fn collect_checks<'a>(entry: &'a Assert, leaves: &mut Vec<(&'a Assert, &'a dyn Check)>) {
     match &entry.rule {
         Rule::Check(check) => leaves.push((entry, check.as_ref())),
@@ -228,13 +228,13 @@ fn collect_checks<'a>(entry: &'a Assert, leaves: &mut Vec<(&'a Assert, &'a dyn C
     }
 }
 
-/// What one assertion looks at.
+/// What one assertion sees.
 struct Viewed<'a> {
     output: Cow<'a, Value>,
     script_value: Option<Value>,
 }
 
-/// What an assertion looks at, after its own transform; the verdict if there is nothing to look at.
+/// What an assertion sees after its transform, or its verdict if there is nothing to check.
 async fn viewed<'a>(
     assert: &Assert,
     bench: &Bench<'a>,
@@ -247,11 +247,11 @@ async fn viewed<'a>(
         && !assert.wants_errors()
         && !answered
     {
-        // Nothing can be said about an answer that did not come, neither for nor against.
+        // Without an answer, an assertion can neither pass nor fail.
         return Err(Box::new(Verdict::error(error)));
     }
     let mut output = match view.of(&bench.response.output, bench.response, evidence) {
-        // A refusal is what the target said.
+        // The output of a refused request is its error message.
         Ok(_) if view == View::Output && bench.response.error.is_some() => {
             Cow::Owned(Value::String(bench.response.error.clone().unwrap_or_default()))
         }
@@ -276,7 +276,7 @@ async fn viewed<'a>(
     Ok(Viewed { output, script_value })
 }
 
-/// A check with what it looks at.
+/// A check with what it sees.
 struct Judging<'a> {
     run_context: &'a RunContext<'a>,
     bench: &'a Bench<'a>,
@@ -291,9 +291,9 @@ impl Inquiry for Judging<'_> {
         let Viewed { output, script_value } = self.viewed;
         let scene = self.run_context.scene(self.bench, output, script_value.as_ref(), evidence);
         match self.check.next(&scene, rounds) {
-            // It would be missing where the effects of a suite are listed.
+            // `Check::asks` must be accurate: the list of a suite's effects relies on it.
             Next::Ask(_) if !self.check.asks() => {
-                Next::Done(Verdict::error("the assertion asks without being one that asks"))
+                Next::Done(Verdict::error("the assertion asks a question without declaring it"))
             }
             next => next,
         }
@@ -304,7 +304,7 @@ impl Inquiry for Judging<'_> {
     }
 }
 
-/// What the code of the user is told besides the output.
+/// The `context` argument of user code.
 fn context(prepared: &Prepared, response: &Response) -> Value {
     json!({
         "vars": prepared.vars,

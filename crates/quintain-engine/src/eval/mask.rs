@@ -1,4 +1,4 @@
-//! Masks secrets in a result before anybody sees or keeps it.
+//! Masks secrets in a result before it is reported or stored.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::masked;
 
-/// Replaces the values of variables that are named like secrets, and every known secret.
+/// Masks the values of variables that are named like secrets, and every known secret.
 pub(crate) fn mask(result: &mut CaseResult, redactor: &Redactor) {
     hide(&mut result.vars);
     if let Some(Value::Object(vars)) = result.test.get_mut("vars") {
@@ -21,7 +21,7 @@ pub(crate) fn mask(result: &mut CaseResult, redactor: &Redactor) {
     }
 }
 
-/// What a test is found again by in the results of a run, which were masked.
+/// The identity of a test in stored results, which are masked.
 pub fn stored_sameness(
     description: Option<&str>,
     vars: &Map<String, Value>,

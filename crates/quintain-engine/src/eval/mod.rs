@@ -1,5 +1,5 @@
-//! Runs a plan: opens targets, sends probes with bounded concurrency, judges what comes back and
-//! tells whoever listens, in the order of the plan.
+//! Runs a plan: opens targets, sends probes with bounded concurrency, judges the answers and reports events in plan
+//! order.
 
 mod case;
 mod compare;
@@ -42,9 +42,9 @@ use delivery::Delivery;
 use open_targets::OpenTargets;
 use rate_limit::RateLimit;
 
-/// What is run, and how.
+/// What to run, and how.
 pub struct Job<'a> {
-    /// The user wants the suite to be run.
+    /// The user's consent to run the suite.
     pub consent: Consent,
     pub suite: &'a Suite,
     pub plan: &'a Plan,
@@ -53,22 +53,21 @@ pub struct Job<'a> {
     pub settings: &'a Settings,
     pub info: &'a RunInfo,
     pub earlier: Option<&'a PreviousRun>,
-    /// Nothing is sent: these answers are judged again.
+    /// If set, nothing is sent: these recorded answers are judged again.
     pub recording: Option<&'a Recording>,
 }
 
-/// A run that is gone on with.
+/// A run to resume.
 #[derive(Debug)]
 pub struct PreviousRun {
     pub store: Store,
     pub run: Run,
-    /// Positions of the plan that have a result already.
+    /// Positions of the plan that already have a result.
     pub done: HashSet<usize>,
 }
 
 impl PreviousRun {
-    /// The results of a stored run that need not be made again: those of the same plan, without
-    /// errors if these are to be tried once more.
+    /// Finds the results of a stored run to reuse: those of cases in the plan, except errors if `retry_errors` is set.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -83,7 +82,7 @@ impl PreviousRun {
         let finished: HashSet<_> =
             finished.iter().filter(wanted).map(|row| (row.test_idx, row.prompt_idx)).collect();
         let is_finished = |seat: &&PlannedCase| finished.contains(&(seat.test_idx, seat.column));
-        // Answers that are compared with each other are made together.
+        // Answers that are compared with each other must come from the same run.
         let compared = plan.seats.iter().filter(|seat| seat.scheduling.compared);
         let torn = compared.filter(|seat| !is_finished(seat));
         let torn: HashSet<usize> = torn.map(|seat| seat.test_idx).collect();
@@ -100,25 +99,25 @@ impl Job<'_> {
     }
 }
 
-/// How long everything that was started may take to end.
+/// Time limit for closing targets and interpreters.
 const CLOSE: Duration = Duration::from_millis(1_500);
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
     pub summary: Summary,
     /// Targets that could not be reached, and why.
     pub unreachable: Vec<String>,
-    /// The time was up before all cases were run.
+    /// Time limit reached before all cases ran.
     pub overdue: bool,
-    /// What could not be kept in the store.
+    /// Why the store could not save the run.
     pub unsaved: Option<String>,
 }
 
-/// Says when to stop: true once somebody pressed Ctrl-C.
+/// Becomes true when the run must stop, for example after Ctrl-C.
 pub type Stop = watch::Receiver<bool>;
 
-/// Everything that the cases of a run share.
+/// State shared by all cases of a run.
 struct RunContext<'a> {
     job: &'a Job<'a>,
     templates: Nunjucks,
@@ -126,12 +125,12 @@ struct RunContext<'a> {
     conversations: Conversations,
     rate_limit: RateLimit,
     respondents: Respondents,
-    /// The first assertion that fails ends its test.
+    /// Stop a test at its first failed assertion.
     fail_fast: bool,
 }
 
-/// Runs the plan to its end, or to the point where `stop` or the time limit ends it. Every finished
-/// case is handed to the store first and to `listen` then.
+/// Runs the plan until it is finished, `stop` becomes true, or the time limit is reached. Sends every finished case
+/// to the store first, then to `listen`.
 pub async fn execute(
     job: &Job<'_>,
     mut stop: Stop,
@@ -165,7 +164,7 @@ pub async fn execute(
             run_context.respondents.close().await;
             run_context.open_targets.close().await;
         };
-        // What does not end by itself is killed when it is dropped.
+        // What has not closed by then is killed when it is dropped.
         within(Some(CLOSE), closing).await;
         outcome
     } else {
@@ -257,7 +256,7 @@ impl RunContext<'_> {
         seat.scheduling.serial || self.conversations.orders(seat)
     }
 
-    /// What earlier cases left for later ones, if those cases are not run again.
+    /// Restores the values that finished cases of the previous run stored for later cases.
     async fn remember(&self) {
         let Some(PreviousRun { store, run, .. }) = self.job.earlier else { return };
         let done = self.job.plan.seats.iter().filter(|seat| self.job.is_done(seat));
@@ -280,7 +279,7 @@ async fn finish_store(store: Option<Writer>, summary: &Summary, end: RunEnd) -> 
 
 pub(crate) async fn stopped(stop: &mut Stop) {
     if stop.wait_for(|stopped| *stopped).await.is_err() {
-        // Nobody is left who could stop it.
+        // The sender is gone, so nothing can stop the run.
         std::future::pending::<()>().await;
     }
 }
@@ -292,7 +291,7 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// The time a future takes at most; none if it takes longer.
+/// Runs a future with a time limit; `None` if it takes longer.
 async fn within<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
     match limit {
         Some(limit) => tokio::time::timeout(limit, work).await.ok(),

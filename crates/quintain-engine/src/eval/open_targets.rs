@@ -14,7 +14,7 @@ use crate::outside::Outside;
 use crate::sessions::{OpenError, RouteError, Sessions};
 use crate::targets::{self, Ask};
 
-/// Why a target has no session if the run ended first.
+/// Why a target is not open if the run ended first.
 const NO_TIME: &str = "time limit reached before the target answered";
 
 /// All targets of a run, by their position in the suite.
@@ -31,18 +31,18 @@ pub(super) struct OpenTarget<'a> {
 
 enum Way {
     Mcp(Sessions),
-    /// It takes text, and is asked anew each time.
+    /// Takes text. Has no session.
     Plain,
-    /// Nothing is sent; what was answered is known.
+    /// Nothing is sent: the answers are recorded.
     Recorded,
-    /// It could not be opened; every case of it ends with these words.
+    /// Could not be opened. Every case of the target ends with this error.
     Closed(String),
     /// No case needs it.
     Unused,
 }
 
 impl<'a> OpenTargets<'a> {
-    /// Opens every target that a case needs, all at once.
+    /// Opens every target that a case needs, concurrently.
     pub(super) async fn open(job: &Job<'a>) -> Self {
         let open = |seat: &&quintain_suite::plan::PlannedCase| !job.is_done(seat);
         let needed = |at: usize| job.plan.seats.iter().filter(open).any(|seat| seat.target == at);
@@ -55,7 +55,7 @@ impl<'a> OpenTargets<'a> {
         &self.open_targets[target]
     }
 
-    /// What could not be opened, in words.
+    /// Why targets could not be opened.
     pub(super) fn unreachable(&self) -> Vec<String> {
         let closed = self.open_targets.iter().filter_map(|open_target| match &open_target.way {
             Way::Closed(why) => Some(why.clone()),
@@ -64,7 +64,7 @@ impl<'a> OpenTargets<'a> {
         closed.collect()
     }
 
-    /// What the targets listed, by their names.
+    /// The surfaces of the targets, by target name.
     pub(super) fn surfaces(&self) -> impl Iterator<Item = (&str, &[(String, Surface)])> {
         let listed =
             self.open_targets.iter().filter(|open_target| !open_target.surfaces.is_empty());
@@ -118,7 +118,7 @@ impl<'a> OpenTarget<'a> {
         self.target.as_mcp()?.transform_response.as_ref()
     }
 
-    /// Why nothing can be sent, if so.
+    /// Why nothing can be sent; `None` if the target is open.
     pub(super) fn closed(&self) -> Option<&str> {
         match &self.way {
             Way::Closed(why) => Some(why),
@@ -157,7 +157,7 @@ impl AskTarget for OpenTarget<'_> {
     }
 }
 
-/// Reports add the prefix again.
+/// Strips the prefix, since reports add it again.
 fn route_words(error: &RouteError) -> String {
     let words = error.to_string();
     words.strip_prefix("MCP tool error: ").unwrap_or(&words).to_owned()

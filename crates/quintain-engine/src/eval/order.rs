@@ -1,22 +1,22 @@
-//! Results come as they are finished and are reported in the order of the plan.
+//! Sorts results, which arrive as they finish, into plan order.
 
 use std::collections::{BTreeMap, HashSet};
 
 use quintain_evidence::result::CaseResult;
 
-/// Holds back what came too early.
+/// Buffers results that arrive early.
 pub(super) struct InOrder<'a> {
     next: usize,
     planned: usize,
-    /// Positions whose results an earlier run brought.
+    /// Positions whose results are from the previous run.
     earlier: &'a HashSet<usize>,
     early: BTreeMap<usize, CaseResult>,
 }
 
-/// What is to be reported next.
+/// The next result to report.
 pub(super) enum Ready {
     Now(Box<CaseResult>),
-    /// The result that the store has for this position.
+    /// The store has the result of this position.
     PreviousRun(usize),
 }
 
@@ -29,7 +29,7 @@ impl<'a> InOrder<'a> {
         self.early.insert(result.ordinal, result);
     }
 
-    /// The next one in order, if it is there.
+    /// The next result in order, if it has arrived.
     pub(super) fn ready(&mut self) -> Option<Ready> {
         if self.next >= self.planned {
             return None;
@@ -43,7 +43,7 @@ impl<'a> InOrder<'a> {
         Some(ready)
     }
 
-    /// Steps over the gap before the next one, if there is any more.
+    /// Skips the gap before the next result. Returns false if there is none.
     pub(super) fn skip(&mut self) -> bool {
         let early = self.early.keys().next().copied();
         let stored = self.earlier.iter().copied().filter(|at| *at >= self.next).min();

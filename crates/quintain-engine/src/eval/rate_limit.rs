@@ -1,23 +1,23 @@
-//! Keeps cases apart in time.
+//! Limits the number of cases per second.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Hands out moments that are at least one interval apart.
+/// Gives each case a start time, at least one interval after the previous one.
 pub(super) struct RateLimit {
     interval: Option<Duration>,
     next: Mutex<Option<Instant>>,
 }
 
 impl RateLimit {
-    /// So many per second; as many as there are without a rate.
+    /// `rate` cases per second; unlimited if `None`.
     pub(super) fn new(rate: Option<f64>) -> Self {
         let interval = rate.filter(|rate| *rate > 0.0).map(|rate| 1.0 / rate);
         let interval = interval.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         Self { interval, next: Mutex::new(None) }
     }
 
-    /// Waits for the next free moment.
+    /// Waits until the next case may start.
     pub(super) async fn turn(&self) {
         let Some(moment) = self.reserve(Instant::now()) else { return };
         tokio::time::sleep_until(moment.into()).await;

@@ -1,4 +1,4 @@
-//! The answers of a stored run, to be judged again.
+//! The answers of a stored run, for judging them again.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -18,17 +18,17 @@ use crate::store::{Run, Store, StoreError};
 pub struct Recording {
     store: Store,
     run: Run,
-    /// For each case of the plan its position in the run.
+    /// For each case of the plan, its position in the stored run.
     places: Vec<usize>,
-    /// By the name of the target.
+    /// By target name.
     surfaces: HashMap<String, Vec<(String, Surface)>>,
 }
 
-/// What makes a case the same case in a suite that was edited since.
+/// Identifies a case even if the suite was edited since.
 type Key = (Sameness, String, String, u32);
 
 impl Recording {
-    /// Finds the answers to the cases of a plan, and takes those out of it that have none.
+    /// Finds the recorded answers for the cases of a plan, and removes cases without one from the plan.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -47,7 +47,7 @@ impl Recording {
         drop(cases);
         let mut places = Vec::new();
         plan.seats.retain_mut(|seat| {
-            // What was stored was masked.
+            // Stored values are masked.
             let text = |text: &str| redactor.text(text).into_owned();
             let target = text(suite.targets[seat.target].name());
             let prompt = text(&suite.tests.prompts[seat.prompt].label);
@@ -67,13 +67,13 @@ impl Recording {
         self.surfaces.get(target).cloned().unwrap_or_default()
     }
 
-    /// What came of a case then, with the answers that are to be used again.
+    /// The stored result of a case, with the answers that `ask` allows to reuse.
     pub(super) async fn result(
         &self,
         seat: &PlannedCase,
         ask: AskMode,
     ) -> Result<CaseResult, String> {
-        let missing = || "the run holds no answer to this test".to_owned();
+        let missing = || "the run has no recorded answer for this test".to_owned();
         let place = *self.places.get(seat.ordinal).ok_or_else(missing)?;
         let stored = self.store.case(&self.run, place).await;
         let mut result = stored.map_err(|error| error.to_string())?.ok_or_else(missing)?;

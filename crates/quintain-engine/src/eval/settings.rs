@@ -1,31 +1,31 @@
-//! The choices of one run, from command line, suite and environment.
+//! The settings of a run, from command line, suite and environment.
 
 use std::time::Duration;
 
 use crate::inquiry::AskMode;
 
-/// How a plan is run.
+/// How to run a plan.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Cases under way at the same time.
+    /// Maximum number of concurrent cases.
     pub concurrency: usize,
-    /// Pause after each case; makes them run one after the other.
+    /// Pause after each case. Cases then run one after the other.
     pub delay: Option<Duration>,
-    /// Limit for each case.
+    /// Time limit for each case.
     pub timeout: Option<Duration>,
-    /// Limit for the whole run.
+    /// Time limit for the whole run.
     pub max_time: Option<Duration>,
-    /// Cases per second at most.
+    /// Maximum number of cases per second.
     pub rate: Option<f64>,
-    /// Further tries after a transport fault.
+    /// Number of retries after a transport failure.
     pub retries: u32,
-    /// A result with `isError` is an error of the case.
+    /// Treat a result with `isError` as an error of the case.
     pub fail_on_tool_error: bool,
-    /// Snapshots that differ are written anew.
+    /// Overwrite snapshots that differ.
     pub update_snapshots: bool,
-    /// Snapshots that do not exist yet are written.
+    /// Write snapshots that do not exist yet.
     pub write_new_snapshots: bool,
-    /// What is asked when a recorded run is judged again.
+    /// Which questions to ask when a stored run is judged again.
     pub ask: AskMode,
 }
 

@@ -1,4 +1,4 @@
-//! One round of questions: what is known is looked up, what is not is asked once, and the answers become
+//! One round of questions: looks up known answers, asks every other question once, and adds the answers to the
 //! evidence.
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use super::{Asker, Respondents};
 use crate::interpreters::Call;
 use crate::web::Request;
 
-/// Why nothing is asked without the world outside.
+/// The answer to every question in offline mode.
 fn offline(question: &Question) -> Answer {
     let whose = match question {
         Question::Judge(_) => "the judge",
@@ -26,11 +26,11 @@ fn offline(question: &Question) -> Answer {
         Question::Call { .. } | Question::Say(_) => "the target",
         Question::Read(_) => "the file",
     };
-    let why = format!("the run has no answer of {whose} to this, and `--offline` asks nothing");
+    let why = format!("no stored answer of {whose}, and `--offline` asks nothing");
     Answer::Unavailable(why)
 }
 
-/// A question as it is kept.
+/// A question as it is stored, with secrets masked.
 struct Shown {
     key: String,
     question: Question,
@@ -83,7 +83,7 @@ impl Asker<'_> {
         answers.into_iter().next().unwrap_or_else(missing)
     }
 
-    /// A question without secrets, with its key; none if it cannot be kept without them.
+    /// A question with masked secrets and its key; `None` if it cannot be masked and so not stored.
     fn shown(&self, question: &Question) -> Option<Shown> {
         let masked = self.respondents.outside.redactor.masked(question).ok()?.into_owned();
         Some(Shown { key: masked.key(), question: masked })
@@ -101,7 +101,7 @@ impl Asker<'_> {
         };
         let others = open.iter().copied().filter(|at| !of_target(at)).map(|at| async move {
             let respondents = self.respondents;
-            // Closed only when the run is over.
+            // An error is impossible: the semaphore is never closed during a run.
             let _place = respondents.places.acquire().await;
             (at, timed(respondents.answer(&questions[at])).await)
         });
@@ -178,8 +178,7 @@ async fn timed(answer: impl Future<Output = Answer>) -> Asked {
     Asked { answer, took: start.elapsed() }
 }
 
-/// Makes an answer part of the evidence. A call is evidence in any case; what could not be asked has no
-/// answer to keep.
+/// Adds an answer to the evidence. A call is always evidence; an unavailable answer is not stored.
 fn keep(
     evidence: &mut Evidence,
     question: &Question,

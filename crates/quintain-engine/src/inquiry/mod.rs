@@ -1,6 +1,5 @@
-//! Asks what checks, comparisons, conversations and the code of a suite want to know: interpreters, web
-//! services, models, the target, the disk. Every answer becomes evidence, and what the evidence answers
-//! already is not asked again.
+//! Asks the questions of checks, comparisons, conversations and suite code: interpreters, web services, models, the
+//! target and the disk answer. Every answer becomes evidence. A question that the evidence answers is not asked again.
 
 mod ask;
 mod pursue;
@@ -21,23 +20,21 @@ use crate::outside::Outside;
 pub(crate) use snapshots::{SnapshotWrites, Snapshots};
 pub(crate) use suite_code::{CodeError, Purpose};
 
-/// What is asked when stored evidence is judged again. Calls are never made again: nothing is sent to a
-/// target.
+/// Which questions to ask when stored evidence is judged again. Nothing is ever sent to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskMode {
-    /// What has no answer yet, and what failed. Files are read as they are now.
+    /// Questions without an answer, and those that failed. Files are read again.
     #[default]
     Missing,
-    /// Nothing. What has no answer cannot be judged.
+    /// No questions. A check without an answer ends in an error.
     Nothing,
-    /// Everything.
+    /// All questions.
     Again,
 }
 
 impl AskMode {
-    /// Leaves the answers in stored evidence that are to be used again. A store that keeps answers in a
-    /// table of its own would add them here.
+    /// Removes the answers from stored evidence that must be asked for again.
     pub(crate) fn keep_answers(self, evidence: &mut Evidence) {
         evidence.answers.retain(|record| match (self, &record.answer) {
             (Self::Nothing, _) | (_, KeptAnswer::Call { .. }) => true,
@@ -49,14 +46,14 @@ impl AskMode {
     }
 }
 
-/// Everybody that can be asked during a run, whichever case asks.
+/// Answers the questions of all cases of a run.
 pub(crate) struct Respondents {
     pub(crate) outside: Outside,
     pub(crate) snapshots: Snapshots,
     model: Option<Box<dyn AskModel>>,
     /// Nothing is asked.
     offline: bool,
-    /// How many questions may be open at the same time.
+    /// Limits concurrent questions, except those to the target.
     places: Semaphore,
 }
 
@@ -89,7 +86,7 @@ pub(crate) trait AskModel: Send + Sync {
 /// A target that takes further calls or messages.
 pub(crate) trait AskTarget: Sync {
     /// # Errors
-    /// Why the call cannot be made. What came of a call is in the exchange.
+    /// Why the call cannot be made. A failed call is not an error: its outcome is in the exchange.
     fn call<'f>(&'f self, step: &'f Step) -> BoxFuture<'f, Result<Exchange, String>>;
 
     fn say<'f>(&'f self, _: &'f Message) -> BoxFuture<'f, Answer> {
@@ -101,6 +98,6 @@ pub(crate) trait AskTarget: Sync {
 #[derive(Clone, Copy)]
 pub(crate) struct Asker<'a> {
     pub(crate) respondents: &'a Respondents,
-    /// None if several targets are compared.
+    /// `None` if several targets are compared.
     pub(crate) target: Option<&'a dyn AskTarget>,
 }

@@ -1,4 +1,4 @@
-//! Pursues inquiries round by round until each of them is done.
+//! Runs inquiries in rounds until all are done.
 
 use quintain_evidence::evidence::Evidence;
 use quintain_evidence::inquiry::{Inquiry, Next, Rounds};
@@ -7,8 +7,8 @@ use quintain_evidence::question::Question;
 use super::Asker;
 
 impl Asker<'_> {
-    /// The outcomes, in the order of the inquiries. The questions that all of them have in a round are
-    /// asked together, each of them once.
+    /// The outcomes, in the order of the inquiries. Each round asks the questions of all inquiries together, every
+    /// question once.
     pub(crate) async fn pursue<I: Inquiry>(
         &self,
         inquiries: &[I],

@@ -1,4 +1,4 @@
-//! The files that checks compare with: read for them, written if the user wants that.
+//! Reads the snapshot files that checks compare with, and writes them if the run may.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,10 +14,10 @@ use serde_json::Value;
 use crate::confined::{self, Folder};
 use crate::policy::Policy;
 
-/// Larger files are a mistake.
+/// Refuse larger snapshot files.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// What this run knows of such files.
+/// The snapshot files that this run has read or written.
 #[derive(Default)]
 pub(crate) struct Snapshots {
     files: Mutex<HashMap<KeptFile, Snapshot>>,
@@ -33,9 +33,9 @@ pub(crate) struct SnapshotWrites {
 
 #[derive(Default)]
 struct Snapshot {
-    /// As it was when the run first looked, so that all cases see the same.
+    /// The content when the run first read the file, so that all cases see the same.
     before: Option<Answer>,
-    /// What the run wrote.
+    /// The text that the run wrote.
     written: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Snapshots {
         Self { files: Mutex::default(), policy }
     }
 
-    /// The text of a file; null if there is none.
+    /// The text of a file; null if it does not exist.
     pub(crate) fn read(&self, kept: &KeptFile) -> Answer {
         if let Err(denied) = self.policy.file(&kept.full()) {
             return Answer::Failed(denied.to_string());
@@ -60,7 +60,7 @@ impl Snapshots {
         files.get(kept)?.written.clone()
     }
 
-    /// Writes what a check would like to have on disk, if this run may.
+    /// Writes the snapshot that a check proposes, if this run may.
     pub(crate) fn propose(
         &self,
         proposal: Proposal,
@@ -80,7 +80,7 @@ impl Snapshots {
         // The answers of a stored run are masked already.
         if redactor.text(&text) != text || text.contains(MASK) {
             let why = format!(
-                "{shown} is not written, since it would contain a secret; `mask` of a `snapshot` leaves parts out"
+                "{shown} is not written: it would contain a secret; exclude it with `mask` of `snapshot`"
             );
             return Verdict::error(why);
         }
@@ -89,8 +89,8 @@ impl Snapshots {
         match &file.written {
             Some(written) if *written != text => {
                 return Verdict::error(format!(
-                    "{shown} was written for another case of this run, with another text: give \
-                     each a file of its own (`value` may contain variables)"
+                    "another case of this run wrote a different text to {shown}: give \
+                     each case a separate file (`value` may contain variables)"
                 ));
             }
             Some(_) => {}
@@ -202,7 +202,7 @@ mod tests {
     fn two_cases_cannot_share_a_file_for_different_texts() {
         let place = Place::new(USUAL);
         assert!(place.propose("x", true).passed());
-        assert!(place.propose("x", true).passed(), "the same again is no conflict");
+        assert!(place.propose("x", true).passed(), "the same text is not a conflict");
         let verdict = place.propose("y", true);
         assert_eq!(verdict.status, Status::Error);
         assert!(verdict.reason.contains("another case"), "{}", verdict.reason);

@@ -1,5 +1,5 @@
-//! Code of the suite that is no assertion: transforms, variables, prompts, scoring functions. JavaScript
-//! runs here; Python and Ruby are questions like those of checks.
+//! Runs suite code other than assertions: transforms, variables, prompts and scoring functions. JavaScript runs in
+//! this process; Python and Ruby code is asked as a question, like that of checks.
 
 use quintain_evidence::code::{Code, Language};
 use quintain_evidence::evidence::Evidence;
@@ -13,15 +13,15 @@ use super::Asker;
 /// Why code returned nothing.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CodeError {
-    /// It ran and failed.
+    /// The code ran and failed.
     #[error("{0}")]
     Failed(String),
-    /// It could not be run.
+    /// The code could not run.
     #[error("{0}")]
     Unavailable(String),
 }
 
-/// What code is run for; it names the function that is called in a file of Python or Ruby.
+/// Why code runs. Determines the function to call in a Python or Ruby file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     Transform,
@@ -41,11 +41,11 @@ impl Purpose {
 }
 
 impl Asker<'_> {
-    /// Runs code with these arguments. `function` is the one to call in a file of Python or Ruby that
-    /// names none.
+    /// Runs code with these arguments. `function` is the function to call in a Python or Ruby file if the code does not
+    /// name one.
     ///
     /// # Errors
-    /// Says what went wrong in the code, or why it cannot be run.
+    /// When the code fails or cannot run.
     pub(crate) async fn run(
         &self,
         code: &Code,
@@ -65,7 +65,7 @@ impl Asker<'_> {
             Answer::Failed(why) => Err(CodeError::Failed(why)),
             Answer::Unavailable(why) => Err(CodeError::Unavailable(why)),
             Answer::Exchange(_) | Answer::Reply(_) => {
-                Err(CodeError::Failed("that is not an answer of an interpreter".to_owned()))
+                Err(CodeError::Failed("the answer is not from an interpreter".to_owned()))
             }
         }
     }
@@ -73,7 +73,7 @@ impl Asker<'_> {
     /// Runs code over an output.
     ///
     /// # Errors
-    /// Says what went wrong in the code.
+    /// When the code fails.
     pub(crate) async fn code(
         &self,
         code: &Code,
@@ -86,10 +86,10 @@ impl Asker<'_> {
         self.run(code, purpose.function(), &given, evidence).await
     }
 
-    /// Runs a transform, which has to return something.
+    /// Runs a transform, which must return a value.
     ///
     /// # Errors
-    /// Says what went wrong, in promptfoo's words.
+    /// When the transform fails, with promptfoo's message.
     pub(crate) async fn transform(
         &self,
         code: &Code,
@@ -113,10 +113,10 @@ impl Asker<'_> {
         }
     }
 
-    /// The value that a script has for a variable.
+    /// The value of a variable that a script computes.
     ///
     /// # Errors
-    /// Says what went wrong in the code.
+    /// When the code fails.
     pub(crate) async fn variable(
         &self,
         code: &Code,
@@ -145,11 +145,11 @@ impl Asker<'_> {
         }
     }
 
-    /// The prompt that a function writes. A Python file without the name of a function is run as a
-    /// whole, and what it prints is the prompt.
+    /// The prompt that a function returns. A Python file without a function name runs as a program, and its output is the
+    /// prompt.
     ///
     /// # Errors
-    /// Says what went wrong in the code.
+    /// When the code fails.
     pub(crate) async fn prompt(
         &self,
         code: &Code,
@@ -173,10 +173,10 @@ impl Asker<'_> {
         })
     }
 
-    /// `assertScoringFunction`: the code makes the grade.
+    /// `assertScoringFunction`: the code computes the grade.
     ///
     /// # Errors
-    /// When the function cannot be run. One that fails makes a failing grade, as in promptfoo.
+    /// When the function cannot run. A function that fails produces a failing grade, as in promptfoo.
     pub(crate) async fn scoring(
         &self,
         code: &Code,

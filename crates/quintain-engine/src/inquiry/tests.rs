@@ -1,4 +1,4 @@
-//! Inquiries through the engine: rounds, questions that several ask, limits, what is kept.
+//! Inquiries through the engine: rounds, shared questions, limits, stored answers.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ fn call(method: &str, nth: usize) -> Question {
     Question::Call { step: Step::Request { method, params, server: None }, nth }
 }
 
-/// Calls `first`, then a method that is named after the answer, then is done with both answers.
+/// Calls `first`, then a method named after the answer, then returns both answers.
 struct TwoSteps {
     first: &'static str,
 }
@@ -131,7 +131,7 @@ async fn the_same_question_is_asked_once() {
     asker.pursue(&twice, &mut evidence).await;
     assert_eq!(target.calls(), 2, "a later round does not ask again");
     let answers = asker.ask(&[call("a", 0), call("a", 1), call("a", 1)], &mut evidence).await;
-    assert_eq!((target.calls(), answers.len()), (3, 3), "one call more was wanted");
+    assert_eq!((target.calls(), answers.len()), (3, 3), "one more call was necessary");
     assert_eq!(answers[1], answers[2]);
     assert_ne!(answers[0], answers[1]);
 }
@@ -159,7 +159,7 @@ async fn stored_answers_are_used_again_and_offline_asks_nothing() {
     assert_eq!((outcomes, target.calls()), (vec![vec!["0".to_owned(), "1".to_owned()]], 2));
     let unknown = asker.ask_one(call("b", 0), &mut evidence).await;
     assert!(matches!(unknown, Answer::Unavailable(why) if why.contains("--offline")));
-    assert_eq!((target.calls(), evidence.answers.len()), (2, 2), "no answer, nothing to keep");
+    assert_eq!((target.calls(), evidence.answers.len()), (2, 2), "no answer is stored");
 }
 
 #[tokio::test]

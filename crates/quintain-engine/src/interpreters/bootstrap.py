@@ -1,9 +1,9 @@
-# Answers requests, one JSON object per line, until its input ends.
+# Reads requests from stdin, one JSON object per line, and writes one answer per line.
 import asyncio, contextlib, importlib.util, inspect, io, json, os, runpy, sys, traceback, types
 
 requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
 answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-# What the user's code reads and prints must not get into our lines.
+# User code must not read our requests or print into our answers.
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 os.dup2(2, 1)
 sys.argv = [""]
@@ -13,7 +13,7 @@ here = None
 
 
 def enter(folder):
-    """Imports of a file are looked for beside it, and not beside the file before."""
+    """Makes imports search the folder of this file instead of that of the previous one."""
     global here
     if folder == here:
         return
@@ -73,7 +73,7 @@ def call(request):
 def failure(error):
     last = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
     trace = error.__traceback__
-    # The first frames are those of this program.
+    # Skip the frames of this program.
     while trace and trace.tb_frame.f_code.co_filename == "<string>":
         trace = trace.tb_next
     return {"error": last[-1] if last else "Error", "trace": "".join(traceback.format_tb(trace, 50))}

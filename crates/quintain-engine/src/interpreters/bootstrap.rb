@@ -1,16 +1,16 @@
-# Answers requests, one JSON object per line, until its input ends.
+# Reads requests from stdin, one JSON object per line, and writes one answer per line.
 require 'json'
 
 requests = STDIN.dup
 answers = STDOUT.dup
 requests.set_encoding('UTF-8')
 answers.set_encoding('UTF-8')
-# What the user's code reads and prints must not get into our lines.
+# User code must not read our requests or print into our answers.
 STDIN.reopen(File::NULL)
 STDOUT.reopen(STDERR)
 loaded = nil
 
-# Methods of the code before must not stand in for those that this one lacks.
+# Remove the methods of the previous code, so that new code cannot call them by accident.
 forget = lambda do |place|
   Object.private_instance_methods(false).each do |name|
     from = Object.instance_method(name).source_location

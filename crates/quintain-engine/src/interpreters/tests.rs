@@ -43,7 +43,7 @@ fn failed(answer: Answer) -> String {
 async fn inline_python_sees_output_and_context() {
     assert_eq!(python("len(output) == context['vars']['n']").await, Answer::Value(json!(true)));
     let printed = "print('{\"value\": 0}')\nimport os\nos.system('echo loud')\nreturn 'ü'";
-    assert_eq!(python(printed).await, Answer::Value(json!("ü")), "prints are no answers");
+    assert_eq!(python(printed).await, Answer::Value(json!("ü")), "printed text is not an answer");
     assert_eq!(python("input()\nreturn 1").await, python("x = input()\nreturn 1").await);
 }
 

@@ -1,4 +1,4 @@
-//! One interpreter and the lines that go to it and come from it.
+//! One interpreter process, which exchanges one JSON line per request and answer.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,21 +13,21 @@ use tokio::time::timeout;
 
 use crate::process::{Pipes, Program, Running};
 
-/// How much of what the user's code prints is kept for the message when it dies.
+/// How many bytes of stderr to keep for the error message if the process ends.
 const KEPT: usize = 2 << 10;
-/// How long its last words may take.
+/// How long to wait for the rest of stderr.
 const TRAIL: Duration = Duration::from_millis(200);
 
-/// Why there was no answer. The worker is of no use afterwards.
+/// Why there is no answer. The worker cannot be used afterwards.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     #[error("the interpreter took too long")]
     TimedOut,
-    #[error("the interpreter said too much")]
+    #[error("the answer of the interpreter is too long")]
     TooLong,
     #[error("the interpreter ended")]
     Gone,
-    #[error("the interpreter cannot be talked to: {0}")]
+    #[error("cannot communicate with the interpreter: {0}")]
     Broken(String),
 }
 
@@ -47,7 +47,7 @@ impl Worker {
         Ok(Self { running, requests: stdin, answers: BufReader::new(stdout), printed, listener })
     }
 
-    /// Whether it can still be asked.
+    /// Whether the process still runs.
     pub(super) fn is_alive(&mut self) -> bool {
         self.running.is_alive()
     }
@@ -79,7 +79,7 @@ impl Worker {
         timeout(time, work).await.unwrap_or(Err(Failure::TimedOut))
     }
 
-    /// What it printed before it died.
+    /// What the process printed to stderr before it ended.
     pub(super) async fn last_words(mut self) -> String {
         let _ = timeout(TRAIL, &mut self.listener).await;
         let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,7 +87,7 @@ impl Worker {
         if text.is_empty() { text } else { format!("; it printed:\n{text}") }
     }
 
-    /// Closes its input, at which it ends.
+    /// Closes stdin, so that the process ends.
     pub(super) async fn leave(self) {
         drop(self.requests);
         self.running.leave().await;

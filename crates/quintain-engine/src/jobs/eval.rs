@@ -1,4 +1,4 @@
-//! Runs of suites, and stored runs that are judged again.
+//! Prepares and runs suites, and judges stored runs again.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -24,7 +24,7 @@ use crate::secrets::learn;
 use crate::store::SuiteText;
 use crate::world::World;
 
-/// Which cases a run has. Stored with the run, so that it can be resumed.
+/// Which cases a run has. Stored with the run, so that a later command can resume it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Choices {
@@ -55,7 +55,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Reads what [`Choices::to_options`] wrote; what is not understood is as if not said.
+    /// Reads what [`Choices::to_options`] wrote. Invalid options count as no options.
     pub fn of_options(options: &Map<String, Value>) -> Self {
         serde_json::from_value(Value::Object(options.clone())).unwrap_or_default()
     }
@@ -67,14 +67,14 @@ impl Choices {
         }
     }
 
-    /// `commandLineOptions` of the suite count where the request says nothing.
+    /// Fills gaps in the request from `commandLineOptions` of the suite.
     pub fn or(&self, suite: &Map<String, Value>) -> Self {
         let mut options = Self::of_options(suite).to_options();
         options.extend(self.to_options());
         Self::of_options(&options)
     }
 
-    /// The run whose tests are taken up again, and which of its results count.
+    /// The earlier run to take tests from, and the statuses that select a test.
     pub fn failing(&self) -> Option<(&str, &'static [CaseStatus])> {
         use CaseStatus::{Errored, Failed};
         let named: [(&Option<String>, &'static [CaseStatus]); 3] = [
@@ -86,7 +86,7 @@ impl Choices {
     }
 
     /// # Errors
-    /// When a filter makes no sense.
+    /// When a filter is invalid.
     pub fn selection(&self) -> Result<Selection, SelectError> {
         let regex = |pattern: &Option<String>| pattern.as_deref().map(Selection::regex).transpose();
         let metadata = self.filter_metadata.iter().map(|text| Selection::parse_metadata(text));
@@ -104,7 +104,7 @@ impl Choices {
 }
 
 impl Overrides {
-    /// What the request says, else the suite, else the environment, else the default.
+    /// Precedence: the request, the suite, the environment, the default.
     fn settings(&self, suite: &EvaluateOptions, env: &BTreeMap<String, String>) -> Settings {
         let millis = |name: &str| env.get(name)?.trim().parse::<u64>().ok();
         let limit = |given: Option<u64>, suite: Option<Duration>, variable: &str| {
@@ -115,7 +115,7 @@ impl Overrides {
         let delay = limit(self.delay_ms, suite.delay, "PROMPTFOO_DELAY_MS");
         let concurrency = self.concurrency.or(suite.max_concurrency).unwrap_or(4);
         Settings {
-            // A pause between tests makes sense only if they do not overlap.
+            // A delay between tests only works if they do not overlap.
             concurrency: if delay.is_some() { 1 } else { concurrency.max(1) },
             delay,
             timeout: limit(self.timeout_ms, suite.timeout, "PROMPTFOO_EVAL_TIMEOUT_MS"),
@@ -124,21 +124,21 @@ impl Overrides {
             retries: self.retries,
             fail_on_tool_error: self.fail_on_tool_error || suite.fail_on_tool_error,
             update_snapshots: self.update_snapshots,
-            // In a pipeline, a snapshot that was forgotten must not appear to pass.
+            // In CI, a missing snapshot must fail, not be written.
             write_new_snapshots: !env.contains_key("CI"),
             ..Settings::default()
         }
     }
 }
 
-/// A run of a suite that can be started.
+/// A suite run that is ready to start.
 pub(super) struct Ready {
     consent: Consent,
     plan: Plan,
     settings: Settings,
     earlier: Option<PreviousRun>,
     recording: Option<Recording>,
-    /// What is kept with the run beside its suite.
+    /// Texts to store with the run in addition to its suite.
     kept: Vec<SuiteText>,
 }
 
@@ -226,15 +226,15 @@ pub(super) async fn prepare_again(
     work: &RejudgeWork,
     notify: &mut dyn FnMut(Notice<'_>),
 ) -> Result<Prepared, Refusal> {
-    // Assertions in code judge here as they do in a run.
+    // Assertions written in code run here as in a normal run.
     let consent = Consent::of_the_user();
     let redactor = &jobs.world.redactor;
     let store = jobs.needed_store()?;
     let run = store.find(&work.run).await?;
     let earlier = store.info(&run).await?;
     let files = files_of(&work.suite);
-    // What is a secret of this suite is a mask in a stored run, and has to be one in whatever is compared with
-    // it. Which variables are mentioned is seen without running anything.
+    // The stored run contains masks instead of secrets, so the suite must be masked the same way before the two are
+    // compared. This first load finds the secrets without running code of the suite.
     let seen =
         load(files.clone(), &jobs.world.env, jobs.files.clone(), Purpose::Read(Needed::Nothing));
     learn(&seen.secrets, redactor);
@@ -254,8 +254,11 @@ pub(super) async fn prepare_again(
         notify(Notice::Warning(format!("{missing} of {planned} tests have no recorded answer")));
     }
     if plan.seats.is_empty() {
-        let help = "tests are found again by their description and variables";
-        return Err(Refusal::nothing(format!("the run {id} answers no test of this suite"), help));
+        let help = "Quintain matches tests by description and variables";
+        return Err(Refusal::nothing(
+            format!("no test of this suite has a recorded answer in run {id}"),
+            help,
+        ));
     }
     let mut options = earlier.options.clone();
     options.insert("rejudged".to_owned(), id.into());
@@ -308,7 +311,7 @@ fn prepared(
     }
 }
 
-/// A run of which nothing is known but the request.
+/// Run information that contains only what the request states.
 pub(super) fn blank(request: &RunRequest) -> RunInfo {
     RunInfo {
         id: request.id.clone(),
@@ -323,7 +326,7 @@ pub(super) fn blank(request: &RunRequest) -> RunInfo {
     }
 }
 
-/// The tags of the suite with those of the request over them.
+/// The tags of the suite, overridden by those of the request.
 fn tags(opened: &Opened, request: &RunRequest) -> BTreeMap<String, String> {
     let tags = opened.suite.tests.tags.iter().map(|(name, value)| match value {
         Value::String(text) => (name.clone(), text.clone()),
@@ -377,7 +380,7 @@ impl Ready {
     }
 }
 
-/// The files as a run keeps them; the store leaves out secrets.
+/// The suite files as stored with a run. The store masks secrets.
 pub(super) fn texts_of(opened: &Opened) -> Vec<SuiteText> {
     let text = |file: &quintain_suite::suite::SuiteFile| SuiteText {
         name: file.name.clone(),
@@ -387,7 +390,7 @@ pub(super) fn texts_of(opened: &Opened) -> Vec<SuiteText> {
     opened.files.iter().map(text).collect()
 }
 
-/// The tests of an earlier run that ended so: a run of the store, or a file of results in JSON.
+/// The tests that ended with one of `statuses` in an earlier run: a stored run or a JSON report.
 async fn ended(
     wanted: &str,
     statuses: &[CaseStatus],

@@ -1,4 +1,4 @@
-//! What leaves a job while it runs, and how it is ended.
+//! The events that a job emits, and how a client ends a job.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -10,18 +10,18 @@ use tokio::sync::{broadcast, mpsc, watch};
 use crate::masked;
 use crate::store::{EventLog, Writer};
 
-/// Events that may wait for the client before the job waits for it.
+/// Capacity of the client's event queue. The job waits while the queue is full.
 pub(super) const QUEUE: usize = 16;
-/// How long the job sleeps before it looks again whether the client has taken some.
+/// How long the job sleeps before it retries a full queue.
 const FULL: Duration = Duration::from_micros(200);
 
-/// How far a job is asked to end.
+/// What a job is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     Run,
-    /// Nothing new begins; what is finished is reported.
+    /// Start nothing new and report what is finished.
     Stop,
-    /// Everything is dropped.
+    /// Drop everything.
     Abort,
 }
 
@@ -40,7 +40,7 @@ impl Cancel {
         self.raise(Level::Stop);
     }
 
-    /// Drops everything that the job does, child processes included.
+    /// Drops all work of the job, including child processes.
     pub fn abort(&self) {
         self.raise(Level::Abort);
     }
@@ -85,7 +85,7 @@ impl Emitter {
         }
     }
 
-    /// Waits while the client is far behind; a client that is gone is no reason to stop.
+    /// Waits while the client's queue is full. The job continues after the client disconnects.
     pub(super) fn emit(&mut self, event: Event) {
         self.sequence += 1;
         let event = masked::event(event, &self.redactor);

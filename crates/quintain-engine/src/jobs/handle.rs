@@ -1,5 +1,5 @@
-//! A job that runs: its events, how to end it, what it came to. Every job has a thread and a runtime of its own, so
-//! that what one of them computes does not hold up another.
+//! A running job: its events, its cancellation and its outcome. Every job has a separate thread and runtime, so that
+//! CPU-bound work in one job does not block another.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,16 +16,16 @@ use super::slots::Slot;
 use crate::eval::Stop;
 use crate::redteam::RedteamError;
 
-/// Futures of runs are large, and suites may nest deeply.
+/// Run futures are large, and suites may nest deeply.
 const STACK: usize = 16 << 20;
-/// How long a handle that is dropped waits for its job to drop everything.
+/// How long `RunHandle::drop` waits for the job to end.
 const DROP: Duration = Duration::from_secs(2);
 /// How long an aborted job may take to mark its run as failed.
 const ABANDON: Duration = Duration::from_millis(500);
 /// Events that a listener may be behind before it reads them from the store.
 const TAIL: usize = 1_024;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub summary: Summary,
@@ -33,33 +33,33 @@ pub struct Outcome {
     pub unreachable: Vec<String>,
     /// The time limit ended the run.
     pub overdue: bool,
-    /// What could not be kept in the store.
+    /// Why the store could not save the run.
     pub unsaved: Option<String>,
     /// Attack and place of every trial of this job.
     pub tried: BTreeSet<(String, String)>,
-    /// What was planted and could not be removed, and why.
+    /// Planted files that could not be removed, and why.
     pub left: Vec<(PathBuf, String)>,
 }
 
-/// Why a job came to nothing.
+/// Why a job ended without an outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
     Redteam(#[from] RedteamError),
-    #[error("the thread of the run cannot be started: {0}")]
+    #[error("cannot start a thread for the run: {0}")]
     Thread(std::io::Error),
     #[error("the run was aborted")]
     Aborted,
 }
 
-/// What a job is run with.
+/// What a running job uses to emit events and to notice a stop request.
 pub(super) struct Running {
     pub(super) emitter: Emitter,
     pub(super) stop: Stop,
     pub(super) slot: Slot,
 }
 
-/// A job under way.
+/// A running job.
 pub struct RunHandle {
     pub id: String,
     events: mpsc::Receiver<RunEvent>,
@@ -70,7 +70,7 @@ pub struct RunHandle {
 }
 
 impl RunHandle {
-    /// Starts a job in a thread of its own.
+    /// Starts a job in a new thread.
     pub(super) fn start<F>(
         id: String,
         redactor: quintain_wire::redact::Redactor,
@@ -108,7 +108,7 @@ impl RunHandle {
                 }
                 Err(RunError::Aborted)
             });
-            // What still computes, such as a script of the user, must not hold the outcome up.
+            // A blocking task, such as a user's script, must not delay the outcome.
             runtime.shutdown_background();
             let _ = send.send(result);
         };
@@ -117,12 +117,12 @@ impl RunHandle {
         Ok(Self { id, events, cancel, outcome, thread: Some(thread), live })
     }
 
-    /// The next event; none when the job has ended.
+    /// The next event, or `None` when the job has ended.
     pub async fn next(&mut self) -> Option<RunEvent> {
         self.events.recv().await
     }
 
-    /// Ends the job from elsewhere.
+    /// A handle that another task can use to end the job.
     pub fn cancel(&self) -> Cancel {
         self.cancel.clone()
     }
@@ -132,13 +132,13 @@ impl RunHandle {
         self.live.clone()
     }
 
-    /// What the job came to. Events that nobody took are dropped.
+    /// Waits for the outcome. Unread events are dropped.
     ///
     /// # Errors
-    /// When there was no run.
+    /// When the run could not start, failed or was aborted.
     ///
     /// # Panics
-    /// If the job did: its panic goes on here.
+    /// If the job panicked: resumes its panic.
     pub async fn outcome(mut self) -> Result<Outcome, RunError> {
         self.events.close();
         while self.events.recv().await.is_some() {}
@@ -153,7 +153,7 @@ impl RunHandle {
 }
 
 impl Drop for RunHandle {
-    /// A job does not outlive whoever asked for it; its child processes end with it.
+    /// Aborts the job and its child processes, so that they do not outlive the client.
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         self.cancel.abort();
@@ -171,7 +171,7 @@ fn stop_of(mut level: watch::Receiver<Level>) -> Stop {
         if level.wait_for(|level| *level >= Level::Stop).await.is_ok() {
             let _ = send.send(true);
         }
-        // The receivers mind a sender that is gone.
+        // Receivers fail if the sender is dropped.
         send.closed().await;
     });
     stop

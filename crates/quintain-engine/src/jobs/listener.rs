@@ -17,7 +17,7 @@ const POLL: Duration = Duration::from_millis(200);
 /// The same while it waits for events that are about to be written.
 const SOON: Duration = Duration::from_millis(5);
 
-/// The runs that are under way in this process.
+/// The current runs of this process.
 #[derive(Clone, Default)]
 pub(super) struct Live(Arc<Mutex<HashMap<String, LiveRun>>>);
 
@@ -43,7 +43,7 @@ impl Live {
     }
 }
 
-/// One more listener of a run.
+/// An additional listener of a run.
 pub struct Listener {
     id: String,
     store: Option<Store>,

@@ -1,5 +1,5 @@
-//! The one door of the engine: an owned [`RunRequest`] is prepared, started and answered with a [`RunHandle`]. The
-//! command line, and whoever else wants a run, is a client of it. Nothing is shared between two jobs but the store.
+//! The entry point of the engine: [`Jobs`] prepares and starts an owned [`RunRequest`] and returns a [`RunHandle`].
+//! The command line is one client. Two jobs share only the store.
 
 mod eval;
 mod events;

@@ -1,5 +1,5 @@
-//! From a request to a job that can be started: suites are read, targets chosen, cases planned. What is wrong is said
-//! before anything runs.
+//! Turns a request into a job that can start: reads suites, chooses targets, plans cases. Reports errors before
+//! anything runs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,35 +21,35 @@ use crate::secrets::{learn, learn_launch};
 use crate::store::{NewRun, Run, RunKind, RunState, Store, StoreError, SuiteText, Writer};
 use crate::world::World;
 
-/// Where jobs run: the surroundings that they are given. Cheap to clone.
+/// The environment that jobs run in. Cheap to clone.
 #[derive(Clone)]
 pub struct Jobs {
     pub world: World,
-    /// What suites are read from.
+    /// Where suites are read from.
     pub files: Arc<dyn Files>,
-    /// Where runs are kept; without one, nothing is.
+    /// Where runs are stored. Without a store, nothing is saved.
     pub store: Option<Store>,
     pub(super) live: Live,
     pub(super) slots: Slots,
 }
 
-/// Something that a client should know of before a run starts.
+/// Something to show the user before a run starts.
 pub enum Notice<'a> {
-    /// What is wrong with a suite; it may still be usable.
+    /// Problems in a suite, which may still be usable.
     Diagnostics(&'a Sources, &'a Diagnostics),
     Warning(String),
-    /// Something that is left out.
+    /// Something that the run leaves out, with a hint.
     Error(String, Option<String>),
 }
 
-/// Why there is no run.
+/// Why a request does not become a run.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The diagnostics were handed out as a [`Notice`].
+    /// The diagnostics were already sent as a [`Notice`].
     #[error("the suite has errors")]
     Suite,
-    /// What is wrong was handed out as a [`Notice`].
-    #[error("the request cannot be met")]
+    /// The problem was already sent as a [`Notice`].
+    #[error("the request is invalid")]
     Said,
     #[error("{what}")]
     Usage { what: String, help: Option<String> },
@@ -72,7 +72,7 @@ impl Refusal {
 /// A suite without errors.
 pub struct Opened {
     pub suite: Suite,
-    /// The texts that places of the suite point into.
+    /// The texts that spans of the suite point into.
     pub sources: Sources,
     /// The files it was read from.
     pub files: Vec<SuiteFile>,
@@ -90,7 +90,7 @@ pub struct Prepared {
     pub(super) slots: Slots,
 }
 
-/// Where a new run is stored, and as what.
+/// Where a new run is stored, with its kind and owner.
 pub(super) struct RunStore {
     store: Store,
     kind: RunKind,
@@ -110,7 +110,7 @@ impl RunStore {
     }
 }
 
-/// Refuses to resume a run that a process still works on.
+/// Refuses to resume a run that a process still executes.
 pub(super) fn refuse_running(run: &Run) -> Result<(), Refusal> {
     if !matches!(run.state, RunState::Running | RunState::Queued) {
         return Ok(());
@@ -129,7 +129,7 @@ impl Jobs {
         Self { world, files, store, live: Live::default(), slots: Slots::default() }
     }
 
-    /// The same under a policy: suites are read with the files and variables that it names.
+    /// The same jobs under a policy: suites can read only the files and variables that it allows.
     #[must_use]
     pub fn under(&self, policy: Arc<Policy>) -> Self {
         let world = self.world.under(policy);
@@ -140,14 +140,14 @@ impl Jobs {
     /// Reads and plans what a request asks for.
     ///
     /// # Errors
-    /// When there is nothing that could be started.
+    /// When the request is invalid or selects nothing.
     pub async fn prepare(
         &self,
         request: RunRequest,
         notify: &mut dyn FnMut(Notice<'_>),
     ) -> Result<Prepared, Refusal> {
         let RunRequest { work, .. } = &request;
-        // A policy that these surroundings are under already cannot be widened by a request.
+        // A request cannot widen a policy that already applies here.
         let policy = if *self.world.policy == Policy::everything() {
             Arc::new(request.policy.clone())
         } else {
@@ -174,7 +174,7 @@ impl Jobs {
         Ok(self.prepare(request, notify).await?.start()?)
     }
 
-    /// The store that a request is kept in.
+    /// Where to store the run, if the request asks for that.
     pub(super) fn store_for(&self, request: &RunRequest) -> Option<RunStore> {
         let store = self.store.clone().filter(|_| request.stored)?;
         let kind = match &request.work {
@@ -188,11 +188,11 @@ impl Jobs {
 
     /// The store, for a request that needs one.
     pub(super) fn needed_store(&self) -> Result<&Store, Refusal> {
-        self.store.as_ref().ok_or_else(|| Refusal::usage("there is no store of runs", None))
+        self.store.as_ref().ok_or_else(|| Refusal::usage("no run store is configured", None))
     }
 }
 
-/// Why a request came to nothing.
+/// Why a request could not be prepared or started.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmitError {
     #[error(transparent)]
@@ -202,12 +202,12 @@ pub enum SubmitError {
 }
 
 impl Prepared {
-    /// What is known of the run.
+    /// The run's information.
     pub fn info(&self) -> &RunInfo {
         &self.info
     }
 
-    /// The suite that it runs, if there is one.
+    /// The suite of the run, if it has one.
     pub fn suite(&self) -> Option<&Opened> {
         self.opened.as_ref()
     }
@@ -220,7 +220,7 @@ impl Prepared {
         }
     }
 
-    /// The same, to be changed before the start: the practice target is where it is served.
+    /// Mutable access before the start: the practice target gets its address late.
     pub fn target_mut(&mut self) -> Option<&mut quintain_evidence::connection::McpTarget> {
         match &mut self.kind {
             Kind::Redteam(ready) => Some(&mut ready.target),
@@ -228,7 +228,7 @@ impl Prepared {
         }
     }
 
-    /// What reports call the target of a red-team run.
+    /// Sets the name that reports use for the target of a red-team run.
     pub fn name(&mut self, name: &str) {
         if let Kind::Redteam(ready) = &mut self.kind {
             name.clone_into(&mut ready.name);
@@ -236,7 +236,7 @@ impl Prepared {
         }
     }
 
-    /// How a command line names the target of a red-team run again.
+    /// Sets the command-line words that reproduction commands use to name the target of a red-team run.
     pub fn again(&mut self, words: String) {
         if let Kind::Redteam(ready) = &mut self.kind {
             ready.orders.again = Some(words.clone());
@@ -252,10 +252,10 @@ impl Prepared {
         }
     }
 
-    /// Starts the run in a thread of its own.
+    /// Starts the run in a new thread.
     ///
     /// # Errors
-    /// When there can be no such thread.
+    /// When the thread cannot be started.
     pub fn start(self) -> Result<RunHandle, RunError> {
         let Self { id, info, opened, world, store, kind, live, slots } = self;
         let redactor = world.redactor.clone();
@@ -270,7 +270,7 @@ impl Prepared {
     }
 }
 
-/// Checks texts as one suite. Its secrets are learned before anything is said about it.
+/// Loads texts as one suite. Learns its secrets before it sends diagnostics.
 pub fn load_suite(
     files: Vec<SuiteFile>,
     env: &BTreeMap<String, String>,
@@ -292,7 +292,7 @@ pub fn load_suite(
     Some(Opened { suite, sources, files })
 }
 
-/// Texts of a request as files of a suite.
+/// Converts the texts of a request to suite files.
 pub(super) fn files_of(texts: &[SuiteText]) -> Vec<SuiteFile> {
     let file = |text: &SuiteText| SuiteFile {
         name: text.name.clone(),
@@ -302,7 +302,7 @@ pub(super) fn files_of(texts: &[SuiteText]) -> Vec<SuiteFile> {
     texts.iter().map(file).collect()
 }
 
-/// Servers that name no folder run in this one.
+/// Sets the working directory of servers that name none.
 pub(super) fn place<'a>(
     targets: impl Iterator<Item = &'a mut quintain_evidence::connection::McpTarget>,
     folder: Option<&PathBuf>,
@@ -315,7 +315,7 @@ pub(super) fn place<'a>(
         {
             if !folder.is_dir() {
                 let what = format!(
-                    "the run was started in `{}`, which does not exist any more",
+                    "the run was started in `{}`, which no longer exists",
                     folder.display()
                 );
                 let help = "name the target again: `-- COMMAND ARG...` or `-c FILE`";

@@ -1,4 +1,4 @@
-//! Red-team runs, and findings that are tried again.
+//! Prepares and runs red-team runs and replays of findings.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,10 +32,10 @@ use crate::secrets::{learn, learn_launch};
 use crate::store::{Run, Store, SuiteText};
 use crate::world::World;
 
-/// Under which the target of a suite is kept, if it has several.
+/// The option that stores which target of a suite was chosen.
 const TARGET: &str = "target";
 
-/// An attack that can be started.
+/// A red-team run that is ready to start.
 pub(super) struct Ready {
     pub(super) target: McpTarget,
     pub(super) orders: Orders,
@@ -43,7 +43,7 @@ pub(super) struct Ready {
     past: Option<PreviousTrials>,
     resumed: Option<(Store, Run)>,
     pub(super) again: Option<String>,
-    /// What is kept with the run.
+    /// Texts to store with the run.
     texts: Vec<SuiteText>,
 }
 
@@ -92,12 +92,12 @@ pub(super) fn prepare_replay(
     notify: &mut dyn FnMut(Notice<'_>),
 ) -> Result<Prepared, Refusal> {
     let (target, opened) = target(jobs, &work.suite, &work.target, notify)?;
-    // A suite may define the attack, and who the target is spoken to as.
+    // A suite may define the attack and the identities.
     let sought: Vec<_> = work.findings.iter().collect();
     let (mut orders, unknown) =
         orders_of(opened.as_ref(), &*jobs.files, &jobs.world.redactor, notify)?.again(&sought);
     for finding in &unknown {
-        let what = format!("{} cannot be tried: there is no attack `{}`", finding.id, finding.rule);
+        let what = format!("{} cannot run: there is no attack `{}`", finding.id, finding.rule);
         let help = "if a suite defines it, name the suite with -c".to_owned();
         notify(Notice::Error(what, Some(help)));
     }
@@ -114,7 +114,7 @@ pub(super) fn prepare_replay(
     Ok(prepared(jobs, request, info, opened, ready, work.target.stored_auth_only))
 }
 
-/// The target, and the suite that names it, if one does.
+/// The target, and the suite that defines it, if any.
 fn target(
     jobs: &Jobs,
     suite: &[SuiteText],
@@ -160,10 +160,10 @@ fn prepared(
     }
 }
 
-/// The orders of a suite; everything there is without one.
+/// The red-team orders of a suite. Without a suite: every attack.
 ///
 /// # Errors
-/// When they make no sense; what is wrong was said.
+/// When they are invalid. The problem was already sent as a [`Notice`].
 pub fn orders_of(
     opened: Option<&Opened>,
     files: &dyn Files,
@@ -189,7 +189,7 @@ pub fn orders_of(
 }
 
 impl OrderRequest {
-    /// Lays the request over what the suite orders.
+    /// Overrides the orders of the suite with those of the request.
     ///
     /// # Errors
     /// When it names attacks that do not exist.
@@ -233,11 +233,11 @@ impl OrderRequest {
         Ok(())
     }
 
-    /// A suite may come from somebody the user does not know: it may allow objects of the run, and nothing real.
+    /// A suite may be untrusted. It can allow destructive calls on objects of the run, not on real objects.
     fn allow(&self, orders: &mut Orders, notify: &mut dyn FnMut(Notice<'_>)) {
         if orders.destructive == Destructive::All && self.destructive != Destructive::All {
             notify(Notice::Warning(
-                "`destructive: all` of a suite counts as `own`; --include-destructive=all allows everything"
+                "`destructive: all` in a suite counts as `own`; use --include-destructive=all to allow every call"
                     .to_owned(),
             ));
         }
@@ -245,7 +245,7 @@ impl OrderRequest {
     }
 }
 
-/// Where the suite writes the servers of the target.
+/// Where the suite defines the servers of the target.
 fn written(target: &McpTarget, opened: &Opened) -> BTreeMap<String, Place> {
     let place = |server: &Server| {
         let file = opened.sources.get(server.span.file)?;
@@ -270,7 +270,7 @@ fn fresh(request: &RunRequest, name: &str, orders: &Orders) -> RunInfo {
     }
 }
 
-/// What was chosen for a run, as options that it is kept with.
+/// The choices of a run as the options that are stored with it.
 fn kept(orders: &Orders) -> Map<String, Value> {
     let plugins: Vec<Value> = orders
         .plugins
@@ -291,7 +291,7 @@ pub fn chosen_target(options: &Map<String, Value>) -> Option<&str> {
     options.get(TARGET)?.as_str()
 }
 
-/// How far a run went; runs of earlier versions only say whether.
+/// What a stored run was allowed to destroy. Earlier versions stored a boolean.
 fn destructive(options: &Map<String, Value>) -> Destructive {
     let kept = options.get("includeDestructive");
     match kept.and_then(Value::as_bool) {
@@ -300,7 +300,7 @@ fn destructive(options: &Map<String, Value>) -> Destructive {
     }
 }
 
-/// The orders of a run that is resumed: the same attacks at the same places, with the same random seed.
+/// Restores the orders of a resumed run: the same attacks at the same places with the same random seed.
 fn recall(orders: &mut Orders, options: &Map<String, Value>) {
     let is_set = |name: &str| options.get(name).and_then(Value::as_bool).unwrap_or(false);
     orders.seed = options.get("seed").and_then(Value::as_u64).unwrap_or(orders.seed);
@@ -314,7 +314,7 @@ fn recall(orders: &mut Orders, options: &Map<String, Value>) {
         let kept = chosen.iter().find(|plugin| is(plugin, one.attack.meta().id));
         one.num_tests = kept.and_then(number);
     }
-    // What the request added to the suite.
+    // Attacks that the request added to the suite.
     for plugin in chosen {
         let id = plugin["id"].as_str().unwrap_or_default();
         if !orders.plugins.iter().any(|one| one.attack.meta().id == id) {
@@ -323,7 +323,7 @@ fn recall(orders: &mut Orders, options: &Map<String, Value>) {
     }
 }
 
-/// How a run was started, kept with it: its targets as a suite writes them, one per identity.
+/// The configuration to store with a run: its targets in suite format, one per identity.
 pub fn config(name: &str, target: &McpTarget, orders: &Orders, redactor: &Redactor) -> Value {
     let is_secret = |text: &str| is_secret(text, redactor);
     let mut targets = Vec::new();
@@ -340,12 +340,12 @@ pub fn config(name: &str, target: &McpTarget, orders: &Orders, redactor: &Redact
     json!({"targets": targets})
 }
 
-/// What the target of another identity is called.
+/// The label of the target for another identity.
 pub fn target_label(name: &str, identity: &str) -> String {
     format!("{name} as {identity}")
 }
 
-/// Whether a text is known as a secret, or looks like one.
+/// Whether a text contains a known secret or looks like one.
 fn is_secret(text: &str, redactor: &Redactor) -> bool {
     let detectors: Vec<_> = detect::all()
         .iter()

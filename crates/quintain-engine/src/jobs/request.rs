@@ -1,4 +1,4 @@
-//! What a client asks for. Owned and serialisable, so that it can be queued, and sent to another machine.
+//! What a client requests. Owned and serialisable, so that a request can be queued or sent to another machine.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,27 +13,27 @@ use crate::inquiry::AskMode;
 use crate::policy::Policy;
 use crate::store::SuiteText;
 
-/// One run as it is requested.
+/// A requested run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunRequest {
-    /// The name of the run: its kind, random letters and the moment, chosen by whoever has a clock.
+    /// The id of the run: its kind, random letters and the time.  The client chooses it.
     pub id: String,
     /// RFC 3339, UTC.
     pub created: String,
     /// The version of the client.
     pub version: String,
-    /// Whose run it is.
+    /// The owner of the run.
     pub owner: String,
-    /// What it may use.
+    /// What the run may use.
     pub policy: Policy,
-    /// Whether it is kept in the store.
+    /// Whether to save the run in the store.
     pub stored: bool,
     pub description: Option<String>,
     pub tags: BTreeMap<String, String>,
     pub work: Work,
 }
 
-/// What is to be done.
+/// What to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Work {
@@ -49,19 +49,19 @@ pub enum Work {
 pub struct EvalWork {
     /// The texts of the suite.
     pub suite: Vec<SuiteText>,
-    /// Texts that are kept with the run beside the suite.
+    /// Texts to store with the run in addition to the suite.
     pub kept: Vec<SuiteText>,
-    /// Environment variables over those of the process.
+    /// Environment variables that override those of the process.
     pub variables: BTreeMap<String, String>,
-    /// Filters and repetitions, by the names that a run stores them under.
+    /// Filters and repetitions, under the names that the run stores.
     pub choices: Map<String, Value>,
     pub overrides: Overrides,
     pub resume: Option<Resume>,
-    /// Where servers run that name no folder.
+    /// Working directory of servers that name none.
     pub folder: Option<PathBuf>,
 }
 
-/// What counts instead of what the suite and the environment say.
+/// Settings that override the suite and the environment.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Overrides {
@@ -75,20 +75,20 @@ pub struct Overrides {
     pub update_snapshots: bool,
 }
 
-/// A stored run that is continued.
+/// A stored run to resume.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Resume {
     pub run: String,
-    /// Only what ended in an error is run again.
+    /// Run only the cases that ended in an error.
     pub retry_errors: bool,
 }
 
-/// Judge the answers of a stored run again.
+/// Judge the stored answers of a run again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RejudgeWork {
     pub run: String,
     pub suite: Vec<SuiteText>,
-    /// Texts that are kept with the run beside the suite.
+    /// Texts to store with the run in addition to the suite.
     pub kept: Vec<SuiteText>,
     pub update_snapshots: bool,
     #[serde(default)]
@@ -101,36 +101,36 @@ pub struct RejudgeWork {
 pub struct RedteamWork {
     /// The texts of the suite, if there is one.
     pub suite: Vec<SuiteText>,
-    /// Texts that are kept with the run beside the suite.
+    /// Texts to store with the run in addition to the suite.
     pub kept: Vec<SuiteText>,
     pub target: TargetRequest,
     pub orders: OrderRequest,
-    /// How a command line names the target again; found out from how it is started if not given.
+    /// Command-line words that name the target in reproduction commands. Default: derived from how the target starts.
     pub again: Option<String>,
     pub resume: Option<String>,
 }
 
-/// Try findings of a stored run again.
+/// Replay findings of a stored run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ReplayWork {
     pub suite: Vec<SuiteText>,
     pub target: TargetRequest,
     pub findings: Vec<Finding>,
-    /// Findings of attacks that are not known here are left out.
+    /// Skip findings of unknown attacks instead of refusing the request.
     pub partial: bool,
     pub destructive: Destructive,
     pub allow_remote: bool,
 }
 
-/// Which target, and what counts instead of what the suite says of it.
+/// Which target, and settings that override those of the suite.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TargetRequest {
-    /// One of the suite; the only one if none is named.
+    /// A target of the suite. Default: its only one.
     pub name: Option<String>,
-    /// In no suite: an address.
+    /// Without a suite: a URL.
     pub url: Option<String>,
-    /// In no suite: a command and its arguments.
+    /// Without a suite: a command and its arguments.
     pub command: Vec<String>,
     pub headers: Vec<(String, String)>,
     pub env: Vec<(String, String)>,
@@ -139,11 +139,11 @@ pub struct TargetRequest {
     pub protocol: Option<String>,
     pub timeout_ms: Option<u64>,
     pub stored_auth_only: bool,
-    /// Where servers run that name no folder.
+    /// Working directory of servers that name none.
     pub folder: Option<PathBuf>,
 }
 
-/// What counts instead of what `redteam` of the suite says.
+/// Settings that override `redteam` of the suite.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OrderRequest {
@@ -155,7 +155,7 @@ pub struct OrderRequest {
     pub concurrency: Option<usize>,
     pub destructive: Destructive,
     pub allow_remote: bool,
-    /// Accepted findings, and the day on which that is asked.
+    /// Accepted findings; `today` decides which have expired.
     pub suppressions: Vec<Suppression>,
     pub today: String,
 }

@@ -1,4 +1,4 @@
-//! The target that a request means.
+//! Chooses and adjusts the target of a request.
 
 use quintain_content::secret::shown_url;
 use quintain_evidence::connection::{
@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::prepare::Refusal;
 use super::request::TargetRequest;
 
-/// The target that a request names by itself, or chooses from a suite.
+/// The target that a request defines, or chooses from a suite.
 ///
 /// # Errors
 /// When there is no such target.
@@ -26,7 +26,7 @@ pub fn choose(request: &TargetRequest, suite: Option<&Suite>) -> Result<McpTarge
             auth: Auth::None,
             transport: Transport::Auto,
         };
-        // The name is in every report, and part of what is compared between runs.
+        // The name is in every report, and runs are compared by it, so it must not contain credentials.
         return Ok(plain(shown_url(url), launch));
     }
     if let Some((command, args)) = request.command.split_first() {
@@ -62,7 +62,7 @@ pub fn choose(request: &TargetRequest, suite: Option<&Suite>) -> Result<McpTarge
     Ok(chosen.1.clone())
 }
 
-/// A target of one server, without options.
+/// A target with one server and default options.
 pub fn plain(name: String, launch: Launch) -> McpTarget {
     McpTarget {
         enabled: true,
@@ -79,10 +79,10 @@ pub fn plain(name: String, launch: Launch) -> McpTarget {
     }
 }
 
-/// What the request says wins over what the suite says.
+/// Overrides settings of the suite with those of the request.
 ///
 /// # Errors
-/// When an option makes no sense, or would change nothing.
+/// When an option is invalid or has no effect on this target.
 pub fn adjust(request: &TargetRequest, target: &mut McpTarget) -> Result<(), String> {
     if let Some(millis) = request.timeout_ms {
         target.timeouts.request = (millis > 0).then(|| Duration::from_millis(millis));
@@ -96,7 +96,7 @@ pub fn adjust(request: &TargetRequest, target: &mut McpTarget) -> Result<(), Str
             other => {
                 let known = VERSIONS.join(", ");
                 return Err(format!(
-                    "--protocol `{other}` is none of auto, legacy, modern, {known}"
+                    "--protocol `{other}` is not one of auto, legacy, modern, {known}"
                 ));
             }
         };
@@ -125,7 +125,7 @@ pub fn adjust(request: &TargetRequest, target: &mut McpTarget) -> Result<(), Str
     Ok(())
 }
 
-/// An option that changes nothing would leave the user in the belief that it does.
+/// Refuses options that have no effect, since a user would believe that they do.
 fn refuse_useless(request: &TargetRequest, target: &McpTarget) -> Result<(), String> {
     let remote = |server: &Server| matches!(server.launch, Launch::Url { .. });
     let for_urls =
@@ -135,10 +135,10 @@ fn refuse_useless(request: &TargetRequest, target: &McpTarget) -> Result<(), Str
         options.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     };
     if let Some(name) = useless(for_urls).filter(|_| !target.servers.iter().any(remote)) {
-        return Err(format!("{name} is for a target with a URL; this one is started by a command"));
+        return Err(format!("{name} applies to a target with a URL; this target is a command"));
     }
     if let Some(name) = useless(for_commands).filter(|_| target.servers.iter().all(remote)) {
-        return Err(format!("{name} is for a target that is started; this one has a URL"));
+        return Err(format!("{name} applies to a target that is a command; this target has a URL"));
     }
     Ok(())
 }

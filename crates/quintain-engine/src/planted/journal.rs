@@ -1,5 +1,5 @@
-//! The journal of one run: every mark and every path, written before anything is planted. The run holds a lock on
-//! it, so that a later start can tell a run that goes on from one that was killed.
+//! The journal of one run: records every mark and path before anything is planted. The run keeps a lock on it, so that
+//! a later start can distinguish a running process from a killed one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -11,10 +11,10 @@ use super::removal::{Removal, remove_marked};
 use super::{Leftover, Plantings, Record};
 
 const ENDING: &str = "jsonl";
-/// A journal that is larger was not written by us.
+/// A larger journal is not from Quintain.
 const MAX_SIZE: u64 = 64 << 20;
 
-/// The journal of a run that goes on.
+/// The journal of a current run.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -24,10 +24,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Starts a journal; `name` tells it from others of this process.
+    /// Starts a journal. `name` must be unique in this process.
     ///
     /// # Errors
-    /// When it cannot be written anywhere. Then nothing may be planted.
+    /// When no folder is writable. Then nothing may be planted.
     pub fn create(state_dir: Option<&Path>, name: &str) -> io::Result<Self> {
         let mut refused = io::Error::from(io::ErrorKind::NotFound);
         for folder in journal_folders(state_dir) {
@@ -48,7 +48,7 @@ impl Journal {
     fn create_in(folder: &Path, name: &str) -> io::Result<(File, PathBuf)> {
         private::ensure(folder)?;
         let path = folder.join(format!("{}-{name}.{ENDING}", std::process::id()));
-        // Under its own name only once it is locked: a start in between would take it for abandoned.
+        // Rename after locking: another process that starts in between would take the journal for abandoned.
         let unlocked = path.with_extension("new");
         let mut options = OpenOptions::new();
         options.append(true).create_new(true);
@@ -69,12 +69,15 @@ impl Journal {
 
     pub(crate) fn planted(&mut self, path: &Path) -> io::Result<()> {
         if !self.plantings.carries_mark(path) {
-            return Err(io::Error::other(format!("{} carries no mark", path.display())));
+            return Err(io::Error::other(format!(
+                "the name of {} contains no mark",
+                path.display()
+            )));
         }
         self.write(Record::Planted(path.to_owned()))
     }
 
-    /// Makes sure that a power cut leaves no file that nobody knows of.
+    /// Flushes the journal to disk, so that it lists every planted file even after a power failure.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
@@ -103,7 +106,7 @@ impl Journal {
         self.plantings.carries_mark(path)
     }
 
-    /// Removes something of ours that is not needed any more.
+    /// Removes a planted file that is no longer needed.
     pub(crate) fn remove(&self, path: &Path) -> io::Result<()> {
         remove_marked(path, self.plantings.started)
     }
@@ -116,19 +119,19 @@ impl Journal {
         Ok(())
     }
 
-    /// Removes everything that was planted. The journal goes with it, unless something is left for the next start
-    /// to try again.
+    /// Removes everything that was planted, then the journal. Keeps the journal if something is left, so that the next
+    /// start tries again.
     pub(crate) fn clear(&mut self) -> Removal {
         let removal = self.plantings.remove(self.state_dir.as_deref());
         if removal.left.is_empty() {
-            // Without it the next start finds nothing to do.
+            // If this fails, the next start finds an empty list.
             let _ = fs::remove_file(&self.path);
         }
         removal
     }
 }
 
-/// The clock by which file systems date files may be a little behind.
+/// Tolerance: file system timestamps may be slightly behind the system clock.
 const CLOCK: Duration = Duration::from_millis(50);
 
 fn now() -> u64 {
@@ -145,17 +148,17 @@ pub(super) fn is_of_this_process(path: &Path) -> bool {
     name.split('-').next() == Some(&std::process::id().to_string())
 }
 
-/// Removes what a killed run planted, and its journal. Nothing while the run goes on.
+/// Removes what a killed run planted, and its journal. Does nothing while the run is still active.
 pub(super) fn remove_abandoned(path: &Path, state_dir: Option<&Path>) -> Option<Removal> {
     let file = File::open(path).ok()?;
     file.try_lock().ok()?;
     let removal = read(&file).remove(state_dir);
-    // What is left is reported once; trying it at every start would not help.
+    // Report what is left once. Retrying at every start would not help.
     let _ = fs::remove_file(path);
     Some(removal)
 }
 
-/// What a run planted and is still there, and whether the run goes on.
+/// The planted files that still exist, and whether the run is still active.
 pub(super) fn look(path: &Path, state_dir: Option<&Path>) -> Option<Leftover> {
     let file = File::open(path).ok()?;
     let is_running = file.try_lock().is_err();
@@ -163,16 +166,16 @@ pub(super) fn look(path: &Path, state_dir: Option<&Path>) -> Option<Leftover> {
     Some(Leftover { journal: path.to_owned(), is_running, paths })
 }
 
-/// The same for a run of this process, which holds the lock itself.
+/// Removes what a run of this process planted, without checking the lock, which this process owns.
 pub(super) fn remove_all(path: &Path, state_dir: Option<&Path>) {
     let Ok(file) = File::open(path) else { return };
     if read(&file).remove(state_dir).left.is_empty() {
-        // Without it the next start finds nothing to do.
+        // If this fails, the next start finds an empty list.
         let _ = fs::remove_file(path);
     }
 }
 
-/// The records of a journal. The last line of a run that was killed may be cut off; nothing was planted for it.
+/// The records of a journal. A kill may truncate the last line; nothing was planted for it.
 fn read(file: &File) -> Plantings {
     let mut plantings = Plantings::default();
     for line in BufReader::new(file.take(MAX_SIZE)).lines().map_while(Result::ok) {

@@ -1,6 +1,6 @@
-//! What a run plants on the user's machine, and how it is removed again: by the run itself, by the panic hook, or
-//! by the next start if the run was killed. Only what is younger than the run and carries a mark of the run is ever removed, what is
-//! named exactly as an attempt was at random, and folders of ours that are empty. Knows nothing of attacks.
+//! Tracks what a run plants on the user's machine and removes it: at the end of the run, in the panic hook, or at the
+//! next start if the run was killed. Removes only what is younger than the run and has a mark of the run in its name,
+//! files with a random name that an attempt chose, and empty folders that the run created. Knows nothing of attacks.
 
 mod journal;
 mod private;
@@ -18,31 +18,31 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use quintain_redteam::attack::Nonce;
 use serde::{Deserialize, Serialize};
 
-/// One line of the journal. Paths that are not Unicode cannot be written, so nothing is planted there.
+/// One line of the journal. Paths that are not Unicode cannot be recorded, so nothing is planted there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Record {
-    /// When the run began, in milliseconds since 1970. What is older is not ours, whatever it is called now.
+    /// Start of the run, in milliseconds since 1970. Older files are not from the run, whatever their names.
     Started(u64),
-    /// A mark that names of files may carry from now on.
+    /// A mark that file names of the run may contain from now on.
     Mark(String),
-    /// A file, link or folder whose name carries a mark.
+    /// A file, link or folder whose name contains a mark.
     Planted(PathBuf),
-    /// A file or folder that was not there when an attempt named it, and whose name contains what the attempt drew
-    /// at random.
+    /// A file or folder that did not exist when an attempt named it. Its name contains random characters that the attempt
+    /// chose.
     Named(PathBuf),
-    /// A folder of ours whose name carries no mark; it goes only if it is empty.
+    /// A folder that the run created, without a mark in its name. Removed only if it is empty.
     Folder(PathBuf),
-    /// A folder that was not there either; it goes if something named was in it and nothing else is.
+    /// A parent folder that did not exist either. Removed after its `Named` content if nothing else is in it.
     Above(PathBuf),
-    /// A folder in which a target may create things whose names carry a mark, and how deep.
+    /// A folder in which a target may create files with a mark in the name, and the depth to search.
     Watched { path: PathBuf, depth: usize },
 }
 
 /// Everything that one run has planted so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plantings {
-    /// Nothing is removed if it is not known.
+    /// If unknown, nothing is removed.
     started: Option<SystemTime>,
     marks: HashSet<String>,
     planted: Vec<PathBuf>,
@@ -71,7 +71,7 @@ impl Plantings {
         }
     }
 
-    /// Whether the name of a path carries a mark of this run. Targets change letter case.
+    /// Whether the name of a path contains a mark of this run. Ignores case, since targets may change it.
     fn carries_mark(&self, path: &Path) -> bool {
         let Some(name) = path.file_name() else { return false };
         let name = name.to_string_lossy().to_ascii_lowercase();
@@ -79,23 +79,22 @@ impl Plantings {
     }
 }
 
-/// What one run planted and is still there.
+/// Planted files of one run that still exist.
 #[derive(Debug)]
 pub struct Leftover {
     pub journal: PathBuf,
-    /// The run goes on and removes it itself.
+    /// The run is still active and removes them at its end.
     pub is_running: bool,
     pub paths: Vec<PathBuf>,
 }
 
-/// Lists what runs of this user planted and is still there.
+/// Lists the planted files of this user's runs that still exist.
 pub fn leftovers(state_dir: Option<&Path>) -> Vec<Leftover> {
     let journals = journals(state_dir);
     journals.iter().filter_map(|path| journal::look(path, state_dir)).collect()
 }
 
-/// Removes what runs of this user left behind that were killed. Runs that still go on hold a lock on their
-/// journal and are left alone.
+/// Removes what killed runs of this user left behind. Skips active runs, which keep their journals locked.
 pub fn remove_leftovers(state_dir: Option<&Path>) -> Removal {
     let mut all = Removal::default();
     for path in journals(state_dir) {
@@ -106,7 +105,7 @@ pub fn remove_leftovers(state_dir: Option<&Path>) -> Removal {
     all
 }
 
-/// Removes what this process planted, when it is about to end without unwinding.
+/// Removes what this process planted. For a process that is about to end without unwinding.
 pub fn remove_own(state_dir: Option<&Path>) {
     for path in journals(state_dir) {
         if journal::is_of_this_process(&path) {
@@ -115,7 +114,7 @@ pub fn remove_own(state_dir: Option<&Path>) {
     }
 }
 
-/// The journals of runs that have not been cleaned up: those that go on, and those that were killed.
+/// The journals of active and killed runs.
 fn journals(state_dir: Option<&Path>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in private::journal_folders(state_dir) {

@@ -1,15 +1,15 @@
-//! Folders that nobody but this user can look into or write to.
+//! Folders that only this user can read and write.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What group and others may do, of the mode of a folder.
+/// The permission bits of group and others.
 #[cfg(unix)]
 const OTHERS: u32 = 0o077;
 
-/// Where journals are kept: in the state directory, or in the folder for temporary files where the state directory
-/// cannot be written. A journal says what to delete, so it must be out of the reach of other users.
+/// Where journals are stored: in the state directory, or in the temporary directory if that is not writable. A journal
+/// lists files to delete, so other users must not be able to write it.
 pub(super) fn journal_folders(state_dir: Option<&Path>) -> Vec<PathBuf> {
     let own = state_dir.map(|folder| folder.join("planted"));
     own.into_iter().chain([std::env::temp_dir().join(temporary_name())]).collect()
@@ -25,10 +25,10 @@ fn temporary_name() -> String {
     "quintain-planted".to_owned()
 }
 
-/// Creates a folder with access for this user alone.
+/// Creates a folder that only this user can access.
 ///
 /// # Errors
-/// When there is something of this name already, or the folder cannot be created.
+/// When the name already exists or the folder cannot be created.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     private_builder().create(path)
 }
@@ -40,7 +40,7 @@ fn private_builder() -> fs::DirBuilder {
     builder
 }
 
-/// Makes sure of a private folder, which may be there already.
+/// Creates a private folder, or checks that the existing one is private.
 pub(super) fn ensure(path: &Path) -> io::Result<()> {
     if let Some(above) = path.parent() {
         private_builder().recursive(true).create(above)?;
@@ -49,13 +49,13 @@ pub(super) fn ensure(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ if is_private(path) => Ok(()),
         _ => Err(io::Error::other(format!(
-            "{} is not a folder that only you can use",
+            "{} is not a folder that only you can access",
             path.display()
         ))),
     }
 }
 
-/// Whether a folder is no link, belongs to this user, and gives access to nobody else.
+/// Whether a path is a folder, not a link, that belongs to this user and that only this user can access.
 pub fn is_private(path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else { return false };
     #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! Removes what a run planted, and nothing else: a name must carry a mark of the run, which nobody could know before
-//! it started. Links are removed, never followed.
+//! Removes what a run planted, and nothing else: a name must contain a random mark of the run. Removes links without
+//! following them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,18 +12,18 @@ use walkdir::WalkDir;
 use super::Plantings;
 use crate::confined::Folder;
 
-/// Folders with many files, none of which a target is asked for.
+/// Large folders to skip. No attempt asks a target to write there.
 const PASSED_OVER: [&str; 4] = [".git", ".venv", "node_modules", "target"];
-/// Folders of ours are not nested deeper.
+/// Planted folders are not nested deeper.
 const MAX_DEPTH: usize = 64;
-/// Entries of a watched folder that are looked at.
+/// Maximum number of entries to check in a watched folder.
 const MAX_ENTRIES: usize = 20_000;
 
-/// What a removal came to.
+/// The result of a removal.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Removal {
     pub removed: Vec<PathBuf>,
-    /// What could not be removed, and why.
+    /// Paths that could not be removed, and why.
     pub left: Vec<(PathBuf, String)>,
 }
 
@@ -42,17 +42,16 @@ impl Removal {
     }
 }
 
-/// What is there of what a run planted, and how it goes.
+/// A planted path that still exists, and how to remove it.
 enum Found {
-    /// Nobody could know its name before: it goes with everything below it.
+    /// Its name is random, so it is removed with everything below it.
     Marked(PathBuf),
-    /// It goes if it is empty.
+    /// Removed if it is empty.
     Folder(PathBuf),
 }
 
 impl Plantings {
-    /// Removes everything that carries a mark, then the folders of ours that are empty. Never touches the state
-    /// directory.
+    /// Removes every path with a mark, then the empty folders that the run created. Never touches the state directory.
     pub(super) fn remove(&self, state_dir: Option<&Path>) -> Removal {
         let mut removal = Removal::default();
         for found in self.found(state_dir) {
@@ -67,7 +66,7 @@ impl Plantings {
                     }
                 }
                 Found::Folder(path) => match fs::remove_dir(&path) {
-                    // Somebody else uses it now.
+                    // It contains files that the run did not plant, so it stays.
                     Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
                     done => removal.note(&path, done),
                 },
@@ -95,7 +94,7 @@ impl Plantings {
         let named = self.named.iter().rev().cloned();
         let marked = marked.chain(below).chain(named).filter(|path| seen.insert(path.clone()));
         let marked: Vec<PathBuf> = marked.collect();
-        // What is below something that goes, goes with it.
+        // Removing a folder also removes what is below it.
         let is_outermost =
             |path: &PathBuf| !path.ancestors().skip(1).any(|above| seen.contains(above));
         let marked: Vec<Found> =
@@ -109,7 +108,7 @@ impl Plantings {
         marked.into_iter().chain(folders).filter(goes).collect()
     }
 
-    /// What carries a mark in a folder. Nothing below such an entry is listed: it goes with it.
+    /// The entries with a mark in a folder, without those below another marked entry.
     fn marked_below(&self, folder: &Path, depth: usize, spared: Option<&Path>) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let walk = WalkDir::new(folder).min_depth(1).max_depth(depth).follow_root_links(false);
@@ -131,8 +130,8 @@ impl Plantings {
     }
 }
 
-/// Removes a file, a link or a whole folder that is ours. What is older than the run was moved there by somebody and
-/// stays, with the folders that it is in.
+/// Removes a planted file, link or folder. Keeps anything inside that is older than the run, since it was moved there,
+/// and the folders that contain it.
 pub(super) fn remove_marked(path: &Path, started: Option<SystemTime>) -> io::Result<()> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     let folder = Folder::open(above).map_err(io::Error::other)?;
@@ -147,7 +146,7 @@ fn remove_in(
 ) -> io::Result<()> {
     let path = folder.path().join(name);
     let found = fs::symlink_metadata(&path)?;
-    // When it was created, where the file system knows; a move does not change that.
+    // Prefer the creation time, which a move does not change.
     let date = found.created().or_else(|_| found.modified())?;
     if started.is_none_or(|started| date < started) {
         return Err(io::Error::other("it is older than the run"));

@@ -86,7 +86,7 @@ fn a_run_that_was_killed_is_cleaned_up_by_the_next_start_and_one_that_goes_on_is
     fs::write(&planted, "x").unwrap();
     assert_eq!(remove_leftovers(Some(&state)), Removal::default());
     assert!(planted.exists());
-    // What a kill does: the lock goes with the process, nothing else does.
+    // A kill releases the lock and leaves everything else.
     let path = journals(Some(&state)).into_iter().find(|path| path.starts_with(&state)).unwrap();
     let mut cut_off = fs::read(&path).unwrap();
     cut_off.extend(b"{\"plan");
@@ -131,7 +131,7 @@ fn what_is_older_than_the_run_stays_even_under_a_name_of_ours() {
     std::thread::sleep(Duration::from_millis(120));
     let mut journal = journal(home.path());
     journal.watched(&root, 4).unwrap();
-    // A target moves what is the user's to a name that it was given.
+    // A target moves a user's file to a name that an attempt chose.
     fs::rename(root.join("user.txt"), root.join(format!("quintain-{MARK}.new.txt"))).unwrap();
     let folder = root.join(format!("quintain-{MARK}.folder"));
     fs::create_dir(&folder).unwrap();

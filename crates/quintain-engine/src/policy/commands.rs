@@ -1,5 +1,5 @@
-//! Which programs a run may start, and which file on disk that is. A suite can set the search path of what it
-//! starts, so a restricted run starts programs by the path that was compared.
+//! Decides which programs a run may start. A suite can set `PATH` for the programs it starts, so a restricted run
+//! starts a program by the path that was checked.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use quintain_evidence::code::Language;
 
 use super::{Access, Denied, Policy};
 
-/// Variables that decide which code a program loads or starts. A suite sets them only if the policy names them.
+/// Variables that change which code a program loads or starts. A suite may set them only if the policy names them.
 const REDIRECTING: [&str; 17] = [
     "BASH_ENV",
     "ENV",
@@ -29,7 +29,7 @@ const REDIRECTING: [&str; 17] = [
     "SHELLOPTS",
     "ZDOTDIR",
 ];
-/// The same for the linker.
+/// Prefixes of such variables for the dynamic linker.
 const LINKER: [&str; 2] = ["LD_", "DYLD_"];
 
 /// Finds and checks programs.
@@ -45,8 +45,8 @@ impl Commands {
         Self { policy, search: search.cloned().unwrap_or_default() }
     }
 
-    /// The program to start for a command as it is written, in the folder that it is started in. `variables` are
-    /// those that the suite sets for it.
+    /// The program to start for a command. `folder` is its working directory, and `variables` are the environment
+    /// variables that the suite sets for it.
     pub(crate) fn program<'n>(
         &self,
         written: &str,
@@ -62,8 +62,8 @@ impl Commands {
         Ok(program.into())
     }
 
-    /// The program to start for an interpreter of a language. One that the suite chose has to be named as any other
-    /// command has.
+    /// The program to start as interpreter of a language. If the suite chose it, the policy must allow it like any other
+    /// command.
     pub(crate) fn interpreter<'n>(
         &self,
         language: Language,
@@ -93,8 +93,8 @@ impl Commands {
         variables.into_iter().filter(redirects).try_for_each(|name| self.policy.variable(name))
     }
 
-    /// The path of a program: as it is written, or the first of the search path. Links of the folder are followed;
-    /// the last name is kept, since one file can be many programs.
+    /// The path of a program: as given, or the first match in `PATH`. Symbolic links in the folder are resolved. The file
+    /// name is not, since one file can be several programs, depending on its name.
     fn found(&self, written: &str, folder: Option<&Path>) -> PathBuf {
         if written.contains(std::path::is_separator) {
             return with_real_folder(&folder.unwrap_or(Path::new("")).join(written));
@@ -102,7 +102,7 @@ impl Commands {
         let folders: Vec<PathBuf> =
             std::env::split_paths(&self.search).filter(|folder| folder.is_absolute()).collect();
         let found = folders.iter().map(|folder| folder.join(written)).find(|path| path.is_file());
-        // What is nowhere must not be found elsewhere by whoever starts it.
+        // Return an absolute path even if nothing was found, so that the start does not search again.
         let nowhere = || folders.first().map_or(Path::new("/"), PathBuf::as_path).join(written);
         with_real_folder(&found.unwrap_or_else(nowhere))
     }

@@ -1,6 +1,6 @@
-//! What a run may use: files, environment variables, commands, interpreters, addresses and stored logins. Only
-//! decides; whoever opens something asks first. A program that is named can do whatever the user of this process
-//! can, so a policy for strangers names none.
+//! What a run may use: files, environment variables, commands, interpreters, addresses and stored logins. This module
+//! only decides; the code that opens something asks it first. An allowed program can do whatever the user of this
+//! process can, so a policy for untrusted users should allow none.
 
 mod commands;
 
@@ -14,24 +14,24 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use commands::Commands;
 
-/// How much of one kind may be used.
+/// What may be used of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access<T> {
     Everything,
-    /// What the list names, and nothing if it is empty.
+    /// Only what the list names; an empty list allows nothing.
     Only(Vec<T>),
 }
 
-/// What a run may use. What the suite itself says (its own variables, a bearer token) needs no entry.
+/// What a run may use. Values in the suite itself (its variables, a bearer token) need no entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Policy {
-    /// Files, and folders with everything below them, to be read or written.
+    /// Files, and folders with everything below them, that may be read or written.
     pub files: Access<PathBuf>,
-    /// Variables of the environment, by name.
+    /// Environment variables, by name.
     pub variables: Access<String>,
-    /// Programs, by the name that the search path finds or by absolute path.
+    /// Programs, by their name in `PATH` or by absolute path.
     pub commands: Access<String>,
     /// Languages in which a suite may contain code.
     pub interpreters: Access<Language>,
@@ -41,7 +41,7 @@ pub struct Policy {
     pub logins: bool,
 }
 
-/// Something that a run asked for and that its policy does not name.
+/// Something that a run asked for and that its policy does not allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     #[error("the policy of this run does not allow the file `{}`: add it to `files`", .0.display())]
@@ -58,12 +58,12 @@ pub enum Denied {
     Logins,
 }
 
-/// A language as a policy writes it.
+/// The name of a language in a policy.
 fn lower(language: Language) -> String {
     format!("{language:?}").to_lowercase()
 }
 
-/// Where an access to the file system fails, since the policy does not allow it.
+/// For file system code that reports [`io::Error`].
 impl From<Denied> for io::Error {
     fn from(denied: Denied) -> Self {
         Self::new(io::ErrorKind::PermissionDenied, denied)
@@ -71,7 +71,7 @@ impl From<Denied> for io::Error {
 }
 
 impl<T> Access<T> {
-    /// Whether nothing is refused.
+    /// Whether everything is allowed.
     pub fn is_everything(&self) -> bool {
         matches!(self, Self::Everything)
     }
@@ -85,14 +85,14 @@ impl<T> Access<T> {
 }
 
 impl Default for Policy {
-    /// What the user who starts this process may do.
+    /// Allows everything that the user of this process may do.
     fn default() -> Self {
         Self::everything()
     }
 }
 
 impl Policy {
-    /// Nothing is refused, as on the command line.
+    /// Allows everything, as on the command line.
     pub fn everything() -> Self {
         Self {
             files: Access::Everything,
@@ -104,7 +104,7 @@ impl Policy {
         }
     }
 
-    /// Everything is refused: what a remote principal starts from.
+    /// Allows nothing: the base of a remote principal's policy.
     pub fn nothing() -> Self {
         Self {
             files: Access::Only(Vec::new()),
@@ -116,15 +116,15 @@ impl Policy {
         }
     }
 
-    /// A file that may be used, by the path to use it by: links are followed before the path is compared.
+    /// Checks a file and returns the path to use. Symbolic links are resolved before the comparison.
     ///
     /// # Errors
-    /// When no entry is the file or a folder above it. Whether it exists makes no difference.
+    /// When no entry is the file or a folder above it. The answer does not reveal whether the file exists.
     pub fn file(&self, path: &Path) -> Result<PathBuf, Denied> {
         let Access::Only(list) = &self.files else { return Ok(path.to_owned()) };
         let denied = || Denied::File(path.to_owned());
         let real = real_path(path).ok_or_else(denied)?;
-        // An entry that leads nowhere yet names what will be there.
+        // An entry may name a file that does not exist yet.
         let is_above = |entry: &PathBuf| {
             let entry = real_path(entry).filter(|_| entry.is_absolute());
             entry.is_some_and(|entry| real.starts_with(entry))
@@ -132,16 +132,16 @@ impl Policy {
         if list.iter().any(is_above) { Ok(real) } else { Err(denied()) }
     }
 
-    /// Whether a variable of the environment may be seen.
+    /// Whether an environment variable may be read.
     ///
     /// # Errors
-    /// When it is not named.
+    /// When the policy does not allow it.
     pub fn variable(&self, name: &str) -> Result<(), Denied> {
         let named = self.variables.names(|known| known == name);
         if named { Ok(()) } else { Err(Denied::Variable(name.to_owned())) }
     }
 
-    /// The variables that may be seen.
+    /// The environment variables that may be read.
     pub fn environment(&self, env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let seen = env.iter().filter(|(name, _)| self.variable(name).is_ok());
         seen.map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -150,7 +150,7 @@ impl Policy {
     /// Whether a suite may contain code in a language.
     ///
     /// # Errors
-    /// When it is not named.
+    /// When the policy does not allow it.
     pub fn interpreter(&self, language: Language) -> Result<(), Denied> {
         let named = self.interpreters.names(|known| *known == language);
         if named { Ok(()) } else { Err(Denied::Interpreter(language)) }
@@ -167,14 +167,14 @@ impl Policy {
     /// Whether stored logins may be used.
     ///
     /// # Errors
-    /// When they may not.
+    /// When the policy does not allow them.
     pub fn stored_logins(&self) -> Result<(), Denied> {
         if self.logins { Ok(()) } else { Err(Denied::Logins) }
     }
 }
 
-/// Where a path leads in the end, links and `..` followed as the system follows them. What does not exist yet is
-/// named below the folder that does. None for what cannot be told, such as a link to nothing.
+/// Resolves symbolic links and `..` as the system does. A path that does not exist yet is resolved up to its last
+/// existing folder. `None` if the path cannot be resolved, for example a dangling link.
 fn real_path(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let mut missing = Vec::new();
@@ -185,11 +185,11 @@ fn real_path(path: &Path) -> Option<PathBuf> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(_) => return None,
         }
-        // A link to nothing would be followed by whoever creates the file.
+        // Creating the file would follow a dangling link.
         if existing.symlink_metadata().is_ok() {
             return None;
         }
-        // `..` behind a name that does not exist leads nowhere.
+        // `..` after a missing name cannot be resolved.
         let Some(Component::Normal(name)) = existing.components().next_back() else { return None };
         missing.push(name);
         existing = existing.parent()?;

@@ -1,11 +1,11 @@
-//! Arguments of processes. Every user of the machine can read them, so data reach them without secrets.
+//! Command-line arguments. Every user of the machine can read them, so secrets in data are masked.
 
 use std::ffi::{OsStr, OsString};
 
 use quintain_wire::redact::{MASK, Redactor};
 use serde_json::Value;
 
-/// Words in the names of settings that hold credentials.
+/// Words in the names of settings that contain credentials.
 const MARKS: [&str; 17] = [
     "apikey",
     "auth",
@@ -26,22 +26,22 @@ const MARKS: [&str; 17] = [
     "tokens",
 ];
 
-/// One argument. There is no way from data to it that does not mask secrets.
+/// One argument. Every constructor that takes data masks secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Argument(OsString);
 
 impl Argument {
-    /// A text of ours, or of the suite as it is written.
+    /// Literal text, from this program or the suite.
     pub(crate) fn written(text: impl Into<OsString>) -> Self {
         Self(text.into())
     }
 
-    /// Text that may hold secrets: known ones are masked.
+    /// Text that may contain secrets: masks known ones.
     pub(crate) fn text(text: &str, redactor: &Redactor) -> Self {
         Self(redactor.text(text).into_owned().into())
     }
 
-    /// A value as JSON: known secrets are masked, and so is text under the name of a secret.
+    /// A value as JSON: masks known secrets, and every string whose key names a secret.
     pub(crate) fn json(value: &Value, redactor: &Redactor) -> Self {
         Self(masked(value, redactor).to_string().into())
     }
@@ -71,7 +71,7 @@ fn masked(value: &Value, redactor: &Redactor) -> Value {
     }
 }
 
-/// Whether a word of the name is that of a credential: `apiKey`, `X-Auth-Token`, `DB_PASSWORD`, but not `author`.
+/// Whether a name contains a word for a credential: `apiKey`, `X-Auth-Token`, `DB_PASSWORD`, but not `author`.
 fn names_a_secret(name: &str) -> bool {
     let mut words = vec![String::new()];
     let mut was_lower = false;

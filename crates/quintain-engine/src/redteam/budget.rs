@@ -1,4 +1,4 @@
-//! How many calls, and how much time, a run may take; what ends it.
+//! Limits the calls and the time of a run, and stops it.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::eval::Stop;
 
-/// What is nearly done when the time is over may be finished in this time.
+/// Extra time after the time limit for work that is almost finished.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub(super) struct Budget {
@@ -25,7 +25,7 @@ impl Budget {
         Self { calls: AtomicUsize::new(0), most, time, started: Instant::now(), stop }
     }
 
-    /// Takes one call out of the budget; false if there is none left.
+    /// Takes one call from the budget; false if none is left.
     pub(super) fn take(&self) -> bool {
         if self.is_spent() {
             return false;
@@ -42,12 +42,12 @@ impl Budget {
         self.why().is_some()
     }
 
-    /// How much time there is still, if it is limited.
+    /// The remaining time, if it is limited.
     pub(super) fn time_left(&self) -> Option<Duration> {
         self.time.map(|time| time.saturating_sub(self.started.elapsed()))
     }
 
-    /// Whether this part of the time is spent: a half, a third.
+    /// Whether `1 / part` of the time is spent.
     pub(super) fn is_part_spent(&self, part: u32) -> bool {
         self.time.is_some_and(|time| self.started.elapsed() >= time / part)
     }
@@ -56,18 +56,18 @@ impl Budget {
         self.is_part_spent(1)
     }
 
-    /// Whether the user ended the run.
+    /// Whether the user stopped the run.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| *stop.borrow())
     }
 
-    /// Does something that may take as long as it likes: it is dropped where the time of the run ends, or when
-    /// the user ends it. Everything that waits for a target or a model runs in here.
+    /// Runs a future until the time limit or until the user stops the run, then drops it. Everything that waits for a
+    /// target or a model must run in here.
     pub(super) async fn within<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.within_part(1, work).await
     }
 
-    /// The same up to this part of the time: a half, a third.
+    /// Like [`Self::within`], but only until `1 / part` of the time is spent.
     pub(super) async fn within_part<T>(
         &self,
         part: u32,
@@ -77,14 +77,14 @@ impl Budget {
         self.until(end, work).await
     }
 
-    /// The same with a little time behind the end, in which nothing new begins.
+    /// Like [`Self::within`], with extra time after the limit in which nothing new may start.
     pub(super) async fn within_grace<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let end = self.time.map(|time| self.started + time + GRACE);
         self.until(end, work).await
     }
 
     async fn until<T>(&self, end: Option<Instant>, work: impl Future<Output = T>) -> Option<T> {
-        // The timers of the runtime stand still while something computes.
+        // Timers do not fire while a task computes, so check the time here.
         if end.is_some_and(|end| Instant::now() >= end) {
             return None;
         }
@@ -100,7 +100,7 @@ impl Budget {
             {
                 return;
             }
-            // Nobody can stop it any more.
+            // The sender is gone, so nothing can stop the run.
             std::future::pending::<()>().await;
         };
         tokio::select! {
@@ -111,10 +111,10 @@ impl Budget {
         }
     }
 
-    /// What is spent, in words.
+    /// The limit that was reached, if any.
     pub(super) fn why(&self) -> Option<String> {
         if self.most.is_some_and(|most| self.calls() >= most) {
-            return Some(format!("the budget of {} calls was spent", self.calls()));
+            return Some(format!("call limit of {} reached (--budget-calls)", self.calls()));
         }
         let time = self.time.filter(|_| self.is_time_over())?;
         Some(format!("time limit of {} s reached (--budget-seconds)", time.as_secs()))

@@ -1,6 +1,6 @@
-//! The canary ground: files with random content, planted where a target must not look, and a place
-//! where files may appear that a target must not write. Names carry marks that nobody can foresee, files are
-//! created anew and never through a link, and everything is in the journal before it is planted.
+//! Canary files: files with random content where a target must not read, and a drop folder where a target must not
+//! write. Names contain random marks, files are never written through a link or over existing ones, and the journal
+//! records every path before it is planted.
 
 mod documents;
 mod lodging;
@@ -23,18 +23,18 @@ use walkdir::WalkDir;
 use crate::confined::{ConfinedError, Folder};
 use crate::planted::{Journal, Removal, create_private_folder};
 
-/// Endings of the canary and its copies; the first is that of the canary itself.
+/// File extensions of the canary and its copies. The first is that of the canary itself.
 const ENDINGS: [&str; 12] =
     ["txt", "md", "json", "csv", "log", "html", "pdf", "docx", "xlsx", "py", "ipynb", ""];
-/// What stands in files for calls that have to work.
+/// Content of files for valid calls.
 const HELLO: &str = "hello quintain";
-/// A word of it, and of the canary.
+/// A word that occurs in these files and in the canary.
 const WORD: &str = "quintain";
-/// So deep are the folders of a target watched.
+/// Depth to which the target's folders are watched.
 pub(super) const DEPTH: usize = 4;
-/// What is read of a file that appeared.
+/// Maximum bytes to read of a file that appeared.
 const MAX_CONTENT: u64 = 4096;
-/// Files of the ground that are looked at.
+/// Maximum number of entries to check per folder.
 const MAX_SEEN: usize = 10_000;
 
 /// Why something was not planted.
@@ -46,22 +46,22 @@ enum PlantError {
     Folder(#[from] ConfinedError),
 }
 
-/// The ground of one run. Dropping it removes all traces.
+/// The planted files of one run. Dropping it removes them.
 pub(super) struct PlantedFiles {
     pub(super) ground: CanaryFiles,
     journal: Journal,
-    /// The mark of everything that is planted in folders of the target.
+    /// The mark of everything that is planted in the target's folders.
     mark: Nonce,
     state_dir: Option<PathBuf>,
-    /// Files of the drop that were seen, and how long they were.
+    /// Files that appeared and were already reported, with their lengths.
     known: BTreeMap<PathBuf, u64>,
     lodging: Lodging,
-    /// Paths that the target may have created, and that the journal knows of.
+    /// Paths that the target may have created and that the journal contains.
     expected: HashSet<PathBuf>,
 }
 
 impl PlantedFiles {
-    /// Prepares the ground for a target that is confined to these folders; `git` is whether that may be used.
+    /// Plants the canary files for a target that is confined to `roots`. `git` is whether Git may run.
     pub(super) fn new(
         roots: &[PathBuf],
         key: &MarkKey,
@@ -74,7 +74,7 @@ impl PlantedFiles {
         for mark in [&name, &mark] {
             journal.mark(mark.as_str())?;
         }
-        // The target may see it under another name than the one it was made with.
+        // Resolve links, since the target may see the resolved path.
         let root = std::env::temp_dir().canonicalize()?.join(format!("quintain-{name}"));
         journal.planted(&root)?;
         journal.sync()?;
@@ -90,28 +90,28 @@ impl PlantedFiles {
         };
         for root in roots {
             planted.watch(root, DEPTH)?;
-            // Where nothing can be planted, those forms of an attack are not tried.
+            // If this fails, the forms of an attack that need these files are skipped.
             let _ = planted.beside(root);
         }
         Ok(planted)
     }
 
-    /// Remembers a folder in which the target may create things of our names.
+    /// Records a folder in which the target may create files with our marks.
     pub(super) fn watch(&mut self, folder: &Path, depth: usize) -> io::Result<()> {
         self.journal.watched(folder, depth)
     }
 
-    /// The mark of what is planted in folders of the target.
+    /// The mark of what is planted in the target's folders.
     pub(super) fn mark(&self) -> &Nonce {
         &self.mark
     }
 
-    /// Whether a folder belongs to us: nothing is planted among logins and stored runs.
+    /// Whether a folder is in the state directory, where nothing is planted.
     fn is_state(&self, folder: &Path) -> bool {
         self.state_dir.as_ref().is_some_and(|state| folder.starts_with(state))
     }
 
-    /// A folder beside a root whose name begins with that of the root, and links inside of the root.
+    /// Plants a folder next to a root whose name starts with that of the root, and links inside the root.
     fn beside(&mut self, root: &Path) -> Result<(), PlantError> {
         if self.is_state(root) {
             return Ok(());
@@ -144,14 +144,13 @@ impl PlantedFiles {
         Ok(())
     }
 
-    /// Writes paths to the journal, for good, before anything is planted there.
+    /// Writes paths to the journal and flushes it, before anything is planted there.
     fn note<'p>(&mut self, paths: impl IntoIterator<Item = &'p PathBuf>) -> io::Result<()> {
         paths.into_iter().try_for_each(|path| self.journal.planted(path))?;
         self.journal.sync()
     }
 
-    /// Files for calls that have to work: inside of every root, or in a folder of the ground if there is
-    /// none.
+    /// Plants files for valid calls: in every root, or in a folder of the run if there is no root.
     pub(super) fn hint(&mut self, roots: &[PathBuf], hints: &mut Hints) {
         WORD.clone_into(&mut hints.text);
         let mut folders: Vec<PathBuf> =
@@ -164,7 +163,7 @@ impl PlantedFiles {
             }
         }
         for folder in &folders {
-            // Where nothing can be planted, calls use what the target names itself.
+            // If this fails, calls use paths that the target names.
             let _ = self.hint_in(folder, hints);
         }
         hints.folders = folders;
@@ -193,40 +192,40 @@ impl PlantedFiles {
         Ok(())
     }
 
-    /// Gets ready for an attempt: the target may create things of what it is sent, and some paths have to exist
-    /// before. `drawn` is what the attempt was written with.
+    /// Prepares for an attempt: records paths that the target may create from its values, and creates paths that must
+    /// exist. `drawn` contains the random values of the attempt.
     pub(super) fn sent(&mut self, mark: &Nonce, drawn: &[String], value: &Value) {
-        // Without a record nothing is created, and what the target creates stays.
+        // Create nothing if the journal cannot record it.
         if self.journal.mark(mark.as_str()).is_ok() {
             self.prepare(&Random::of(drawn), value);
         }
     }
 
-    /// The same for calls that have to work.
+    /// Like [`Self::sent`], for valid calls.
     pub(super) fn asked(&mut self, value: &Value) {
         self.prepare(&Random::default(), value);
     }
 
-    /// Takes away what an attempt left, so that it can be seen anew.
+    /// Removes the files of an attempt, so that they are detected again if they reappear.
     pub(super) fn forget(&mut self, nonce: &str) {
         self.known.retain(|path, _| {
             let gone = path.to_string_lossy().contains(nonce);
             if gone {
-                // What does not go is not seen again, and then the smaller attempt does not count.
+                // A file that remains is not detected again, so the smaller attempt does not count.
                 let _ = fs::remove_file(path);
             }
             !gone
         });
     }
 
-    /// Files that appeared since the last look, anywhere in the ground.
+    /// Files that appeared or changed since the last call, in the drop folder or next to a root.
     pub(super) fn look(&mut self) -> Vec<Observation> {
         let mut found = Vec::new();
         let mut folders = vec![self.ground.drop.clone()];
         folders
             .extend(self.ground.siblings.values().filter_map(|file| Some(file.parent()?.into())));
         for folder in folders {
-            // A target may replace a folder of ours by a link.
+            // A target may have replaced the folder by a link.
             let walk = WalkDir::new(&folder).max_depth(3).follow_root_links(false);
             for entry in walk.into_iter().take(MAX_SEEN).filter_map(Result::ok) {
                 let path = entry.path().to_owned();
@@ -252,12 +251,12 @@ impl PlantedFiles {
 
 impl Drop for PlantedFiles {
     fn drop(&mut self) {
-        // What is left stays in the journal, and the next start tries again.
+        // What cannot be removed stays in the journal, and the next start tries again.
         self.clear();
     }
 }
 
-/// The folder of a run with its canaries. Nobody else knows of it yet.
+/// Creates the canary files in the folder of a run, which the target does not know yet.
 fn filled(root: PathBuf, mark: &Nonce, git: bool) -> io::Result<CanaryFiles> {
     let drop = root.join("drop");
     create_private_folder(&drop)?;
@@ -265,7 +264,7 @@ fn filled(root: PathBuf, mark: &Nonce, git: bool) -> io::Result<CanaryFiles> {
     let bait = root.join("bait.txt");
     let (canary_text, bait_text) =
         (format!("quintain-canary-{mark}"), format!("quintain-bait-{mark}"));
-    // Some servers add an ending to what they are given, some insist on one.
+    // Some servers append an extension or require one.
     for ending in ENDINGS {
         fs::write(canary.with_extension(ending), documents::saying(ending, &canary_text))?;
         fs::write(bait.with_extension(ending), documents::saying(ending, &bait_text))?;
@@ -286,7 +285,7 @@ fn filled(root: PathBuf, mark: &Nonce, git: bool) -> io::Result<CanaryFiles> {
     Ok(ground)
 }
 
-/// The end of a file, where what was written last is.
+/// The last bytes of a file, which contain the newest content.
 fn end_of(folder: &Path, path: &Path) -> Option<String> {
     let mut file = Folder::open(folder).ok()?.open_file(path).ok()?;
     let length = file.metadata().ok()?.len();

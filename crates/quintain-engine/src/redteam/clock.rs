@@ -1,4 +1,4 @@
-//! How long each phase took, and how many calls.
+//! Measures the time and the number of calls of each phase.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use quintain_evidence::redteam_report::PhaseTime;
 use tokio::sync::Notify;
 
-/// Phases one after the other.
+/// The durations of consecutive phases.
 pub(super) struct Clock {
     since: Instant,
     calls: usize,
@@ -25,14 +25,14 @@ impl Clock {
         self.calls = calls;
     }
 
-    /// How long a call of a phase took on average.
+    /// The average duration of a call in a phase.
     pub(super) fn per_call(&self, phase: &str) -> Duration {
         let lap = self.laps.iter().find(|lap| lap.phase == phase && lap.calls > 0);
         lap.map_or(Duration::ZERO, |lap| Duration::from_secs_f64(lap.seconds / lap.calls as f64))
     }
 
-    /// The attack, parted into what looked for hits and what tried them again: both go on at the same
-    /// time, so the time that passed is shared out by how long each was at work.
+    /// Ends the attack phase and splits it into "attack" and "confirm". Both run concurrently, so the elapsed time is
+    /// divided in proportion to the work of each.
     pub(super) fn lap_of_attack(&mut self, calls: usize, meter: &Meter) {
         self.lap("attack", calls);
         let Some(attack) = self.laps.last_mut() else { return };
@@ -48,7 +48,7 @@ impl Clock {
     }
 }
 
-/// How much of the work of bouts is trying hits again.
+/// Measures which part of the work of trials is confirmation of hits.
 #[derive(Default)]
 pub(super) struct Meter {
     whole: AtomicU64,
@@ -59,12 +59,12 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// A bout that took so long ended.
+    /// Adds the duration of a finished trial.
     pub(super) fn bout(&self, took: Duration) {
         self.whole.fetch_add(micros(took), Ordering::Relaxed);
     }
 
-    /// Hits are tried again from here on, until what is returned is dropped.
+    /// Counts as confirmation until the returned guard is dropped.
     pub(super) fn confirm(&self) -> Confirming<'_> {
         if self.now.fetch_add(1, Ordering::Relaxed) == 0 {
             self.changed.notify_one();
@@ -72,12 +72,12 @@ impl Meter {
         Confirming { meter: self, since: Instant::now() }
     }
 
-    /// A call that tries a hit again.
+    /// Adds calls that confirm a hit.
     pub(super) fn called(&self, calls: usize) {
         self.calls.fetch_add(calls, Ordering::Relaxed);
     }
 
-    /// Whether hits are being tried again just now.
+    /// Whether a hit is being confirmed now.
     pub(super) fn is_confirming(&self) -> bool {
         self.now.load(Ordering::Relaxed) > 0
     }

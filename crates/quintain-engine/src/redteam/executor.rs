@@ -1,4 +1,4 @@
-//! Sends attempts, watches what happens, and tries again what hit.
+//! Runs trials: sends attempts, observes their effects, and repeats hits to confirm them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,19 +22,19 @@ use super::silent_tools::SilentTools;
 use super::trial_plan::TrialPlan;
 use crate::world::World;
 
-/// Side effects come a little later than answers.
+/// How long to wait for side effects, which appear slightly later than answers.
 pub(super) const SETTLE: Duration = Duration::from_millis(30);
 const SETTLE_LATE: Duration = Duration::from_millis(600);
-/// A place that does not answer so often is left alone.
+/// Number of unanswered attempts after which a trial stops.
 const MAX_SILENCE: usize = 3;
-/// So many forms of one fault are confirmed; the others add nothing.
+/// Maximum number of forms of one fault to confirm. More add nothing.
 const MAX_FORMS: usize = 4;
-/// So many forms are tried before the next look at what they did.
+/// Number of forms to send before checking for a hit.
 const WAVE: usize = 4;
-/// So many places are told of by late traces.
+/// Maximum number of aims to repeat because of late observations.
 const MAX_LATE: usize = 32;
 
-/// Everything that bouts share.
+/// State shared by all trials.
 pub(super) struct Executor<'a> {
     pub(super) identities_open: &'a [IdentitySessions],
     pub(super) world: &'a World,
@@ -45,39 +45,39 @@ pub(super) struct Executor<'a> {
     pub(super) budget: &'a Budget,
     pub(super) meter: Meter,
     pub(super) raw_connections: RawConnections,
-    /// Tools that stopped to answer.
+    /// Tools that stopped answering.
     pub(super) silent_tools: SilentTools,
-    /// Which attempt each mark belongs to, for traces that come late.
+    /// The attempt of each mark, for late observations.
     pub(super) marks: Mutex<HashMap<String, Marked>>,
 }
 
-/// The attempt of a mark: the plugin, its aim, the set.
+/// The plugin, the aim and the set of an attempt.
 type Marked = (usize, Arc<Aim>, usize);
 
-/// What came of one bout.
+/// The result of one trial.
 pub(super) struct TrialOutcome {
     pub(super) plugin: usize,
     pub(super) aim: Arc<Aim>,
     pub(super) attempts: usize,
-    /// The sets of attempts that were made.
+    /// The sets of attempts that were sent.
     pub(super) sets: BTreeSet<usize>,
     pub(super) struck: Vec<ConfirmedHit>,
-    /// The last attempt, for reports of bouts without a hit.
+    /// The last attempt, for reports of trials without a hit.
     pub(super) last: Option<Tried>,
     pub(super) deadly: Option<Tried>,
 }
 
-/// A hit that was tried again.
+/// A hit after confirmation.
 pub(super) struct ConfirmedHit {
     pub(super) hit: Hit,
-    /// The attempts of its set.
+    /// The attempts of the set that hit.
     pub(super) tried: Vec<Tried>,
-    /// Who made the last of them, if not the first identity.
+    /// The identity of the last attempt, if not the first one.
     pub(super) identity: Option<String>,
 }
 
 impl Executor<'_> {
-    /// Attacks one place with everything an attack has.
+    /// Runs the trial of one attack at one aim.
     pub(super) async fn bout(&self, at: usize, aim: Arc<Aim>) -> TrialOutcome {
         let started = Instant::now();
         let fought = self.fight(at, aim).await;
@@ -139,14 +139,14 @@ impl Executor<'_> {
         fought
     }
 
-    /// Whether a call may work once only, since it uses up what it is about.
+    /// Whether a call may work only once, since it destroys its object.
     fn works_once(&self, aim: &Aim) -> bool {
         self.field.tool_of(aim).is_some_and(destroys)
     }
 
-    /// A hit with what a later test of it needs to know.
+    /// Completes a hit with the data that a later replay needs.
     fn struck(&self, mut hit: Hit, mut tried: Vec<Tried>) -> ConfirmedHit {
-        // What shows it comes last: others of the set are there to compare with.
+        // Move the attempt that shows the indicator to the end. The others are there for comparison.
         let shows = |sign: &Indicator| tried.iter().rposition(|one| sign.is_in(&one.evidence));
         let shown = hit.sign.as_ref().filter(|sign| **sign != Indicator::Differs).and_then(shows);
         if let Some(at) = shown {
@@ -179,7 +179,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Traces that nobody waited for: the attempts they belong to are made again, with more patience.
+    /// Repeats the attempts of late observations, with a longer wait.
     pub(super) async fn late(&self) -> Vec<TrialOutcome> {
         tokio::time::sleep(SETTLE_LATE).await;
         self.observer.look();
@@ -188,7 +188,7 @@ impl Executor<'_> {
             let marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
             let of = |one: &Observation| {
                 let text = format!("{one:?}");
-                // Marks are words of twelve small letters.
+                // A mark is a word of twelve lower-case letters.
                 let mut words = text.split(|c: char| !c.is_ascii_lowercase());
                 let found = words.find_map(|word| marks.get(word).cloned());
                 found.filter(|(at, _, _)| self.orders.plugins[*at].attack.reads(one))
@@ -226,12 +226,12 @@ impl Executor<'_> {
         late
     }
 
-    /// Whether a hit comes again, as often as it has to.
+    /// Whether a hit reproduces in every confirmation.
     async fn again(&self, plugin: &PluginOrder, aim: &Aim, hit: &Hit, settle: Duration) -> bool {
         for turn in 1..=self.orders.confirmations {
             let mut attempts = self.trial_plan.attempts(plugin, aim, turn);
             attempts.retain(|attempt| Some(attempt.set) == hit.set);
-            // What a clock shows may be missed by accident once; twice it was the hit that was one.
+            // Timing may fail to reproduce once by accident. If it fails twice, the hit was the accident.
             let tries = if plugin.attack.is_unsteady() { 2 } else { 1 };
             let mut found = false;
             for _ in 0..tries {
@@ -251,7 +251,7 @@ impl Executor<'_> {
         true
     }
 
-    /// Makes the attempts, a few forms at a time where the first that proves something is enough.
+    /// Sends the attempts. If the attack has only one fault, sends a few forms at a time and stops at the first proof.
     async fn waves(
         &self,
         plugin: &PluginOrder,
@@ -283,7 +283,7 @@ impl Executor<'_> {
         tried
     }
 
-    /// Makes the attempts one after the other, then looks around.
+    /// Sends the attempts one after the other, then collects observations.
     pub(super) async fn settled(
         &self,
         attempts: Vec<Attempt>,
@@ -293,7 +293,7 @@ impl Executor<'_> {
         let mut tried: Vec<Tried> = Vec::new();
         let mut silence = 0;
         for attempt in attempts {
-            // Without a call nothing else gets its turn, neither the clock nor a signal.
+            // Yield even if no call is sent, so that timers and signals are handled.
             tokio::task::yield_now().await;
             if self.budget.is_spent() {
                 break;
@@ -337,7 +337,7 @@ fn sets_of(tried: &[Tried]) -> BTreeSet<usize> {
     tried.iter().map(|one| one.attempt.set).collect()
 }
 
-/// Faults that were proved with more than one object.
+/// Faults that more than one set proves.
 fn repeated(hits: &[Hit]) -> HashSet<&'static str> {
     let mut sets: HashMap<&'static str, HashSet<usize>> = HashMap::new();
     for hit in hits.iter().filter(|hit| hit.confidence == Confidence::Confirmed) {

@@ -1,25 +1,25 @@
-//! The files of a target, looked at again and again: which changed since the last look.
+//! Detects changes in the files of a target between two checks.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Folders with more than this are not watched: a look must not take longer than a call.
+/// Folders with more files are not watched, since a check must not take longer than a call.
 const MAX_FILES: usize = 2_000;
 const DEPTH: usize = 4;
 
-/// What programs make for themselves while they read: locks, logs of databases, compiled code.
+/// Endings of files that programs create even while they only read: locks, database logs, compiled code.
 const ENDINGS: [&str; 7] = ["-journal", "-shm", "-wal", ".lock", ".pid", ".pyc", "~"];
 
-/// What is remembered of a file.
+/// Detects whether a file changed.
 #[derive(PartialEq)]
 struct Stamp {
     length: u64,
     modified: Option<SystemTime>,
 }
 
-/// The files below some folders, as they were at the last look.
+/// The files below some folders at the last check.
 pub(super) struct Files {
     folders: Vec<PathBuf>,
     known: Option<BTreeMap<PathBuf, Stamp>>,
@@ -31,8 +31,8 @@ impl Files {
         Self { folders: folders.to_vec(), known }
     }
 
-    /// What changed or appeared since the last look, and what went (`true`). Nothing once there were too
-    /// many files to look at.
+    /// The files that changed or appeared (`false`) or were deleted (`true`) since the last check. Empty if there are too
+    /// many files.
     pub(super) fn look(&mut self) -> Vec<(PathBuf, bool)> {
         let Some(before) = self.known.take() else { return Vec::new() };
         let Some(now) = seen(&self.folders) else { return Vec::new() };
@@ -45,7 +45,7 @@ impl Files {
     }
 }
 
-/// The files below some folders; none if there are too many.
+/// The files below some folders; `None` if there are too many.
 fn seen(folders: &[PathBuf]) -> Option<BTreeMap<PathBuf, Stamp>> {
     let mut files = BTreeMap::new();
     for folder in folders {
@@ -64,7 +64,7 @@ fn seen(folders: &[PathBuf]) -> Option<BTreeMap<PathBuf, Stamp>> {
     Some(files)
 }
 
-/// Whether a file is of the kind that programs make for themselves.
+/// Whether a file is of a kind that programs create even while they only read.
 fn is_own(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     name.starts_with('.')

@@ -1,4 +1,4 @@
-//! From hits to findings: one per fault and place, with all its proofs.
+//! Turns hits into findings: one per fault and place, with all proofs.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::executor::{ConfirmedHit, TrialOutcome};
 use super::trial_plan::strategy_of;
 use crate::masked;
 
-/// How a step is done again by hand.
+/// Returns a command that reproduces a step by hand.
 pub type Reproduce<'a> = &'a dyn Fn(&Step) -> Option<String>;
 
 /// Findings so far, by fingerprint.
@@ -24,14 +24,14 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Adds a finding, or its proofs to the one that is known.
+    /// Adds a finding, or its proofs to the existing finding with the same fingerprint.
     pub(super) fn add(&mut self, new: Finding) {
         let Some(known) = self.all.get_mut(&new.fingerprint) else {
             self.all.insert(new.fingerprint.clone(), new);
             return;
         };
         let plainly = known.strategies.is_empty() || new.strategies.is_empty();
-        // The more certain proof gives the finding its name.
+        // Keep the finding with the higher confidence.
         if new.confidence > known.confidence {
             let proofs = std::mem::replace(known, new).proofs;
             known.proofs.extend(proofs);
@@ -43,7 +43,7 @@ impl Findings {
         }
     }
 
-    /// The worst first.
+    /// Sorts the findings, most severe first.
     pub(super) fn sorted(self) -> Vec<Finding> {
         let mut findings: Vec<Finding> = self.all.into_values().collect();
         findings.sort_by(|a, b| {
@@ -57,7 +57,7 @@ impl Findings {
     }
 }
 
-/// Writes down what was struck.
+/// Turns the outcomes of trials into records with findings.
 pub(super) struct FindingWriter<'a> {
     redteam_run: &'a RedteamRun<'a>,
 }
@@ -67,7 +67,7 @@ impl<'a> FindingWriter<'a> {
         Self { redteam_run }
     }
 
-    /// A bout as it is kept, without secrets.
+    /// The record of a trial, without secrets.
     pub(super) fn record(&self, key: TrialKey, fought: TrialOutcome) -> TrialRecord {
         let plugins = &self.redteam_run.orders.plugins;
         let plugin = &plugins[fought.plugin];
@@ -95,14 +95,14 @@ impl<'a> FindingWriter<'a> {
         TrialRecord { key, place: place.clone(), attempts: fought.attempts, hit, findings }
     }
 
-    /// A bout that was made again since its traces came late.
+    /// The record of a trial that was repeated because of late observations.
     pub(super) fn late(&self, fought: TrialOutcome) -> TrialRecord {
         let attack = self.redteam_run.orders.plugins[fought.plugin].attack.meta().id.to_owned();
         let key = TrialKey { attack, place: fought.aim.place.key(), nth: 0 };
         self.record(key, fought)
     }
 
-    /// What the surface alone shows.
+    /// A finding from the surface alone.
     pub(super) fn listed(&self, plugin: &PluginOrder, hit: Hit) -> Finding {
         let place = Place::Server { server: String::new() };
         self.finding(plugin, &place, None, ConfirmedHit { hit, tried: Vec::new(), identity: None })
@@ -135,7 +135,7 @@ impl<'a> FindingWriter<'a> {
         let whose = if several { place.server() } else { "" };
         let fingerprint = fingerprint(rule, whose, &place, hit.fault);
         let severity = hit.severity.or(plugin.severity).unwrap_or(facts.severity);
-        // What is only information is said once of all places.
+        // Group informational findings, so that they are reported once for all places.
         let group = (severity == Severity::Info).then(|| Finding::group_of(rule, whose, hit.fault));
         let orders = self.redteam_run.orders;
         let strategy = last.and_then(|one| strategy_of(orders, one.attempt.set));
@@ -172,13 +172,16 @@ impl<'a> FindingWriter<'a> {
     }
 }
 
-/// A server that dies of a call, twice, once of it alone.
+/// The hit for a call that ended the server twice, the second time alone.
 fn death(tried: &Tried, place: &Place) -> Hit {
-    let title = format!("{place} ends the server ({})", tried.attempt.form);
-    Hit::confirmed(title, "the process ended when it was called, and again when called alone")
-        .severity(Severity::High)
-        .by(tried)
-        .fault("death")
+    let title = format!("{place} crashes the server ({})", tried.attempt.form);
+    Hit::confirmed(
+        title,
+        "the process exited during the call, and again when the call was sent alone",
+    )
+    .severity(Severity::High)
+    .by(tried)
+    .fault("death")
 }
 
 pub(super) fn join<'e>(all: impl Iterator<Item = &'e Evidence>) -> Evidence {

@@ -1,5 +1,5 @@
-//! Decides which calls go out. Everything that is sent to a target passes here, whoever wrote it: what a call
-//! does and what it names are all that counts.
+//! Decides which calls may be sent. Everything that is sent to a target must pass here, whatever its source. Only the
+//! effect of a call and the objects it names matter.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,9 +18,10 @@ use serde_json::{Map, Value};
 
 use super::own::Own;
 
-/// Why a destructive tool is not called at all.
-pub(super) const LEFT_ALONE: &str = "it may destroy something or change settings; --include-destructive calls it with objects of this run";
-/// A process of ours outlives a run without a limit by no more than this.
+/// Why a destructive tool is never called.
+pub(super) const LEFT_ALONE: &str = "it may destroy something or change settings; \
+     use --include-destructive to call it with objects of this run";
+/// Maximum lifetime of the helper process if the run has no time limit.
 const LIFE: Duration = Duration::from_hours(1);
 
 pub(super) struct Gate {
@@ -30,15 +31,15 @@ pub(super) struct Gate {
 
 #[derive(Default)]
 struct State {
-    /// Everything that is listed for anybody, with its server.
+    /// All tools that are listed for any identity, with their servers.
     tools: Vec<(String, Tool)>,
     own: Own,
-    /// How many calls were held back, by tool and reason.
+    /// Number of blocked calls, by tool and reason.
     held: BTreeMap<(String, String), usize>,
 }
 
 impl Gate {
-    /// `starts` is whether a process of ours may be started.
+    /// `starts` is whether the helper process may be started.
     pub(super) fn new(policy: Destructive, time: Option<Duration>, starts: bool) -> Self {
         let life = time.map_or(LIFE, |time| time + Duration::from_mins(1));
         let own = Own::new(Some(life).filter(|_| starts));
@@ -49,7 +50,7 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what is listed.
+    /// Records the listed tools.
     pub(super) fn knows(&self, surfaces: &[(String, Surface)]) {
         let mut state = self.state();
         for (server, surface) in surfaces {
@@ -61,19 +62,19 @@ impl Gate {
         }
     }
 
-    /// Notes what was planted.
+    /// Records the planted files.
     pub(super) fn plants(&self, hints: &Hints, ground: Option<PathBuf>) {
         self.state().own.plants(hints, ground);
     }
 
-    /// Notes the mark of an attempt: what carries it is nobody else's.
+    /// Records the mark of an attempt. Objects with this mark belong to the run.
     pub(super) fn marks(&self, attempt: &Attempt) {
         if self.policy == Destructive::Own {
             self.state().own.mark(attempt.nonce.as_str());
         }
     }
 
-    /// Keeps what a call made for us.
+    /// Records objects that a call created for the run.
     pub(super) fn adopt(
         &self,
         server: &str,
@@ -86,17 +87,17 @@ impl Gate {
         }
     }
 
-    /// Whether a tool is not called at all.
+    /// Whether a tool is never called.
     pub(super) fn leaves_alone(&self, tool: &Tool) -> bool {
         !self.policy.is_allowed() && destroys(tool)
     }
 
-    /// Whether a thing that a tool can be told to do is not asked for.
+    /// Whether destructive calls are allowed at all.
     pub(super) fn is_open(&self) -> bool {
         self.policy.is_allowed()
     }
 
-    /// Arguments that may be sent, made from those that a tool should accept.
+    /// Arguments that may be sent, derived from arguments that the tool should accept.
     pub(super) fn fitted(
         &self,
         server: &str,
@@ -111,7 +112,7 @@ impl Gate {
         }
         let own = &mut self.state().own;
         let mut all: Vec<Map<String, Value>> = Vec::new();
-        // Objects of ours first, then the other ways to name them, then what cannot exist.
+        // Objects of the run first, then other names for them, then objects that cannot exist.
         for turn in 0..3 {
             let made = harmless(tool, schema, &args, &mut |leaf, was| {
                 let values = own.values(server, leaf, was);
@@ -124,10 +125,10 @@ impl Gate {
         all
     }
 
-    /// Whether a step may be sent, with these arguments below its own; why not.
+    /// Whether a step may be sent. `below` contains default arguments for those that it lacks.
     ///
     /// # Errors
-    /// When it may do harm.
+    /// When the call may do harm, with the reason.
     pub(super) fn check(&self, step: &Step, below: &Map<String, Value>) -> Result<(), String> {
         let (name, args, server) = match step {
             Step::Call(call) => (call.tool.as_str(), Some(&call.args), call.server.as_deref()),
@@ -160,7 +161,7 @@ impl Gate {
             };
             let mut listed: Vec<&Tool> =
                 state.tools.iter().filter(is_it).map(|(_, tool)| tool).collect();
-            // Several of one name: the worst of them may be meant.
+            // If several tools have this name, assume the most destructive one.
             listed.sort_by_key(|tool| !destroys(tool));
             let tool = listed.first().copied();
             let Some(harm) = harm_of_call(tool, name, args) else { return Ok(()) };
@@ -176,10 +177,10 @@ impl Gate {
         Err(why)
     }
 
-    /// Whether a message of any bytes may be sent.
+    /// Whether a raw message may be sent.
     ///
     /// # Errors
-    /// When it calls, or seems to call, what may do harm.
+    /// When it calls, or seems to call, a tool that may do harm.
     pub(super) fn check_raw(&self, bytes: &[u8]) -> Result<(), String> {
         if self.policy == Destructive::All {
             return Ok(());
@@ -198,7 +199,7 @@ impl Gate {
             self.of_call(name, &args.cloned().unwrap_or_default(), None)?;
             named.push(name.to_owned());
         }
-        // What cannot be read may be read otherwise by the target.
+        // The target may parse a malformed message differently.
         let text = String::from_utf8_lossy(bytes);
         let mut state = self.state();
         let hidden = state.tools.iter().find_map(|(_, tool)| {
@@ -207,12 +208,12 @@ impl Gate {
             text.contains(&format!("\"{name}\"")).then(|| name.to_owned())
         });
         let Some(name) = hidden else { return Ok(()) };
-        let why = "a malformed message names it".to_owned();
+        let why = "a malformed message names this tool".to_owned();
         *state.held.entry((name, why.clone())).or_default() += 1;
         Err(why)
     }
 
-    /// Whether an attempt may be made as a whole.
+    /// Whether all steps of an attempt may be sent.
     pub(super) fn lets_pass(&self, attempt: &Attempt, below: &Map<String, Value>) -> bool {
         self.marks(attempt);
         let checked = match &attempt.action {
@@ -223,7 +224,7 @@ impl Gate {
         checked.is_ok()
     }
 
-    /// What was held back, a line for each tool, but for tools that are listed as left alone.
+    /// The blocked calls, one line per tool, except tools in `left_alone`.
     pub(super) fn held(&self, left_alone: &[&str]) -> Vec<NotRun> {
         let state = self.state();
         let mut by_tool: BTreeMap<&str, (usize, usize, &str)> = BTreeMap::new();
@@ -240,12 +241,14 @@ impl Gate {
         let told = by_tool.into_iter().map(|(tool, (count, _, why))| {
             let calls = if count == 1 { "call" } else { "calls" };
             let what = match tool {
-                "" => format!("{count} {calls} of tools that are not listed"),
-                tool => format!("{count} {calls} of `{tool}`"),
+                "" => format!("{count} {calls} to unlisted tools"),
+                tool => format!("{count} {calls} to `{tool}`"),
             };
             let why = match self.policy {
                 Destructive::Never => LEFT_ALONE.to_owned(),
-                _ => format!("destructive, and {why}; --include-destructive=all sends such calls"),
+                _ => format!(
+                    "destructive, and {why}; use --include-destructive=all to send such calls"
+                ),
             };
             NotRun { what, why }
         });
@@ -295,7 +298,7 @@ mod tests {
             assert!(!passes(&gate, &call("manage", json!({"action": "kill"}))));
             assert!(
                 !passes(&gate, &call("delete_everything", json!({}))),
-                "though it is not listed"
+                "even if it is not listed"
             );
             let below = json!({"action": "delete"});
             assert!(gate.check(&call("manage", json!({})), below.as_object().unwrap()).is_err());
@@ -323,7 +326,7 @@ mod tests {
         let schema = tool.input_schema().cloned().unwrap();
         let args = json!({"pid": 1}).as_object().cloned().unwrap();
         let fitted = gate.fitted("s", &tool, &schema, args);
-        assert!(fitted.len() > 1, "a process of ours, and one that cannot exist");
+        assert!(fitted.len() > 1, "the helper process, and one that cannot exist");
         for args in fitted {
             assert!(passes(&gate, &call("kill_process", Value::Object(args.clone()))), "{args:?}");
         }

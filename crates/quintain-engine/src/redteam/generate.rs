@@ -1,4 +1,4 @@
-//! Surveys and learns, and then writes attempts down instead of sending them.
+//! Surveys a target and learns it, then generates tests instead of sending attempts.
 
 use std::collections::BTreeMap;
 
@@ -20,16 +20,16 @@ use super::setup::Setup;
 use super::trial_plan::{self, Drawn, TrialPlan, strategy_of};
 use super::{RedteamError, RedteamRun, Surveyed};
 
-/// What could be tried.
+/// The generated tests, and what was left out.
 pub struct Generated {
     pub drafts: Vec<TestDraft>,
     pub not_run: Vec<NotRun>,
 }
 
-/// Learns a target and writes down the attempts that can be judged by their answers.
+/// Learns a target and generates tests from the attempts whose success the answer alone shows.
 ///
 /// # Errors
-/// When the target cannot be reached, or must not be.
+/// When the target cannot be reached or may not be attacked.
 pub async fn generate(
     redteam_run: &RedteamRun<'_>,
     listen: &mut dyn FnMut(Event),
@@ -39,9 +39,9 @@ pub async fn generate(
     let field = surveyed.field(redteam_run);
     let plan = Plan::of(redteam_run.orders, &field);
     let mut executor = surveyed.executor(redteam_run, &setup, &field);
-    // What is written to a file can be read by anybody; the same seed writes the same tests.
+    // Marks in a file are not secret anyway, and the same seed must generate the same tests.
     executor.trial_plan.marks = MarkKey::of_seed(redteam_run.orders.seed);
-    // What is planted for the run is gone when the tests are run, but for files that come with them.
+    // The planted files are gone when the tests run, except files that are written with the tests.
     let bare = TrialPlan {
         marks: executor.trial_plan.marks.clone(),
         ground: None,
@@ -92,10 +92,7 @@ pub async fn generate(
         }
     }
     not_run.extend(
-        setup
-            .budget
-            .why()
-            .map(|why| NotRun { what: "tools that could not be learned".to_owned(), why }),
+        setup.budget.why().map(|why| NotRun { what: "tools without a valid call".to_owned(), why }),
     );
     surveyed.close().await;
     Ok(Generated { drafts, not_run })
@@ -114,7 +111,7 @@ fn of_lists(plugin: &PluginOrder) -> TestDraft {
     }
 }
 
-/// One set of attempts that is not made.
+/// Turns one set of attempts into a test without sending it.
 struct Generating<'a> {
     plugin: &'a PluginOrder,
     field: &'a TargetView<'a>,
@@ -123,7 +120,7 @@ struct Generating<'a> {
 }
 
 impl Generating<'_> {
-    /// The form, the requests and the sign; none if an answer alone would not tell.
+    /// The form, the requests and the indicator; `None` if the answer alone does not show success.
     fn draft(&self, set: &[Attempt]) -> Option<(String, Vec<Step>, Indicator)> {
         let (at, sign) = self.plugin.attack.expects(set, self.field)?;
         let shown = set.get(at)?;

@@ -1,4 +1,4 @@
-//! Who speaks to the target: one set of sessions per identity. Nothing is sent but through the gate.
+//! The sessions of each identity. Everything is sent through the gate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,18 +19,18 @@ use super::shims::Stage;
 use crate::sessions::{Link, OpenError, Sessions};
 use crate::world::World;
 
-/// A call of an attack that takes longer proves nothing more.
+/// Time limit of a call. A longer wait proves nothing more.
 pub(super) const CALL_TIME: Duration = Duration::from_secs(8);
-/// So long is waited for what is not expected to answer.
+/// Time limit of a call to a tool that probably does not answer.
 pub(super) const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// An identity with its sessions.
 pub(super) struct IdentitySessions {
     pub(super) identity: Identity,
     sessions: Guarded,
-    /// The target as this identity reaches it, for sessions of its own.
+    /// The target with the credentials of this identity, for opening separate sessions.
     target: McpTarget,
-    /// Where programs get a stand-in that the target misses.
+    /// Where to add stand-ins for programs that the target does not find.
     stage: Option<Stage>,
 }
 
@@ -54,23 +54,23 @@ impl IdentitySessions {
         Ok(Self { identity, sessions, target, stage })
     }
 
-    /// Where it enters over HTTP.
+    /// The raw HTTP connection of this identity.
     pub(super) fn raw_connection(&self) -> Option<RawConnection> {
         RawConnection::of(&self.target)
     }
 
-    /// Everything that is listed for this identity.
+    /// Everything that the target lists for this identity.
     pub(super) async fn survey(&self) -> Vec<(String, Surface)> {
         let listed = self.sessions.all.survey().await.into_iter();
         listed.map(|(name, surface, problems)| (name, Surface { problems, ..surface })).collect()
     }
 
-    /// Sessions that may be harmed.
+    /// Opens separate sessions that an attempt may break.
     pub(super) async fn alone(&self, world: &World) -> Result<Guarded, OpenError> {
         Guarded::open(&self.target, world, &self.sessions.gate).await
     }
 
-    /// Whether an attempt may be made.
+    /// Whether an attempt may be sent.
     pub(super) fn may(&self, attempt: &Attempt) -> bool {
         self.sessions.gate.lets_pass(attempt, &self.target.default_args)
     }
@@ -89,7 +89,7 @@ impl IdentitySessions {
         self.step_within(step, CALL_TIME).await
     }
 
-    /// Sends one step, and waits no longer than this.
+    /// Sends one step with a time limit.
     pub(super) async fn step_within(&self, step: &Step, limit: Duration) -> Exchange {
         let exchange = self.sessions.send_within(step, limit).await;
         if let Some(stage) = &self.stage {
@@ -99,7 +99,7 @@ impl IdentitySessions {
     }
 }
 
-/// Sessions that everything is sent over by way of the gate.
+/// Sessions that send everything through the gate.
 pub(super) struct Guarded {
     all: Sessions,
     default_args: Map<String, Value>,
@@ -112,8 +112,7 @@ impl Guarded {
         Ok(Self { all, default_args: target.default_args.clone(), gate: gate.clone() })
     }
 
-    /// Sends one step and waits no longer than this. Connecting, which heavy servers need long for, has the
-    /// time that the target gives it.
+    /// Sends one step with a time limit.
     pub(super) async fn send_within(&self, step: &Step, limit: Duration) -> Exchange {
         if let Err(why) = self.gate.check(step, &self.default_args) {
             return Exchange::of_step(step, Outcome::Refused { why });
@@ -125,7 +124,7 @@ impl Guarded {
         }
     }
 
-    /// Sends bytes, and returns the session for the question whether the server is still there.
+    /// Sends raw bytes and returns the session, so that the caller can check whether the server is alive.
     pub(super) async fn send_raw(&self, bytes: &[u8]) -> Option<Arc<Session>> {
         self.gate.check_raw(bytes).ok()?;
         let session = self.all.link(None).ok()?.session().await.ok()?;
@@ -159,7 +158,7 @@ fn as_identity(target: &McpTarget, order: &IdentityOrder) -> McpTarget {
     target
 }
 
-/// Puts variables into the environment of every server that is started.
+/// Adds variables to the environment of every server that is started.
 pub(super) fn with_env(target: &mut McpTarget, variables: &[(String, String)]) {
     for server in &mut target.servers {
         if let Launch::Command { env, .. } | Launch::Path { env, .. } = &mut server.launch {

@@ -1,4 +1,4 @@
-//! Finds calls that work, and keeps what the answers give away.
+//! Finds a valid call of every tool, and collects values from the answers.
 
 mod call_search;
 mod modes;
@@ -21,24 +21,23 @@ use super::identity_sessions::{CALL_TIME, IdentitySessions, LEAST_TIME};
 use super::observer::Observer;
 use super::roots;
 
-/// After so many tools that do not answer, further ones get less and less time.
+/// Number of tools without an answer after which further tools get less and less time.
 const MAX_MUTE: usize = 2;
 const LITTLE_TIME: Duration = Duration::from_secs(4);
-/// Why a tool has no call that works, if it does not answer.
+/// Why a tool that does not answer has no valid call.
 pub(super) const MUTE: &str = "it did not answer in time";
-/// Later rounds know what earlier ones learned.
+/// Number of rounds. Each uses values from the earlier ones.
 const ROUNDS: usize = 3;
-/// Learning is a means: a third of the time is all it gets, and without a limit no further round begins after
-/// this.
+/// Learning gets at most a third of the time limit. Without a limit, no further round starts after `ENOUGH`.
 pub(super) const SHARE: u32 = 3;
 const ENOUGH: Duration = Duration::from_secs(30);
-/// Why a tool was not asked, or not asked any more.
-const NO_TIME: &str = "there was no time left to learn a call of it";
+/// Why a tool was not tried, or not tried again.
+const NO_TIME: &str = "no time was left to find a valid call";
 
-/// What learning begins with.
+/// What learning uses.
 #[derive(Clone, Copy)]
 pub(super) struct LearnContext<'a> {
-    /// Calls that worked in an earlier sitting.
+    /// Valid calls from the interrupted run.
     pub(super) known: &'a [Baseline],
     pub(super) gate: &'a Gate,
     pub(super) budget: &'a Budget,
@@ -57,7 +56,7 @@ pub(super) async fn learn(
     let LearnContext { gate, budget, observer, .. } = learn_context;
     let mut silent: Vec<Silent> = Vec::new();
     let mut silent_tools: Vec<Silent> = Vec::new();
-    // What refusals told of arguments, by server and tool.
+    // Schemas with additions from refusals, by server and tool.
     let mut schemas: HashMap<(String, String), Value> = HashMap::new();
     let started = Instant::now();
     for round in 0..ROUNDS {
@@ -146,7 +145,7 @@ pub(super) async fn learn(
     }
 }
 
-/// Names the tools that learning did not come to before it was broken off.
+/// Adds the tools that learning did not reach before it was aborted.
 pub(super) fn broken_off(surfaces: &[(String, Surface)], gate: &Gate, knowledge: &mut Knowledge) {
     for (server, tool) in in_order(surfaces) {
         let Some(name) = tool.name() else { continue };
@@ -159,7 +158,7 @@ pub(super) fn broken_off(surfaces: &[(String, Surface)], gate: &Gate, knowledge:
     }
 }
 
-/// How long a tool is waited for, after so many that did not answer.
+/// Time limit of a call, given the number of tools that did not answer.
 fn patience(silent_tools: usize) -> Duration {
     match silent_tools.checked_sub(MAX_MUTE) {
         None => CALL_TIME,
@@ -167,8 +166,8 @@ fn patience(silent_tools: usize) -> Duration {
     }
 }
 
-/// What gives away most comes first: tools that list, then those that need little. What destroys comes last,
-/// as others may need what it destroys.
+/// Sorts tools: first those that need few arguments, among them those that list things, since their answers contain
+/// the most values. Destructive tools come last, since others may need what they destroy.
 fn in_order(surfaces: &[(String, Surface)]) -> Vec<(&str, &Tool)> {
     let mut tools: Vec<(&str, &Tool)> = surfaces
         .iter()
@@ -185,7 +184,7 @@ fn in_order(surfaces: &[(String, Surface)]) -> Vec<(&str, &Tool)> {
     tools
 }
 
-/// Folders that answers of tools about allowed places name.
+/// Folders in the answers of tools that list allowed directories.
 fn roots_of(knowledge: &Knowledge) -> Vec<PathBuf> {
     let about_roots = |tool: &str| {
         let words = words(tool);

@@ -1,4 +1,4 @@
-//! Waits for connections that a target should not make, and writes them down.
+//! Listens for connections that a target should not make, and records them.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// What is read of one connection.
+/// Maximum bytes to read from a connection.
 const MAX_REQUEST: usize = 8192;
 const PATIENCE: Duration = Duration::from_secs(2);
 const MAX_HEADERS: usize = 32;
@@ -24,17 +24,17 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Listens on a free port of the loopback, or where the user says.
+    /// Listens on this address. Port 0 means any free port.
     pub(super) async fn open(host: &str, port: u16) -> io::Result<Self> {
         let socket = TcpListener::bind((host, port)).await?;
         let bound = socket.local_addr()?;
         let seen: Arc<Mutex<Vec<Observation>>> = Arc::default();
         let kept = seen.clone();
-        // Another name of the same place: who checks only the first address is led astray.
+        // Redirect to another name of the same host, to detect targets that check only the first URL.
         let other = if bound.ip().is_loopback() { "localhost" } else { host };
         let origin = format!("http://{other}:{}", bound.port());
         let task = tokio::spawn(async move {
-            // A socket that fails once may work again.
+            // Stop at the first error of the socket.
             while let Ok((stream, _)) = socket.accept().await {
                 let (kept, origin) = (kept.clone(), origin.clone());
                 tokio::spawn(async move {
@@ -47,7 +47,7 @@ impl Listener {
         Ok(Self { address, seen, task: task.abort_handle() })
     }
 
-    /// Connections since the last look.
+    /// Takes the connections since the last call.
     pub(super) fn look(&self) -> Vec<Observation> {
         std::mem::take(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -59,7 +59,7 @@ impl Drop for Listener {
     }
 }
 
-/// Whether a request has come with all of its body.
+/// Whether a request is complete, including its body.
 fn is_whole(bytes: &[u8]) -> bool {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return false };
     let (head, body) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 4..]);
@@ -81,8 +81,7 @@ async fn serve(
 ) -> io::Result<()> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 2048];
-    // What is no HTTP says nothing first, or ends without an empty line. A body often comes later than
-    // its headers.
+    // A client that does not speak HTTP may send nothing, or no empty line. A body often arrives after its headers.
     while bytes.len() < MAX_REQUEST && !is_whole(&bytes) {
         match timeout(Duration::from_millis(500), stream.read(&mut chunk)).await {
             Ok(Ok(count)) if count > 0 => bytes.extend_from_slice(&chunk[..count]),

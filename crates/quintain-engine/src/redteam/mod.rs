@@ -74,59 +74,59 @@ pub use generate::{Generated, generate};
 pub use previous::{PreviousTrials, StoredKnowledge};
 pub use roots::declared as declared_roots;
 
-/// A variable of the environment of every target that is started, with a value nobody knows.
+/// Environment variable of every started target, with a random value.
 pub const ENV_CANARY: &str = "QUINTAIN_CANARY";
 
-/// How long all sessions together may take to end.
+/// Time limit for closing all sessions.
 const CLOSE: Duration = Duration::from_secs(1);
 
-/// Whether a target is not on this machine.
+/// Whether a target is on another machine.
 pub fn is_remote(target: &McpTarget) -> bool {
     roots::whereabouts(target).elsewhere
 }
 
-/// Who is attacked, and how.
+/// What to attack, and how.
 pub struct RedteamRun<'a> {
     pub target: &'a McpTarget,
-    /// What reports call it.
+    /// The name of the target in reports.
     pub name: &'a str,
     pub world: &'a World,
     pub orders: &'a Orders,
-    /// How a step is done again by hand.
+    /// Returns a command that reproduces a step by hand.
     pub reproduce: Reproduce<'a>,
-    /// What an interrupted run did before.
+    /// The interrupted run to resume, if any.
     pub previous: Option<&'a PreviousTrials>,
 }
 
-/// Why there was no run.
+/// Why a run could not be executed.
 #[derive(Debug, thiserror::Error)]
 pub enum RedteamError {
     #[error("the target is not on this machine")]
     Remote,
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error("the canary ground cannot be prepared: {0}")]
+    #[error("cannot create the canary files: {0}")]
     Ground(std::io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
     pub summary: Summary,
-    /// What could not be kept in the store.
+    /// Why the store could not save the run.
     pub unsaved: Option<String>,
-    /// Attack and place of every bout that was made in this sitting.
+    /// Attack and place of every trial that this process ran.
     pub fought: BTreeSet<(String, String)>,
-    /// What was planted and could not be removed, and why.
+    /// Planted files that could not be removed, and why.
     pub left: Vec<(PathBuf, String)>,
 }
 
-/// Attacks until everything is tried, or until `stop` or the budget ends it.
+/// Attacks until all trials are finished, `stop` becomes true, or the budget is spent.
 ///
 /// # Errors
-/// When nothing could be attacked at all.
+/// When nothing could be attacked.
 pub async fn execute(
     redteam_run: &RedteamRun<'_>,
     info: RunInfo,
@@ -182,7 +182,7 @@ pub async fn execute(
     attack_phase.recall(&mut plan).await?;
     let mut executor = surveyed.executor(redteam_run, &setup, &field);
     if let Some(left) = setup.budget.time_left() {
-        // Bouts go on side by side, which even a target that does one thing at a time gains from.
+        // Trials run concurrently, which saves time even if the target handles one call at a time.
         let spared =
             executor.trial_plan.spare(&plan.waves[0].bouts, clock.per_call("learn") / 2, left);
         plan.not_run.extend(spared);
@@ -203,7 +203,7 @@ pub async fn execute(
     Ok(attack_phase.finish(&setup, &surveyed, ended).await)
 }
 
-/// What is known of a target before it is attacked.
+/// What is known about a target before the attack.
 struct Surveyed {
     identities_open: Vec<IdentitySessions>,
     surfaces: Vec<(String, Surface)>,
@@ -212,7 +212,7 @@ struct Surveyed {
 }
 
 impl Surveyed {
-    /// Surveys and learns.
+    /// Surveys the target and learns.
     async fn of(
         setup: &Setup,
         redteam_run: &RedteamRun<'_>,
@@ -221,7 +221,7 @@ impl Surveyed {
     ) -> Result<Self, RedteamError> {
         listen(Event::Phase(Phase::Survey));
         let budget = &setup.budget;
-        // A target that does not come up in time leaves nothing to attack, and a report that says so.
+        // If the target does not start in time, continue with an empty surface, so that there is a report.
         let identities_open = match budget.within(setup.identities_open(redteam_run)).await {
             Some(identities_open) => identities_open?,
             None => Vec::new(),
@@ -238,7 +238,7 @@ impl Surveyed {
         Ok(Self { identities_open, surfaces, knowledge, powers })
     }
 
-    /// Ends all sessions; what does not end by itself is killed when it is dropped.
+    /// Closes all sessions. Processes that do not end in time are killed when they are dropped.
     async fn close(&self) {
         let closing = join_all(self.identities_open.iter().map(IdentitySessions::close));
         let _ = tokio::time::timeout(CLOSE, closing).await;
@@ -290,7 +290,7 @@ impl Surveyed {
     }
 }
 
-/// How an attack ended.
+/// State at the end of the attack.
 struct Ended {
     not_run: Vec<NotRun>,
     changes: Vec<FileChange>,
@@ -299,7 +299,7 @@ struct Ended {
     started: Instant,
 }
 
-/// The attack while it goes on: everything that is done is counted, kept and told at once.
+/// The attack phase. Counts, stores and reports every finished trial immediately.
 struct AttackPhase<'a> {
     redteam_run: &'a RedteamRun<'a>,
     finding_writer: FindingWriter<'a>,
@@ -308,14 +308,14 @@ struct AttackPhase<'a> {
     tally: Tally,
     writer: Option<Writer>,
     interrupted: bool,
-    /// How many bouts have come to an end, those of an earlier sitting among them.
+    /// Number of finished trials, including those of the interrupted run.
     settled: usize,
     fought: BTreeSet<(String, String)>,
     listen: &'a mut dyn FnMut(Event),
 }
 
 impl AttackPhase<'_> {
-    /// Counts what an earlier sitting did, and takes it out of the plan.
+    /// Counts the trials of the interrupted run and removes them from the plan.
     async fn recall(&mut self, plan: &mut Plan) -> Result<(), StoreError> {
         let kept = match self.redteam_run.previous {
             Some(previous) => {
@@ -328,7 +328,7 @@ impl AttackPhase<'_> {
         self.rows.skip(kept);
         for (at, hit) in std::mem::take(&mut plan.statics) {
             let plugin = &self.redteam_run.orders.plugins[at];
-            // The rows of these come first, so an earlier sitting has told them.
+            // These rows come first, so the interrupted run has already stored them.
             if kept == 0 {
                 let row = self.rows.of_static(plugin, &hit);
                 self.keep(row, true).await;
@@ -402,11 +402,11 @@ impl AttackPhase<'_> {
         (self.listen)(Event::Case(Arc::new(row)));
     }
 
-    /// What was planned, and not done when a budget was spent.
+    /// The planned trials that did not run because a budget was spent.
     fn unfought(&self, planned: usize, cut_short: Option<&str>) -> Option<NotRun> {
         let left = planned.saturating_sub(self.settled);
         let why = cut_short.filter(|_| left > 0)?.to_owned();
-        Some(NotRun { what: format!("{left} of {planned} places of attacks"), why })
+        Some(NotRun { what: format!("{left} of {planned} trials"), why })
     }
 
     async fn finish(self, setup: &Setup, surveyed: &Surveyed, ended: Ended) -> Outcome {
@@ -422,7 +422,7 @@ impl AttackPhase<'_> {
             (false, Some(_)) => RunEnd::LimitReached,
             (false, None) => RunEnd::Finished,
         };
-        // What was not looked for may be there.
+        // After an incomplete run, a suppression may be unused only because its finding was not looked for.
         let whole = end == RunEnd::Finished;
         let listed = if whole { &orders.suppressions[..] } else { &[] };
         let unused = unused(listed, findings.iter().chain(&suppressed), &orders.today);

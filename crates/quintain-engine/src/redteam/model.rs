@@ -1,5 +1,5 @@
-//! A model that proposes calls from the purpose of the target and what it lists. What it proposes is sent
-//! like any other attempt; oracles decide, never the model.
+//! A model that proposes hostile calls, given the target's purpose and surface. Quintain sends a proposal like any
+//! other attempt; oracles decide whether it worked, never the model.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::secrets::learn_url;
 use crate::web::{Request, Web};
 use crate::world::World;
 
-/// Small models on small machines take their time.
+/// Time limit of a request. Local models on small machines are slow.
 const TIME: Duration = Duration::from_mins(3);
 const MAX_BODY: usize = 1 << 20;
 /// What a model sees of one tool.
@@ -100,7 +100,7 @@ impl Proposals {
         Self { not_run: Some(NotRun { what, why }), ..Self::default() }
     }
 
-    /// The orders with what was proposed.
+    /// The orders with the proposed calls as an additional attack.
     pub(super) fn over(&self, orders: &Orders) -> Orders {
         let mut orders = orders.clone();
         orders.not_run.extend(self.not_run.clone());
@@ -257,7 +257,7 @@ fn described(surfaces: &[(String, Surface)]) -> String {
     tools.map(line).collect()
 }
 
-/// What an answer has to look like, for models that can be held to it.
+/// JSON schema of the answer, for providers that enforce one.
 fn form(surfaces: &[(String, Surface)], most: usize) -> Value {
     let tools = surfaces.iter().flat_map(|(_, surface)| &surface.tools);
     let call = |tool: &Tool| {
@@ -270,7 +270,7 @@ fn form(surfaces: &[(String, Surface)], most: usize) -> Value {
         "calls": {"type": "array", "minItems": 1, "maxItems": most, "items": {"anyOf": calls}}}})
 }
 
-/// The first JSON object in a text: models like to explain themselves.
+/// The first JSON object with calls in a text. Models often add explanations around it.
 fn object_in(text: &str) -> Option<Value> {
     let starts = text.match_indices('{').map(|(at, _)| at);
     let mut found = starts.filter_map(|at| {
@@ -280,7 +280,7 @@ fn object_in(text: &str) -> Option<Value> {
     found.find(|value| value.get("calls").is_some())
 }
 
-/// The calls of an answer, as far as there are such tools.
+/// The calls of an answer to tools that exist.
 fn listed(answer: &Value, surfaces: &[(String, Surface)], most: usize) -> Vec<ToolCall> {
     let calls = answer.get("calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut seen: Vec<ToolCall> = Vec::new();

@@ -1,4 +1,4 @@
-//! What is seen outside of the wire, and which attempt it belongs to.
+//! Collects observations outside the wire and assigns them to attempts.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,10 +9,10 @@ use super::canary_files::PlantedFiles;
 use super::listener::Listener;
 use super::shims::{Shims, Stage};
 
-/// More than this is a flood.
+/// Maximum number of stored observations, to limit memory.
 const MAX_KEPT: usize = 10_000;
 
-/// Everything that watches.
+/// All sources of observations.
 pub(super) struct Observer {
     pub(super) listener: Option<Listener>,
     watched: Mutex<Watched>,
@@ -21,7 +21,7 @@ pub(super) struct Observer {
 struct Watched {
     planted: Option<PlantedFiles>,
     shims: Option<Shims>,
-    /// Seen, and not yet attributed.
+    /// Observations that are not assigned to an attempt yet.
     seen: Vec<Observation>,
 }
 
@@ -35,7 +35,7 @@ impl Observer {
         Self { listener, watched: Mutex::new(watched) }
     }
 
-    /// Looks everywhere.
+    /// Collects new observations from all sources.
     pub(super) fn look(&self) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         let Watched { planted, shims, seen } = &mut *watched;
@@ -45,13 +45,13 @@ impl Observer {
         seen.truncate(MAX_KEPT);
     }
 
-    /// Where stand-ins for missing programs are put.
+    /// Where to add stand-ins for missing programs.
     pub(super) fn stage(&self) -> Option<Stage> {
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.shims.as_ref().map(|shims| shims.stage().clone())
     }
 
-    /// What carries this mark.
+    /// Takes the observations with this mark.
     pub(super) fn of(&self, nonce: &Nonce) -> Vec<Observation> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         let (mine, others) =
@@ -60,19 +60,19 @@ impl Observer {
         mine
     }
 
-    /// The marks of those nobody has claimed, as texts to look for nonces in.
+    /// Observations that no attempt has claimed.
     pub(super) fn unclaimed(&self) -> Vec<Observation> {
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.seen.clone()
     }
 
-    /// Takes away everything that was planted.
+    /// Removes everything that was planted.
     pub(super) fn clear(&self) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         (watched.planted, watched.shims) = (None, None);
     }
 
-    /// Does something with the ground, if there is one.
+    /// Calls a function with the planted files, if there are any.
     pub(super) fn with_ground<T>(&self, work: impl FnOnce(&mut PlantedFiles) -> T) -> Option<T> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.planted.as_mut().map(work)

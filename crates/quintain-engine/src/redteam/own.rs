@@ -1,4 +1,4 @@
-//! Objects that this run made itself, and values that nothing can have: what a destructive call may name.
+//! What a destructive call may name: objects that this run created, and values that cannot exist.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use quintain_redteam::attack::{Kind, Nonce};
 use quintain_redteam::knowledge::{Hints, Leaf, Learned, classify, words};
 use serde_json::Value;
 
-/// Letters of a mark.
+/// Number of letters in a mark.
 const LETTERS: usize = 12;
-/// Longer ids are not guessed, whatever they belong to.
+/// Ids of at least this length are unique across kinds of objects.
 const UNGUESSABLE: usize = 16;
-/// Verbs of tools that make something and say what it is called.
+/// Verbs of tools that create something and return its id.
 const MAKES: [&str; 9] =
     ["add", "create", "insert", "make", "new", "open", "register", "start", "upload"];
 
-/// An object that the target made for this run.
+/// An object that the target created for this run.
 struct Record {
     server: String,
-    /// The tool that made it.
+    /// The tool that created it.
     tool: String,
     value: Value,
 }
@@ -30,23 +30,23 @@ struct Record {
 pub(super) struct Own {
     /// The marks of attempts.
     marks: HashSet<String>,
-    /// Values that cannot exist, by tool, argument and whether a number was wanted.
+    /// Values that cannot exist, by tool, argument and whether a number is required.
     absent: HashMap<(String, String, bool), Value>,
-    /// The same as texts.
+    /// The same values as text.
     absent_texts: HashSet<String>,
-    /// Files that were planted, and paths that nothing stands at.
+    /// Planted files, and paths that do not exist.
     files: Vec<PathBuf>,
-    /// Those that may be taken away.
+    /// Planted files that may be destroyed.
     spare: Vec<PathBuf>,
     ground: Option<PathBuf>,
     records: Vec<Record>,
     process: Option<Process>,
-    /// For how long a process of ours is needed; none may be started if absent.
+    /// Lifetime of the helper process; `None` if it may not be started.
     life: Option<Duration>,
 }
 
-/// A process that does nothing, to be ended by others. It is not waited for before the run is over: until then
-/// the system gives its number to nobody else.
+/// A helper process that does nothing, for tools that kill processes. It is not waited for before the end of the run,
+/// so that the system does not reuse its process id.
 struct Process(Child);
 
 impl Drop for Process {
@@ -57,7 +57,7 @@ impl Drop for Process {
 }
 
 impl Own {
-    /// Nothing yet.
+    /// An empty set.
     pub(super) fn new(life: Option<Duration>) -> Self {
         Self { life, ..Self::default() }
     }
@@ -72,7 +72,7 @@ impl Own {
         self.marks.insert(mark.to_owned());
     }
 
-    /// Keeps what a tool says it has made: ids that nobody has told or sent before.
+    /// Records the ids of objects that a tool created: new ids that were neither sent nor received before.
     pub(super) fn adopt(
         &mut self,
         server: &str,
@@ -89,7 +89,7 @@ impl Own {
             let name = words(&learned.name);
             let is_id =
                 name.last().is_some_and(|word| matches!(word.as_str(), "id" | "uuid" | "key"));
-            // `owner_id` is the id of something else.
+            // `owner_id` is the id of another object.
             let of_it = name.len() == 1 || name.iter().any(|word| nouns.contains(&stem(word)));
             let is_process = Leaf { tool, name: &learned.name, schema: &Value::Null }.is_process();
             if is_id && of_it && !is_process {
@@ -99,7 +99,7 @@ impl Own {
         }
     }
 
-    /// Whether a value is an object of this run, or cannot exist.
+    /// Whether a value names an object of this run, or one that cannot exist.
     pub(super) fn owns(&self, server: Option<&str>, leaf: &Leaf<'_>, value: &Value) -> bool {
         let text = match value {
             Value::String(text) => text.clone(),
@@ -114,7 +114,7 @@ impl Own {
             || self.is_marked(&text)
     }
 
-    /// Whether a text leads to a file of ours, or into the ground.
+    /// Whether a text is the path of a planted file, or below the canary folder.
     fn is_own_path(&self, text: &str) -> bool {
         let path = Path::new(text);
         let own = |root: &PathBuf| {
@@ -127,8 +127,8 @@ impl Own {
         self.files.iter().any(|file| file == path) || self.ground.as_ref().is_some_and(own)
     }
 
-    /// Whether a text holds a mark and nothing that an interpreter would read otherwise: a path leads to
-    /// something marked, or nowhere.
+    /// Whether a text contains a mark and no character with a special meaning for an interpreter. As a path, it leads to
+    /// something with a mark or to nothing.
     fn is_marked(&self, text: &str) -> bool {
         let mut parts: Vec<&str> = Vec::new();
         for part in text.split(['/', '\\']) {
@@ -151,7 +151,7 @@ impl Own {
         self.process.as_ref().map(|process| process.0.id())
     }
 
-    /// Values for an argument instead of `was`: objects of ours first, one that cannot exist last.
+    /// Values for an argument instead of `was`: objects of the run first, one that cannot exist last.
     pub(super) fn values(&mut self, server: &str, leaf: &Leaf<'_>, was: &Value) -> Vec<Value> {
         let as_number = was.is_number();
         let typed = |text: String| match text.parse::<u64>() {
@@ -172,7 +172,7 @@ impl Own {
                 values.extend(spare.map(|path| Value::from(path.display().to_string())));
                 let name = spare.and_then(|path| path.file_name());
                 let name = name.map(|name| name.to_string_lossy().into_owned());
-                // The names of our files are marked.
+                // The names of planted files contain a mark.
                 self.absent_texts.extend(name.clone());
                 values.extend(name.map(Value::from));
             }
@@ -181,7 +181,7 @@ impl Own {
         values
     }
 
-    /// A value that cannot exist, always the same for the same argument; none without randomness.
+    /// A value that cannot exist, always the same for the same argument; `None` without a source of randomness.
     fn absent(&mut self, leaf: &Leaf<'_>, as_number: bool) -> Option<Value> {
         let key = (leaf.tool.to_owned(), leaf.name.to_owned(), as_number);
         if let Some(known) = self.absent.get(&key) {
@@ -204,7 +204,8 @@ impl Own {
 }
 
 impl Record {
-    /// Whether an argument of a tool of the same things means it. Short ids of other things may be the same.
+    /// Whether an argument names this object. For short ids, the tool must be about the same kind of object, since other
+    /// kinds may use the same ids.
     fn is(&self, server: Option<&str>, leaf: &Leaf<'_>, value: &Value) -> bool {
         let own = text_of(&self.value);
         let same = own == text_of(value);
@@ -215,7 +216,7 @@ impl Record {
     }
 }
 
-/// The words of a tool's name behind its verb.
+/// The words of a tool's name after its verb.
 fn nouns(tool: &str) -> Vec<String> {
     words(tool).iter().skip(1).map(|word| stem(word)).collect()
 }
@@ -224,17 +225,17 @@ fn stem(word: &str) -> String {
     word.trim_end_matches('s').to_owned()
 }
 
-/// A word that no shell, pattern or query reads anything into.
+/// Whether a text has no special meaning in a shell, pattern or query.
 fn is_token(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@/\\".contains(c);
     text.chars().all(plain) && !text.starts_with('-') && !text.contains("--")
 }
 
-/// A value that nobody can have given to anything yet.
+/// A random value that no existing object can have.
 fn unguessable(leaf: &Leaf<'_>, as_number: bool) -> Option<Value> {
     let chance = random()?;
     if as_number {
-        // No system gives a process so high a number, and one that counts in fours gives no odd one.
+        // Above the maximum process id of Linux. Windows uses multiples of 4, never odd numbers.
         let process = ((1 << 30) + chance % (1 << 30)) | 1;
         let other = (1 << 52) + chance % (1 << 52);
         return Some(Value::from(if leaf.is_process() { process } else { other }));
@@ -294,7 +295,10 @@ mod tests {
         for other in [json!(0), json!(1), json!(-1), json!(std::process::id()), json!("")] {
             assert!(!own.owns(None, &pid, &other), "{other}");
         }
-        assert!(!own.owns(None, &leaf("delete_user", "id"), &json!(mine)), "a user of that number");
+        assert!(
+            !own.owns(None, &leaf("delete_user", "id"), &json!(mine)),
+            "a user with that id is not ours"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Where a started target keeps what it needs: settings in the home folder under its name, files that its
-//! environment names, the folders that it works in. Only names them; reads and writes nothing.
+//! Where a started target stores files: settings in the home folder under its name, files that its environment names,
+//! and its working folders. Only finds the paths; does not read or write the files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,18 +9,18 @@ use secrecy::ExposeSecret as _;
 use super::roots;
 use crate::world::World;
 
-/// Programs that run others, names that say nothing, and what belongs to the user or to programs of theirs.
+/// Names that do not identify a server: launchers, generic words, and the user's other programs.
 const GENERIC: &str = "app aws bash bin build bun bunx cli code command config cursor deno dist docker git gnupg index java kube lib local main mcp module mozilla node npm npx pipx pnpm profile python quintain run server share ssh src start stdio uv uvx vscode";
 const MIN_NAME: usize = 3;
 
-/// A folder or file to look at.
+/// A folder or file to check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) path: PathBuf,
     pub(super) depth: usize,
-    /// It belongs to the target: what is in it is put back.
+    /// Belongs to the target, so its content is restored after the run.
     pub(super) own: bool,
-    /// Nothing below these is looked at.
+    /// Paths to skip, with everything below them.
     spared: Vec<PathBuf>,
 }
 
@@ -30,7 +30,7 @@ impl Place {
         Self { path, depth: 4, own: true, spared: Vec::new() }
     }
 
-    /// What others may write to as well.
+    /// A path that other programs may write to as well.
     pub(super) fn around(path: PathBuf, depth: usize) -> Self {
         Self { path, depth, own: false, spared: Vec::new() }
     }
@@ -40,7 +40,7 @@ impl Place {
     }
 }
 
-/// Everything to look at, what belongs to the target first.
+/// All paths to check; those that belong to the target come first.
 pub(super) fn places(target: &McpTarget, world: &World) -> Vec<Place> {
     let mut all = Vec::new();
     for server in &target.servers {
@@ -82,7 +82,7 @@ pub(super) fn places(target: &McpTarget, world: &World) -> Vec<Place> {
     all
 }
 
-/// Entries of a folder that have one of these names, with any ending.
+/// Entries of a folder that have one of these names, with any extension.
 fn named(folder: &Path, dot: &str, names: &[String]) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let fits = |name: &str| {
@@ -94,7 +94,7 @@ fn named(folder: &Path, dot: &str, names: &[String]) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(|path| !path.is_symlink()).collect()
 }
 
-/// Folders that stand hidden in another.
+/// Hidden folders in a folder.
 fn hidden(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let hidden = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with('.'));
@@ -103,7 +103,7 @@ fn hidden(folder: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.is_dir() && !path.is_symlink() && !skipped(path)).collect()
 }
 
-/// What a server may be called on disk: by its name, its program, its package, its script.
+/// Possible names of a server on disk: its name, program, package and script.
 fn names(server: &Server) -> Vec<String> {
     let (command, args) = match &server.launch {
         Launch::Command { command, args, .. } => (command.clone(), args.clone()),
@@ -114,7 +114,7 @@ fn names(server: &Server) -> Vec<String> {
 }
 
 fn names_of(name: &str, command: &str, args: &[String]) -> Vec<String> {
-    // The first word behind a program that runs others: a script or a package.
+    // The first argument that is not a flag: often a script or a package.
     let behind = args.iter().find(|arg| !arg.starts_with('-')).cloned().unwrap_or_default();
     let mut names = Vec::new();
     for text in [name, command, &behind] {

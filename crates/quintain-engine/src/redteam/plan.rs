@@ -1,4 +1,4 @@
-//! What is attacked by what, and what cannot be.
+//! Plans which attacks run at which places, and lists what cannot run.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,28 +9,28 @@ use quintain_redteam::attack::missing;
 use quintain_redteam::attack::{Aim, Hit, TargetView, listed};
 use quintain_redteam::orders::{Orders, PluginOrder};
 
-/// One attack at one place.
+/// A planned trial: one attack at one aim.
 pub(super) struct Planned {
-    /// How many places the attack holds for more promising.
+    /// Position in the attack's order of aims, most promising first.
     rank: usize,
     pub(super) plugin: usize,
     pub(super) aim: Arc<Aim>,
     pub(super) key: TrialKey,
 }
 
-/// Bouts that may be fought at the same time, but for those that want quiet: they come one by one.
+/// Trials that may run concurrently. If `quiet` is set, they run one by one.
 #[derive(Default)]
 pub(super) struct Wave {
     pub(super) quiet: bool,
     pub(super) bouts: Vec<Planned>,
 }
 
-/// Everything that shall be done.
+/// All planned trials.
 #[derive(Default)]
 pub(super) struct Plan {
-    /// Bouts in waves. Attacks that may end the target come last, when nothing else can suffer from it.
+    /// Trials in waves. Attacks that may crash the target come last, so that they do not disturb others.
     pub(super) waves: [Wave; 4],
-    /// What the surface alone shows.
+    /// Hits in the surface alone.
     pub(super) statics: Vec<(usize, Hit)>,
     pub(super) not_run: Vec<NotRun>,
 }
@@ -67,8 +67,8 @@ impl Plan {
                 Planned { rank, plugin: at, aim: Arc::new(aim), key }
             }));
         }
-        // The best places of all attacks come first, so that a budget that ends early leaves none out; what
-        // tools do otherwise comes behind all of them.
+        // The most promising aims of all attacks come first, so that a small budget covers every attack. Further
+        // modes of tools come last.
         for wave in &mut plan.waves {
             wave.bouts.sort_by_key(|planned| (planned.aim.mode.is_some(), planned.rank));
         }
@@ -79,7 +79,7 @@ impl Plan {
         self.statics.len() + self.waves.iter().map(|wave| wave.bouts.len()).sum::<usize>()
     }
 
-    /// Takes out what was done before.
+    /// Removes trials that are already done.
     pub(super) fn without(&mut self, done: &HashSet<TrialKey>) {
         for wave in &mut self.waves {
             wave.bouts.retain(|planned| !done.contains(&planned.key));
@@ -87,7 +87,7 @@ impl Plan {
     }
 }
 
-/// Whether everything that an attack needs is there.
+/// Whether the target has everything that an attack needs.
 pub(super) fn is_able(plugin: &PluginOrder, field: &TargetView<'_>) -> bool {
     missing(plugin.attack.needs(), field).is_none()
 }

@@ -1,4 +1,4 @@
-//! A run that was broken off: what it learned and what it did, so that it need not be done again.
+//! An interrupted run: its knowledge and finished trials, so that a resumed run does not repeat them.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::canary_files::PlantedFiles;
 use crate::store::{Run, Store, StoreError};
 
-/// What was learned, and where the canary ground was then.
+/// The knowledge of a run, with the canary folder and the mark that it contains.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredKnowledge {
     pub ground: Option<PathBuf>,
-    /// The mark of what was planted in folders of the target.
+    /// The mark of what was planted in the target's folders.
     #[serde(default)]
     pub mark: Option<String>,
     pub knowledge: Knowledge,
@@ -29,7 +29,7 @@ pub struct StoredKnowledge {
 }
 
 impl StoredKnowledge {
-    /// What is worth trying first on another ground: the old one is gone, and new files have another mark.
+    /// Replaces the old canary folder and mark, which are gone, by those of the new run.
     pub(super) fn on(self, planted: &PlantedFiles) -> Knowledge {
         let Ok(mut text) = serde_json::to_string(&self.knowledge) else { return self.knowledge };
         if let Some(old) = &self.ground {
@@ -43,7 +43,7 @@ impl StoredKnowledge {
     }
 }
 
-/// A stored run that is gone on with.
+/// A stored run to resume.
 pub struct PreviousTrials {
     store: Store,
     run: Run,
@@ -52,7 +52,7 @@ pub struct PreviousTrials {
 }
 
 impl PreviousTrials {
-    /// Reads what a run has left.
+    /// Reads the knowledge and trials of a stored run.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -66,7 +66,7 @@ impl PreviousTrials {
         self.bouts.iter().map(|bout| bout.key.clone()).collect()
     }
 
-    /// Tells the rows of the run as if they came now; returns how many there are.
+    /// Emits the stored rows as events. Returns the number of rows.
     pub(super) async fn tell(
         &self,
         tally: &mut Tally,

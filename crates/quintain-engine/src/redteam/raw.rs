@@ -1,4 +1,4 @@
-//! HTTP requests of any shape: other headers, changed or missing credentials, sessions of somebody else.
+//! Raw HTTP requests: other headers, changed or missing credentials, sessions of another identity.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,13 +24,13 @@ const SESSION: &str = "mcp-session-id";
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"quintain","version":"0"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-/// Where an identity enters, and with what.
+/// The URL and headers of an identity.
 #[derive(Clone)]
 pub(super) struct RawConnection {
     url: Url,
-    /// All headers of the identity; those that hold credentials among them.
+    /// All headers of the identity, including credentials.
     headers: Vec<(String, String)>,
-    /// It leads to the older transport, whose answers come on a stream.
+    /// Uses the older HTTP+SSE transport, which sends answers on a stream.
     sse: bool,
 }
 
@@ -39,7 +39,7 @@ impl RawConnection {
         self.sse
     }
 
-    /// How to reach a target over HTTP whose credentials can be known.
+    /// The connection to an HTTP target; `None` if it is not reached over HTTP.
     pub(super) fn of(target: &McpTarget) -> Option<Self> {
         let Launch::Url { url, headers, auth, transport } = &target.servers.first()?.launch else {
             return None;
@@ -80,13 +80,13 @@ impl RawConnection {
 /// Sends raw requests for all identities.
 pub(super) struct RawConnections {
     all: Vec<Option<RawConnection>>,
-    /// What the user gave to be refused.
+    /// Tokens from the user that the target must refuse.
     tokens: Vec<(Given, SecretString)>,
     gate: Arc<Gate>,
     web: Web,
 }
 
-/// The pieces of one request.
+/// The URL and headers of one request.
 #[derive(Clone)]
 pub(super) struct Pieces {
     pub(super) url: Url,
@@ -115,7 +115,7 @@ impl RawConnections {
         })
     }
 
-    /// What came of a request, as evidence has it.
+    /// Sends a request and returns its outcome.
     pub(super) async fn send(&self, request: &HttpRequest) -> Outcome {
         let sent = match self.gate.check_raw(request.body.as_bytes()) {
             Ok(()) => self.attempt(request).await,
@@ -127,14 +127,13 @@ impl RawConnections {
     async fn attempt(&self, request: &HttpRequest) -> Result<Outcome, String> {
         let raw_connection = |at: usize| {
             let raw_connection = self.all.get(at).and_then(Option::as_ref);
-            raw_connection
-                .ok_or("there is no such identity over HTTP, or its credentials are not known")
+            raw_connection.ok_or("the identity does not exist or is not reached over HTTP")
         };
         let who = request.identity.or(request.session_of).unwrap_or(0);
         let plain = self.pieces(raw_connection(who)?, request.identity.is_some(), None)?;
         let mut changed =
             self.pieces(raw_connection(who)?, request.identity.is_some(), Some(request))?;
-        // Only messages are answered on the stream.
+        // Only messages get their answers on the stream.
         if raw_connection(who)?.sse && request.method == "POST" {
             let of = match request.session_of {
                 Some(of) => self.pieces(raw_connection(of)?, true, None)?,
@@ -166,7 +165,7 @@ impl RawConnections {
         self.post(method, &changed, request.body.clone()).await.map(|reply| outcome(&reply))
     }
 
-    /// A request over the older transport: `of` holds the stream on which the answer comes.
+    /// Sends a request over HTTP+SSE. `of` opens the stream for the answer.
     async fn over_stream(
         &self,
         request: &HttpRequest,
@@ -211,7 +210,7 @@ impl RawConnections {
         Ok(Outcome::Reply(json!({"status": 200, "headers": headers, "body": body})))
     }
 
-    /// Begins a session; the answer if that is refused.
+    /// Starts a session. Returns its id, or the outcome if the server refuses.
     async fn begin(&self, pieces: &Pieces) -> Result<Result<Option<String>, Outcome>, String> {
         let reply = self.post(Method::POST, pieces, INITIALIZE.to_owned()).await?;
         if !reply.status.is_success() {
@@ -245,7 +244,7 @@ fn outcome(reply: &Reply) -> Outcome {
 }
 
 impl RawConnections {
-    /// Address and headers of a request, with what it changes.
+    /// The URL and headers of a request, with the changes that it asks for.
     fn pieces(
         &self,
         raw_connection: &RawConnection,
@@ -264,9 +263,9 @@ impl RawConnections {
             }
             let value = match request.and_then(|request| request.token.as_ref()).filter(|_| secret)
             {
-                Some(token) => {
-                    self.header(token, value).ok_or("the credentials do not have that form")?
-                }
+                Some(token) => self
+                    .header(token, value)
+                    .ok_or("this change does not apply to the credentials")?,
                 None => value.clone(),
             };
             if let Some(parameter) =

@@ -1,5 +1,5 @@
-//! What a started target keeps on disk: its own settings are put back as they were before the run, and what else
-//! changed around it is named. Never writes through links, never deletes, never touches our own state.
+//! Restores the settings of a started target after the run and reports other changed files around it. Never writes
+//! through links, never deletes, never touches the state directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata, OpenOptions, Permissions};
@@ -13,14 +13,14 @@ use quintain_evidence::redteam_report::{Change, FileChange};
 use super::places::{Place, places};
 use crate::world::World;
 
-/// More than this of one place is not looked at.
+/// Maximum number of entries to check per place.
 const MAX_ENTRIES: usize = 4_000;
-/// Files of this size, and so much of them, are held to be put back.
+/// Maximum size of a file to restore, and of all such files together.
 const MAX_FILE: u64 = 1 << 18;
 const MAX_HELD: u64 = 16 << 20;
-/// Changes that are listed at most.
+/// Maximum number of reported changes.
 const MAX_TOLD: usize = 200;
-/// What programs make for themselves while they run, and what others write to all the time.
+/// Files that programs create for themselves or that other programs change all the time.
 const NOISE: [&str; 14] = [
     ".bash_history",
     ".cache",
@@ -37,28 +37,29 @@ const NOISE: [&str; 14] = [
     "__pycache__",
     "node_modules",
 ];
-/// Databases are of one piece with files beside them; half of that put back would be worse than nothing.
+/// Database files, which are not restored: they depend on files next to them, and restoring only some would corrupt
+/// them.
 const DATABASES: [&str; 6] = ["-journal", "-shm", "-wal", ".db", ".sqlite", ".sqlite3"];
 
-/// A file as it was before.
+/// A file before the run.
 struct Before {
     length: u64,
     modified: Option<SystemTime>,
-    /// What it held, if it is to be put back.
+    /// Its content and permissions, if it can be restored.
     held: Option<(Vec<u8>, Permissions)>,
 }
 
-/// The files around a target as they were before it was started.
+/// The files around a target before it was started.
 pub(super) struct Snapshot {
     places: Vec<Place>,
     known: BTreeMap<PathBuf, Before>,
-    /// The folders of what is held, as the system numbers them: one that was replaced is not written into.
+    /// Device and inode of the folders of restorable files. Nothing is written into a folder that was replaced.
     folders: BTreeMap<PathBuf, Option<(u64, u64)>>,
     settled: bool,
 }
 
 impl Snapshot {
-    /// Looks around. Nothing is looked at if nothing is started.
+    /// Takes a snapshot. It is empty if the target is not started by us.
     pub(super) fn take(target: &McpTarget, world: &World) -> Self {
         let starts = |launch: &Launch| !matches!(launch, Launch::Url { .. });
         let started = target.servers.iter().any(|server| starts(&server.launch));
@@ -85,7 +86,7 @@ impl Snapshot {
         taken
     }
 
-    /// Every regular file of every place, and whether it belongs to the target.
+    /// Every regular file in every place, and whether it belongs to the target.
     fn seen(&self) -> Vec<(PathBuf, Metadata, bool)> {
         let mut told = BTreeSet::new();
         let mut all = Vec::new();
@@ -106,7 +107,7 @@ impl Snapshot {
         all
     }
 
-    /// Puts back what can be put back, and tells all that changed. The target must have ended.
+    /// Restores what can be restored and returns all changes. The target must have ended.
     pub(super) fn settle(&mut self) -> Vec<FileChange> {
         self.settled = true;
         let ours = open_files();
@@ -139,7 +140,7 @@ impl Snapshot {
         changes
     }
 
-    /// Whether the folder of a file is the one that it was, and no link to another.
+    /// Whether the folder of a file is still the same, and not a link.
     fn is_in_place(&self, path: &Path) -> bool {
         let folder = path.parent();
         let before = folder.and_then(|folder| self.folders.get(folder)).copied().flatten();
@@ -149,7 +150,7 @@ impl Snapshot {
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        // A run that was dropped half-way puts back, too; nobody is left to be told.
+        // Restore after an aborted run, too. The changes are not reported.
         if !self.settled {
             self.settle();
         }
@@ -160,12 +161,12 @@ fn is_same(before: &Before, path: &Path, now: &Metadata) -> bool {
     if before.length == now.len() && before.modified == now.modified().ok() {
         return true;
     }
-    // Overwritten with the same content.
+    // It may have been overwritten with the same content.
     let held = before.held.as_ref().map(|(content, _)| content);
     held.is_some_and(|content| fs::read(path).is_ok_and(|now| now == *content))
 }
 
-/// Writes beside the file and renames, so that neither a link nor half a file is ever left in its place.
+/// Writes a temporary file next to the original and renames it, so that the path is never a link or a partial file.
 fn put_back(path: &Path, content: &[u8], permissions: &Permissions) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
     let temporary = tempfile::Builder::new().prefix(".quintain-").tempfile_in(folder)?;
@@ -186,13 +187,13 @@ fn is_database(path: &Path) -> bool {
     name.is_some_and(named) || begins.unwrap_or(false)
 }
 
-/// The files that this process writes to itself: reports, logs.
+/// The files that this process has open, such as reports and logs.
 fn open_files() -> BTreeSet<PathBuf> {
     let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     open.filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
 }
 
-/// What the system knows a folder by; none for a link.
+/// Device and inode of a folder; `None` for a link.
 #[cfg(unix)]
 fn number(folder: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
@@ -254,13 +255,13 @@ mod tests {
         fs::write(at("own/b"), "before").unwrap();
         fs::write(at("other/a"), "precious").unwrap();
         let mut taken = Snapshot::of(vec![Place::own(at("own"))]);
-        // A file becomes a link: the link is replaced, not followed.
+        // If a file becomes a link, the link is replaced, not followed.
         fs::remove_file(at("own/b")).unwrap();
         std::os::unix::fs::symlink(at("other/a"), at("own/b")).unwrap();
         taken.settle();
         assert_eq!(fs::read_to_string(at("other/a")).unwrap(), "precious");
         assert_eq!(fs::read_to_string(at("own/b")).unwrap(), "before");
-        // The folder becomes a link: nothing is written.
+        // If the folder becomes a link, nothing is written.
         let mut taken = Snapshot::of(vec![Place::own(at("own"))]);
         fs::rename(at("own"), at("gone")).unwrap();
         std::os::unix::fs::symlink(at("other"), at("own")).unwrap();

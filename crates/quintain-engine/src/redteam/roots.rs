@@ -1,4 +1,4 @@
-//! The folders that a target says it is confined to, and whether it runs on this machine.
+//! The folders that a target is confined to, and whether it runs on this machine.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use quintain_evidence::connection::{Launch, McpTarget};
 use secrecy::ExposeSecret as _;
 use url::{Host, Url};
 
-/// Folders on the command line or in the named environment of a started target.
+/// Folders on the command line or in the configured environment of a started target.
 pub fn declared(target: &McpTarget) -> Vec<PathBuf> {
     let mut roots = Vec::new();
     for server in &target.servers {
@@ -24,12 +24,12 @@ pub fn declared(target: &McpTarget) -> Vec<PathBuf> {
     roots
 }
 
-/// Arguments that are folders, and values that are written as paths of folders.
+/// Arguments that are folders, and values that look like paths and are folders.
 fn folders(args: &[String], values: impl Iterator<Item = String>, base: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let before = std::iter::once("").chain(args.iter().map(String::as_str));
     for (value, before) in args.iter().zip(before) {
-        // `python3 -m server` names a module, even where there is a folder of that name.
+        // `python3 -m server` names a module, even if a folder of that name exists.
         let is_plain = before != "-m" && !value.is_empty();
         found.extend(folder(&base.join(value)).filter(|_| is_plain));
     }
@@ -40,7 +40,7 @@ fn folders(args: &[String], values: impl Iterator<Item = String>, base: &Path) -
     found
 }
 
-/// Where the servers run that are started.
+/// Working directories of the started servers.
 pub(super) fn places(target: &McpTarget) -> Vec<PathBuf> {
     let here = || std::env::current_dir().ok();
     let of = |launch: &Launch| match launch {
@@ -54,24 +54,24 @@ fn looks_like_path(value: &str) -> bool {
     value.starts_with(['/', '.', '~']) || value.contains('/') || value.contains('\\')
 }
 
-/// A folder that exists and is not the whole disk.
+/// A folder that exists and is neither `/` nor a top-level folder.
 fn folder(path: &Path) -> Option<PathBuf> {
     let path = path.canonicalize().ok()?;
     (path.is_dir() && path.components().count() > 2).then_some(path)
 }
 
-/// Roots among paths that the target named: folders that exist.
+/// Existing folders among paths that the target named.
 pub(super) fn named(paths: &[PathBuf]) -> Vec<PathBuf> {
     paths.iter().filter_map(|path| folder(path)).collect()
 }
 
-/// Where a target runs.
+/// How and where a target is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Whereabouts {
     pub(super) http: bool,
     /// Every server is on this machine.
     pub(super) here: bool,
-    /// One of them could be reached, and is not.
+    /// At least one server is on another machine.
     pub(super) elsewhere: bool,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn whereabouts(target: &McpTarget) -> Whereabouts {
     }
 }
 
-/// What is no address of the web cannot be reached, wherever it is.
+/// Other URLs cannot be reached anyway.
 fn is_web(url: &str) -> bool {
     Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }

@@ -1,4 +1,4 @@
-//! What a run came to so far: findings, rates, and how far it looked.
+//! Collects the results of trials: findings, hit rates and coverage.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use quintain_redteam::summary::{described, interval};
 use super::findings::Findings;
 use super::plan::is_able;
 
-/// Counts bouts, live ones and those of an earlier sitting alike.
+/// Counts trials, new ones and those of the interrupted run alike.
 #[derive(Default)]
 pub(super) struct TrialCounts {
     findings: Findings,
@@ -24,8 +24,7 @@ pub(super) struct TrialCounts {
 }
 
 impl TrialCounts {
-    /// Every attack that is able to look is counted, and those that look at the surface alone have
-    /// looked at every server, whatever they found.
+    /// Adds every attack that can run. An attack that inspects surfaces counts one trial per server.
     pub(super) fn of(orders: &Orders, field: &TargetView<'_>) -> Self {
         let mut score = Self::default();
         for plugin in &orders.plugins {
@@ -53,7 +52,7 @@ impl TrialCounts {
         record.findings.into_iter().for_each(|finding| self.findings.add(finding));
     }
 
-    /// Traces of bouts that are counted already, and came too late for them.
+    /// Adds late observations of a trial that is already counted.
     pub(super) fn late(&mut self, record: TrialRecord) {
         let attack = self.attack(&record.key.attack);
         attack.attempts += record.attempts;
@@ -61,7 +60,7 @@ impl TrialCounts {
         record.findings.into_iter().for_each(|finding| self.findings.add(finding));
     }
 
-    /// What the surface alone shows.
+    /// Adds a finding from the surface alone.
     pub(super) fn listed(&mut self, attack: &str, finding: Finding) {
         let report = self.attack(attack);
         report.hits = (report.hits + 1).min(report.bouts);
@@ -73,7 +72,7 @@ impl TrialCounts {
         self.attacks.entry(id.to_owned()).or_insert_with(new)
     }
 
-    /// The worst findings first, attacks in the order of the suite, and every tool.
+    /// The findings, most severe first; the attacks in suite order; and the coverage of every tool.
     pub(super) fn finish(
         mut self,
         orders: &Orders,

@@ -1,4 +1,4 @@
-//! Makes one attempt, over whatever it wants to be made.
+//! Sends one attempt over the connection that it needs.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use super::executor::Executor;
 use super::files::Files;
 use super::learn::ping;
 
-/// So many steps before one that took long are sent again.
+/// Number of steps before a slow one that are sent again for comparison.
 const COMPARED: usize = 6;
-/// So many requests of one session may stay without an answer before only its last one is made.
+/// Number of unanswered requests in a session after which only its last step is sent.
 const MAX_SILENCES: usize = 1;
-/// A server that was sent nonsense has so long to answer a ping: a busy machine is no weakness of it.
+/// Time limit of a ping after a malformed message. Generous, since a busy machine is not a weakness of the server.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Executor<'_> {
     pub(super) async fn make(&self, attempt: &Attempt) -> Evidence {
         let mut evidence = Evidence::default();
-        // Rows that grow name nothing that could become a file.
+        // Series of growing inputs contain no names that could become files.
         if !matches!(attempt.action, Action::Until { .. }) {
             let sent = serde_json::to_value(attempt.action.steps()).unwrap_or_default();
             let drawn = self.trial_plan.drawn.with(&attempt.nonce);
@@ -37,7 +37,7 @@ impl Executor<'_> {
                         identity_sessions.step_within(step, self.silent_tools.patience(step)).await;
                     let lost = matches!(exchange.outcome, Outcome::Closed { .. });
                     if lost {
-                        // Somebody else's attempt may have killed it: this one is made alone.
+                        // Another attempt may have killed the server, so repeat this one in separate sessions.
                         identity_sessions.step(&ping()).await;
                         return self.alone(steps, *identity).await;
                     }
@@ -59,14 +59,14 @@ impl Executor<'_> {
         evidence
     }
 
-    /// Steps over sessions of their own.
+    /// Sends steps over separate sessions.
     async fn alone(&self, steps: &[Step], identity: usize) -> Evidence {
         let mut evidence = Evidence::default();
         let Some(identity_sessions) = self.identities_open.get(identity) else { return evidence };
         let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
         let mut silences = 0;
         for (at, step) in steps.iter().enumerate() {
-            // Who asks whether the server is still there asks last, and need not know more before.
+            // The last step checks whether the server is alive, so skip the others.
             if silences >= MAX_SILENCES && at + 1 < steps.len() {
                 continue;
             }
@@ -83,12 +83,12 @@ impl Executor<'_> {
         evidence
     }
 
-    /// The same with a look at the files of the target after each, up to the first that is not answered.
+    /// Like [`Self::alone`], but checks the files of the target after each step and stops at the first unanswered one.
     async fn watched(&self, steps: &[Step], identity: usize) -> Evidence {
         let mut evidence = Evidence::default();
         let Some(identity_sessions) = self.identities_open.get(identity) else { return evidence };
         let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
-        // What a target does when it starts belongs to no step.
+        // Take the first snapshot after the target has started, since its start may change files.
         let is_here = self.trial_plan.ground.is_some();
         let mut files = is_here.then(|| Files::of(&self.trial_plan.roots));
         for (number, step) in steps.iter().enumerate() {
@@ -107,15 +107,15 @@ impl Executor<'_> {
         evidence
     }
 
-    /// Steps over sessions of their own, until one takes longer than this. A busy machine makes anything
-    /// slow: what took long is sent again, and so is what it is compared with.
+    /// Sends steps over separate sessions until one takes longer than `patience`. Since a busy machine can slow down any
+    /// step, sends a slow step again, and also the steps that it is compared with.
     async fn until(&self, steps: &[Step], identity: usize, patience: Duration) -> Evidence {
         let mut evidence = Evidence::default();
         let Some(identity_sessions) = self.identities_open.get(identity) else { return evidence };
         let Ok(sessions) = identity_sessions.alone(self.world).await else { return evidence };
         let ask = |step| sessions.send_within(step, self.silent_tools.patience(step));
         for (number, step) in steps.iter().enumerate() {
-            // Whoever is slow from the beginning would be slow for long.
+            // A target that is already slow at the first step would take too long for the whole series.
             let limit = if number == 0 { patience / 8 } else { patience };
             let mut exchange = ask(step).await;
             let tries = if number == 0 { 2 } else { u8::from(exchange.took < patience * 4) };
@@ -145,7 +145,7 @@ impl Executor<'_> {
         evidence
     }
 
-    /// Bytes on a session of their own, and the question whether the server is still there.
+    /// Sends raw bytes over a separate session, then checks whether the server is alive.
     async fn frame(&self, bytes: &[u8]) -> Evidence {
         let mut evidence = Evidence::default();
         let Some(identity_sessions) = self.identities_open.first() else { return evidence };
@@ -176,7 +176,7 @@ impl Executor<'_> {
     }
 }
 
-/// What it means that a connection ended.
+/// An exit observation if the connection closed.
 fn lost(exchange: &Exchange) -> Option<Observation> {
     match &exchange.outcome {
         Outcome::Closed { why } => Some(Observation::Exit { why: why.clone() }),
@@ -184,7 +184,7 @@ fn lost(exchange: &Exchange) -> Option<Observation> {
     }
 }
 
-/// Keeps the answer that came sooner.
+/// Keeps the faster answer.
 fn quicker(kept: &mut Exchange, other: Exchange) {
     if other.outcome.is_answer() && other.took < kept.took {
         *kept = other;

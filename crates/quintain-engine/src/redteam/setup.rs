@@ -1,4 +1,4 @@
-//! What is set up for a run: canary files, listener, shims, and sessions for every identity.
+//! Sets up a run: canary files, listener, shims, and sessions for every identity.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +30,7 @@ use super::{ENV_CANARY, RedteamError, RedteamRun};
 use crate::eval::Stop;
 use crate::sessions::OpenError;
 
-/// What is set up for a run, and taken down with it.
+/// Everything that is set up for a run. Dropping it removes what was planted.
 pub(super) struct Setup {
     target: McpTarget,
     pub(super) marks: MarkKey,
@@ -59,7 +59,7 @@ impl Setup {
         let snapshot = Snapshot::take(&target, redteam_run.world);
         let policy = &redteam_run.world.policy;
         let mut roots = roots::declared(&target);
-        // Canaries are planted in a root and beside it.
+        // Canary files are planted in a root and next to it.
         roots.retain(|root| policy.file(root.parent().unwrap_or(root)).is_ok());
         let marks = random_key().map_err(RedteamError::Ground)?;
         let git = redteam_run.world.commands().program("git", None, []).is_ok();
@@ -69,7 +69,7 @@ impl Setup {
                 PlantedFiles::new(&roots, &marks, state_dir, git).map_err(RedteamError::Ground)?;
             let folders = roots::places(&target).into_iter();
             for folder in folders.filter(|folder| policy.file(folder).is_ok()) {
-                // A target that takes a path for a name writes where it runs.
+                // A target that uses a path as a plain file name writes to its working directory.
                 planted.watch(&folder, canary_files::DEPTH).map_err(RedteamError::Ground)?;
             }
             Some(planted)
@@ -77,7 +77,7 @@ impl Setup {
             None
         };
         let search = redteam_run.world.variable("PATH").cloned().unwrap_or_default();
-        // They stand before other programs, and a restricted run does not change which program is found.
+        // Shims come first in `PATH`. A restricted run must not change which program is found.
         let finds_all = policy.commands.is_everything() && policy.variable("PATH").is_ok();
         let shims = planted.as_ref().filter(|_| finds_all);
         let shims = shims.and_then(|planted| Shims::write(&planted.ground.root, &search).ok());
@@ -86,7 +86,7 @@ impl Setup {
             let canary = format!("quintain-canary-{}", marks.marks("environment").mark());
             let path = ("PATH".to_owned(), shims.before(&search));
             with_env(&mut target, &[path, (ENV_CANARY.to_owned(), canary.clone())]);
-            // Many targets may write where temporary files belong; the rest of the ground is no such place.
+            // Many targets may write temporary files, so give them a separate folder next to the canary files.
             let temp = planted.as_ref().map(|planted| planted.ground.root.join("temp"));
             if let Some(temp) = temp.filter(|temp| std::fs::create_dir(temp).is_ok()) {
                 with_env(&mut target, &[("TMPDIR".to_owned(), temp.display().to_string())]);
@@ -121,7 +121,7 @@ impl Setup {
         })
     }
 
-    /// One set of sessions per identity; the target as it is given comes first.
+    /// Opens one set of sessions per identity. Without identities, uses the target as configured.
     pub(super) async fn identities_open(
         &self,
         redteam_run: &RedteamRun<'_>,
@@ -185,7 +185,7 @@ impl Setup {
         if self.budget.within_part(SHARE, learning).await.is_none() {
             broken_off(surfaces, &self.gate, &mut knowledge);
         }
-        // The target may have named more of them.
+        // The target may have named further roots.
         knowledge.roots.retain(|root| redteam_run.world.policy.file(root).is_ok());
         let callable: Vec<(String, Surface)> = surfaces
             .iter()
@@ -200,7 +200,7 @@ impl Setup {
         knowledge
     }
 
-    /// What a model proposes, if one is asked; an earlier sitting has asked already.
+    /// The calls that a model proposes, if one is configured. A resumed run reuses the stored proposals.
     pub(super) async fn proposals(
         &self,
         redteam_run: &RedteamRun<'_>,
@@ -228,14 +228,14 @@ impl Setup {
         proposals
     }
 
-    /// Takes away what was planted, puts back what the target changed of its own, and tells what changed. All
-    /// sessions must have ended.
+    /// Removes what was planted, restores settings that the target changed, and returns all changes. All sessions must be
+    /// closed.
     pub(super) fn restore(&self) -> Vec<FileChange> {
         self.observer.clear();
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).settle()
     }
 
-    /// What was learned, as a later sitting can use it.
+    /// The knowledge in the form that a resumed run can use.
     pub(super) fn stored_knowledge(
         &self,
         knowledge: &Knowledge,
@@ -291,7 +291,7 @@ impl Setup {
     }
 }
 
-/// Targets must not foresee marks, so they come from the randomness of the operating system.
+/// A random key, so that targets cannot predict marks.
 fn random_key() -> std::io::Result<MarkKey> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;

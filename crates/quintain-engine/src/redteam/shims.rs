@@ -1,5 +1,5 @@
-//! Programs in front of real ones that write down what they are called with. A flag that arrives as
-//! an argument of its own is proof, whatever the real program makes of it.
+//! Shims: programs that come before the real ones in `PATH` and record their arguments. A flag that arrives as a
+//! separate argument is proof, whatever the real program does with it.
 
 use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -10,14 +10,14 @@ use quintain_redteam::knowledge::missing_programs;
 
 use crate::confined::Folder;
 
-/// Programs that servers like to start.
+/// Programs that servers often start.
 const PROGRAMS: [&str; 26] = [
     "git", "curl", "wget", "tar", "zip", "unzip", "find", "grep", "rg", "sort", "sed", "awk",
     "convert", "npm", "npx", "pip", "pip3", "ping", "make", "cargo", "go", "dotnet", "java",
     "open", "xdg-open", "magick",
 ];
-/// Those that servers are built around: without them nothing else is done, so a server that calls one
-/// of them may as well be watched where it is not installed.
+/// Programs that servers are built around. A server does nothing useful without them, so they get a stand-in even if
+/// they are not installed.
 const CENTRAL: [&str; 27] = [
     "adb",
     "ansible-playbook",
@@ -48,12 +48,12 @@ const CENTRAL: [&str; 27] = [
     "whois",
 ];
 
-/// Programs whose absence makes a server do something else that works.
+/// Programs that a server can replace if they are missing. They get no stand-in.
 const DECIDING: [&str; 8] = ["rg", "fd", "bat", "podman", "pnpm", "yarn", "uv", "which"];
-/// What a stand-in says of its version.
+/// The version that a stand-in reports.
 const STAND_IN: &str = "99.0.0";
-/// What stand-ins say when they are asked what there is, as patterns of a shell for their arguments: a server
-/// that finds no device does nothing with it.
+/// Program, shell pattern of its arguments, and the output of its stand-in. A server that finds no device, for
+/// example, does nothing further.
 const REPORTS: [(&str, &str, &str); 5] = [
     ("adb", "*' devices '*", r"List of devices attached\nemulator-5554\tdevice\n"),
     ("adb", "*' wm size '*", r"Physical size: 1080x1920\n"),
@@ -70,36 +70,35 @@ const REPORTS: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// The folder of shims, and what they wrote so far.
+/// The shims, and the position up to which their log was read.
 pub(super) struct Shims {
     stage: Stage,
     read: u64,
 }
 
-/// Where shims stand.
+/// Where shims are written.
 #[derive(Debug, Clone)]
 pub(super) struct Stage {
     folder: PathBuf,
     log: PathBuf,
-    /// Where the real programs are.
+    /// `PATH` of the real programs.
     search: String,
 }
 
 impl Stage {
-    /// Puts a shim in front of a program. One that is missing is said to have done its work: what a
-    /// server would do next is seen only then.
+    /// Writes a shim for a program. If the program is missing, the shim pretends to succeed, so that the server's next
+    /// steps can be observed.
     fn put(&self, program: &str) -> io::Result<()> {
         let then = match self.real(program) {
             Some(real) => format!("exec '{}' \"$@\"", real.display()),
             None => stand_in(program),
         };
-        // One record: the program and its arguments, each ended by a byte that arguments cannot hold,
-        // and a line break.
+        // One record: the program and its arguments, each followed by a record separator byte, then a group separator byte.
         let script = format!(
             "#!/bin/sh\nprintf '%s\\036' {program} \"$@\" >> '{log}'\nprintf '\\035' >> '{log}'\n{then}\n",
             log = self.log.display()
         );
-        // The target runs already when a stand-in is added, and may have put something there.
+        // The target may already run when a stand-in is added, and may have created a file or link there.
         let folder = Folder::open(&self.folder).map_err(io::Error::other)?;
         let mut shim = folder.create_new(program.as_ref()).map_err(io::Error::other)?;
         shim.write_all(script.as_bytes())?;
@@ -122,19 +121,19 @@ impl Stage {
         real.find(|path| path.is_file())
     }
 
-    /// Puts stand-ins where an answer says that programs are missing.
+    /// Adds stand-ins for programs that an answer reports as missing.
     pub(super) fn stand_in(&self, said: &str) {
         for program in missing_programs(said) {
             let is_there = self.folder.join(program).exists() || self.real(program).is_some();
             if !is_there && !DECIDING.contains(&program) {
-                // Without it the answer stays what it is.
+                // If this fails, the answer does not change.
                 let _ = self.put(program);
             }
         }
     }
 }
 
-/// What a stand-in does: it reports its version and what there is, and takes all else for done.
+/// The script of a stand-in: prints its version or a canned output, and otherwise succeeds without output.
 fn stand_in(program: &str) -> String {
     let mut cases = String::new();
     for (_, asked, report) in REPORTS.iter().filter(|(of, _, _)| *of == program) {
@@ -146,7 +145,7 @@ fn stand_in(program: &str) -> String {
 }
 
 impl Shims {
-    /// Writes shims for the programs that exist on this search path, and for those that matter most.
+    /// Writes shims for the programs in this search path, and for all programs in `CENTRAL`.
     pub(super) fn write(ground: &Path, search: &str) -> io::Result<Self> {
         let folder = ground.join("bin");
         fs::create_dir(&folder)?;
@@ -169,7 +168,7 @@ impl Shims {
         format!("{}:{search}", self.stage.folder.display())
     }
 
-    /// Programs that were started since the last look.
+    /// Programs that were started since the last call.
     pub(super) fn look(&mut self) -> Vec<Observation> {
         let mut text = Vec::new();
         let read = self.stage.open_log().and_then(|mut file| {
@@ -179,7 +178,7 @@ impl Shims {
         if read.is_err() {
             return Vec::new();
         }
-        // A record that is not finished yet is read the next time.
+        // An incomplete record is read the next time.
         let whole = text.iter().rposition(|byte| *byte == 0o35).map_or(0, |at| at + 1);
         self.read += whole as u64;
         let records = text[..whole].split(|byte| *byte == 0o35).filter(|record| !record.is_empty());

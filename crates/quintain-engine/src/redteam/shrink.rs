@@ -1,4 +1,4 @@
-//! Makes payloads that hit as small as they can be.
+//! Shrinks payloads that hit.
 
 use quintain_evidence::indicator::Indicator;
 use quintain_redteam::attack::{Action, Aim, Attempt, Hit, Trial, Tried};
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::executor::{Executor, SETTLE};
 
-/// So many smaller payloads are tried.
+/// Maximum number of smaller payloads to try.
 const MAX_SHRINKS: usize = 40;
 
 impl Executor<'_> {
-    /// The smallest payload that still hits.
+    /// Finds a smaller payload that still hits.
     pub(super) async fn shrunk(
         &self,
         plugin: &PluginOrder,
@@ -43,7 +43,7 @@ impl Executor<'_> {
                     Some((again, what, sign)) => {
                         best = shorter;
                         set = vec![again];
-                        // A smaller attempt may prove it in another way.
+                        // A smaller payload may prove the fault in another way.
                         hit.what = what;
                         hit.sign = sign;
                         cut = true;
@@ -58,7 +58,8 @@ impl Executor<'_> {
         set
     }
 
-    /// Whether every path into the ground is whole: half of one leads to where nothing of ours is.
+    /// Whether the shorter payload still contains every path into the canary folder. A truncated path could name files of
+    /// the user.
     fn spares_ground(&self, payload: &str, shorter: &str) -> bool {
         let Some(ground) = &self.trial_plan.ground else { return true };
         let root = ground.root.to_string_lossy();
@@ -70,7 +71,7 @@ impl Executor<'_> {
         paths.all(|path| shorter.contains(path))
     }
 
-    /// The same attempt with another payload, if it still hits.
+    /// Sends the attempt with another payload. Returns it if it still hits.
     async fn still(
         &self,
         plugin: &PluginOrder,
@@ -95,14 +96,14 @@ impl Executor<'_> {
             found.fault == hit.fault
                 && found.confidence == hit.confidence
                 && found.title == hit.title
-                // What an answer shows can be tested later.
+                // Keep an indicator, since a later replay needs it.
                 && (found.sign.is_some() || hit.sign.is_none())
         })?;
         Some((tried.into_iter().next()?, same.what, same.sign))
     }
 }
 
-/// Words, and signs one by one: whoever reads what is left knows what it says.
+/// Splits a payload into words and single symbols, so that the shrunk payload stays readable.
 fn pieces(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let mut pieces = Vec::new();

@@ -1,4 +1,5 @@
-//! Tools that do not answer: each silence costs a whole time limit, so they are not waited for for ever.
+//! Tracks tools that do not answer. Each unanswered call costs a full time limit, so further calls get less time or
+//! are skipped.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,20 +12,20 @@ use quintain_redteam::knowledge::Knowledge;
 
 use super::identity_sessions::{CALL_TIME, LEAST_TIME};
 
-/// So many silences in a row are enough.
+/// Number of consecutive unanswered calls after which a tool is skipped.
 const ENOUGH: usize = 4;
 
 pub(super) struct SilentTools(Mutex<Silences>);
 
 struct Silences {
-    /// How often each tool has been silent since it last answered.
+    /// Number of unanswered calls of each tool since its last answer.
     of: HashMap<String, usize>,
-    /// Whether no tool at all has answered yet, though some were asked.
+    /// Whether no tool has answered yet, although some were called.
     by_all: bool,
 }
 
 impl SilentTools {
-    /// A tool that no call satisfied because it did not answer has one chance more.
+    /// A tool that did not answer during learning gets one more call.
     pub(super) fn new(knowledge: &Knowledge) -> Self {
         let silent = knowledge.silent.iter().filter(|one| one.why == super::learn::MUTE);
         let of: HashMap<_, _> = silent.map(|one| (one.tool.clone(), ENOUGH - 1)).collect();
@@ -42,7 +43,7 @@ impl SilentTools {
         tool(attempt).and_then(|tool| silences.of.get(tool)).is_some_and(|count| *count >= ENOUGH)
     }
 
-    /// How long a step is waited for: what did not answer before is not waited for as long again.
+    /// Time limit of a step. Shorter for tools that did not answer before.
     pub(super) fn patience(&self, step: &Step) -> Duration {
         let Step::Call(call) = step else { return CALL_TIME };
         let silences = self.silences();
@@ -50,7 +51,7 @@ impl SilentTools {
         if silences.by_all || count + 1 >= ENOUGH { LEAST_TIME } else { CALL_TIME }
     }
 
-    /// Notes what came of an attempt.
+    /// Records the outcome of an attempt.
     pub(super) fn heard(&self, attempt: &Attempt, outcome: Option<&Outcome>) {
         let (Some(tool), Some(outcome)) = (tool(attempt), outcome) else { return };
         let is_silent = matches!(outcome, Outcome::TimedOut { .. });
@@ -61,7 +62,7 @@ impl SilentTools {
     }
 }
 
-/// The tool that an attempt calls last. What is sent to see how long it takes does not count.
+/// The tool that an attempt calls last. Attempts that measure time do not count.
 fn tool(attempt: &Attempt) -> Option<&str> {
     let Action::Steps { steps, .. } = &attempt.action else { return None };
     match steps.last()? {

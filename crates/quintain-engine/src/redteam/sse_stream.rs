@@ -1,4 +1,4 @@
-//! Raw requests over HTTP+SSE: answers come on a stream that somebody has to hold open.
+//! Raw requests over HTTP+SSE. Answers arrive on a stream that must stay open.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use url::Url;
 use super::raw::{MAX_BODY, Pieces};
 use crate::web::{Reply, Request, Web};
 
-/// An answer that does not come in this time does not come.
+/// How long to wait for an answer on the stream.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A stream, and where messages for it are posted.
+/// A stream, and the endpoint that accepts its messages.
 pub(super) struct SseStream {
     pub(super) endpoint: Url,
     stream: Response,
@@ -22,7 +22,7 @@ pub(super) struct SseStream {
 }
 
 impl SseStream {
-    /// Opens a stream; the answer if that is refused.
+    /// Opens a stream, or returns the reply if the server refuses.
     pub(super) async fn open(
         web: &Web,
         pieces: &Pieces,
@@ -39,20 +39,20 @@ impl SseStream {
         let mut lane = Self { endpoint: url.clone(), stream, events: Events::new(MAX_BODY) };
         let named = loop {
             let event = tokio::time::timeout(time, lane.event()).await.ok().flatten();
-            let event = event.ok_or("the stream names no place for messages")?;
+            let event = event.ok_or("the stream sent no endpoint")?;
             if event.kind == "endpoint" {
                 break String::from_utf8_lossy(&event.data).into_owned();
             }
         };
         lane.endpoint = url.join(named.trim()).map_err(|error| error.to_string())?;
-        // Whoever names a place elsewhere shall not get credentials there.
+        // Do not send credentials to an endpoint of another origin.
         if lane.endpoint.origin() != url.origin() {
-            return Err("the stream names a place of another origin".to_owned());
+            return Err("the endpoint of the stream has another origin".to_owned());
         }
         Ok(Ok(lane))
     }
 
-    /// The message that answers a request, if it comes.
+    /// Waits for the answer to a request.
     pub(super) async fn answer(&mut self, id: &Value) -> Option<String> {
         let reading = async {
             loop {
@@ -78,7 +78,7 @@ impl SseStream {
     }
 }
 
-/// The parameter of an address that names the session: the one whose name says so, else the longest.
+/// The query parameter that contains the session id: the one with "session" in its name, otherwise the longest.
 fn session_parameter(url: &Url) -> Option<(String, String)> {
     let pairs: Vec<(String, String)> =
         url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
@@ -90,7 +90,7 @@ pub(super) fn session_in(url: &Url) -> Option<String> {
     session_parameter(url).map(|(_, value)| value)
 }
 
-/// Puts another session into an address.
+/// Replaces the session id in a URL.
 pub(super) fn rename_session(url: &mut Url, to: &str) {
     let Some((session, _)) = session_parameter(url) else { return };
     let pairs: Vec<(String, String)> =

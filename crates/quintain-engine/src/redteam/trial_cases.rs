@@ -1,4 +1,4 @@
-//! Bouts as cases: what reporters and the store know already.
+//! Converts trials to cases, so that reporters and the store need no special support for them.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use serde_json::{Map, Value, json};
 use super::executor::TrialOutcome;
 use super::trial_plan::strategy_of;
 
-/// The strategy of attempts that no strategy rewrote, by promptfoo's name.
+/// promptfoo's name for attempts that no strategy rewrote.
 const PLAIN: &str = "basic";
 
-/// The attempt that a row shows, and what else was tried.
+/// The attempt that a row shows, and all strategies that were tried.
 #[derive(Default)]
 struct Sent<'a> {
     evidence: Evidence,
@@ -36,7 +36,7 @@ impl TrialCases {
         Self { target: TargetName { id: target.to_owned(), label: None }, next: 0 }
     }
 
-    /// Cases of an earlier run keep their numbers.
+    /// Skips the numbers of stored cases of the interrupted run.
     pub(super) fn skip(&mut self, rows: usize) {
         self.next = self.next.max(rows);
     }
@@ -49,7 +49,7 @@ impl TrialCases {
     pub(super) fn of_bout(&mut self, orders: &Orders, fought: &TrialOutcome) -> CaseResult {
         let plugin = &orders.plugins[fought.plugin];
         let place = fought.aim.place.to_string();
-        // What is by design is told, but does not fail.
+        // A hit with a note is by design: it is reported but does not fail the case.
         let bad = fought.struck.iter().find(|one| one.hit.note.is_none());
         let shown = bad.and_then(|one| one.tried.last()).or(fought.last.as_ref());
         let name = |set: usize| strategy_of(orders, set).unwrap_or(PLAIN);

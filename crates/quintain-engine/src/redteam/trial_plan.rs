@@ -1,4 +1,4 @@
-//! The attempts at one place: as the attack writes them, and rewritten by the strategies.
+//! The attempts of a trial: as the attack creates them, and rewritten by strategies.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -16,31 +16,31 @@ use quintain_redteam::strategies::{Reach, Receiver, Tactic, Way};
 
 use super::plan::Planned;
 
-/// Versions of one attempt that a strategy may add.
+/// Maximum number of versions of one attempt that a strategy may add.
 const MAX_VERSIONS: usize = 4;
-/// So many sets are tried on each further thing that a tool does: the simplest forms.
+/// Maximum number of sets, the simplest forms, for each further mode of a tool.
 const MAX_SETS_IN_MODE: usize = 8;
-/// So many sets are tried on a slow target all the same.
+/// Minimum number of sets on a slow target.
 const MIN_SETS: usize = 4;
-/// A target that answers faster is not slow.
+/// A target whose calls take at least this long is slow.
 const SLOW: Duration = Duration::from_millis(40);
-/// So many times the time that is left is too much.
+/// Forms are reduced if all of them would take longer than this factor times the remaining time.
 const TOO_LONG: f64 = 1.5;
-/// Places whose attempts are counted to learn how long a run takes.
+/// Maximum number of aims whose attempts are counted to estimate the duration of a run.
 const MAX_SAMPLE: usize = 200;
-/// Room for the sets of one strategy.
+/// Size of the range of set numbers for each strategy.
 const SETS: usize = 10_000;
 
-/// The strategy that rewrote the attempts of a set; none if they are as the attack writes them.
+/// The strategy that rewrote the attempts of a set; `None` if they are unchanged.
 pub(super) fn strategy_of(orders: &Orders, set: usize) -> Option<&str> {
     let at = (set / SETS).checked_sub(1)?;
     orders.strategies.get(at).map(Tactic::id)
 }
 
-/// What attempts are written with.
+/// Everything that is needed to create attempts.
 pub(super) struct TrialPlan<'a> {
     pub(super) orders: &'a Orders,
-    /// What marks and numbers follow from.
+    /// The key of marks and random numbers.
     pub(super) marks: MarkKey,
     pub(super) ground: Option<CanaryFiles>,
     pub(super) listener: Option<Listener>,
@@ -48,11 +48,11 @@ pub(super) struct TrialPlan<'a> {
     pub(super) roots: Vec<PathBuf>,
     pub(super) field: &'a TargetView<'a>,
     pub(super) drawn: Drawn,
-    /// The part of the forms that is tried, if the target is too slow for all of them.
+    /// The fraction of the forms to try, if the target is too slow for all.
     pub(super) share: Option<f64>,
 }
 
-/// What attempts were written with: marks and numbers, by the mark of the attempt.
+/// The random marks and numbers in each attempt, by the mark of the attempt.
 #[derive(Default)]
 pub(super) struct Drawn(Mutex<HashMap<Nonce, Arc<[String]>>>);
 
@@ -69,12 +69,12 @@ impl Drawn {
     }
 }
 
-/// Strategies that make no sense for the arguments of tools, and why.
+/// Strategies that cannot be applied to tool arguments, and why.
 pub(super) fn skipped(orders: &Orders) -> Vec<NotRun> {
     let why = |tactic: &Tactic| match tactic.check(Receiver::Arguments) {
         Err(why) => Some(why.to_string()),
         Ok(()) if matches!(tactic.way(), Way::Talk(_)) => {
-            Some("takes turns with a model; an MCP server has no conversation".to_owned())
+            Some("needs a conversation, which an MCP server does not have".to_owned())
         }
         Ok(()) => None,
     };
@@ -85,7 +85,7 @@ pub(super) fn skipped(orders: &Orders) -> Vec<NotRun> {
 }
 
 impl TrialPlan<'_> {
-    /// The same for the same turn; marks and numbers differ from turn to turn.
+    /// The attempts of a trial. The same turn returns the same attempts; marks and numbers differ between turns.
     pub(super) fn attempts(&self, plugin: &PluginOrder, aim: &Aim, turn: usize) -> Vec<Attempt> {
         let mut attempts = Vec::new();
         let off = |tactic: &Tactic| matches!(tactic.way(), Way::Keep { enabled: false });
@@ -100,7 +100,7 @@ impl TrialPlan<'_> {
                 && tactic.check(Receiver::Arguments).is_ok()
                 && tactic.covers(id);
             if suits {
-                // Marks of their own: traces tell a rewritten attempt from the plain one.
+                // Use different marks, so that observations distinguish a rewritten attempt from the plain one.
                 let brief = self.brief(plugin, aim, &format!("{turn}/{}", tactic.id()));
                 let plain = plugin.attack.attempts(aim, &brief);
                 self.drawn.remember(&plain, brief.drawn());
@@ -122,8 +122,8 @@ impl TrialPlan<'_> {
         attempts
     }
 
-    /// Tries fewer forms everywhere, the simplest ones, if all of them would take much longer than the time
-    /// that is left. Says so.
+    /// Reduces every trial to its simplest forms if all forms would take much longer than the remaining time. Returns a
+    /// note about this for the report.
     pub(super) fn spare(
         &mut self,
         planned: &[Planned],
@@ -135,7 +135,7 @@ impl TrialPlan<'_> {
         }
         let count =
             |one: &Planned| self.attempts(&self.orders.plugins[one.plugin], &one.aim, 0).len();
-        // Of many places a few tell how many attempts there are.
+        // Estimate the number of attempts from a sample.
         let sample = planned.len().min(MAX_SAMPLE);
         let attempts: usize = planned.iter().take(sample).map(count).sum();
         let attempts = attempts * planned.len() / sample;
@@ -148,7 +148,8 @@ impl TrialPlan<'_> {
         Some(NotRun {
             what: "rarer forms".to_owned(),
             why: format!(
-                "the target takes {} ms for a call: of {attempts} attempts the simplest {:.0} % at each place were made; more --budget-seconds try more",
+                "a call takes {} ms, too long for all {attempts} attempts: only the simplest {:.0} % ran at each \
+                 place; increase --budget-seconds to run more",
                 per_call.as_millis(),
                 share * 100.0
             ),
@@ -178,7 +179,7 @@ impl TrialPlan<'_> {
         let Action::Steps { steps, identity } = &plain.action else { return Vec::new() };
         let reach = match (&aim.place, &steps[..]) {
             (Place::Argument { pointer, .. }, [_]) => Reach::At { step: 0, pointer },
-            // Calls that the user wrote are hostile as a whole.
+            // Calls that the user defined are hostile as a whole.
             (Place::Tool { .. }, _) if attack.is_defined() => Reach::All,
             _ => return Vec::new(),
         };

@@ -1,4 +1,4 @@
-//! From what a suite says of a server to where the wire finds it.
+//! Turns a suite's definition of a server into an address to connect to.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::policy::Denied;
 use crate::secrets::learn_launch;
 use crate::world::World;
 
-/// Nobody waits longer than this for a TCP connection, however patient they are with answers.
+/// Maximum time for a TCP connection, even if the request timeout is longer.
 const CONNECT: Duration = Duration::from_secs(10);
 
 pub(super) fn address(
@@ -90,13 +90,13 @@ fn stdio(
 fn parse(url: &str) -> Result<Url, String> {
     let parsed = Url::parse(url).map_err(|error| match error {
         ParseError::RelativeUrlWithoutBase => {
-            format!("`{url}` is no URL: it begins with neither http:// nor https://")
+            format!("`{url}` is not a valid URL: expected http:// or https://")
         }
-        error => format!("`{url}` is no URL: {error}"),
+        error => format!("`{url}` is not a valid URL: {error}"),
     })?;
     match parsed.scheme() {
         "http" | "https" => Ok(parsed),
-        scheme => Err(format!("`{url}` starts with `{scheme}:`; MCP is spoken over http or https")),
+        scheme => Err(format!("`{url}` has the scheme `{scheme}`; expected http or https")),
     }
 }
 
@@ -104,9 +104,9 @@ fn header_map(headers: &[(String, SecretString)]) -> Result<HeaderMap, String> {
     let mut map = HeaderMap::new();
     for (name, secret) in headers {
         let header = HeaderName::try_from(name.as_str())
-            .map_err(|_| format!("`{}` is no header name", name.escape_debug()))?;
+            .map_err(|_| format!("`{}` is not a valid header name", name.escape_debug()))?;
         let mut value = HeaderValue::from_str(secret.expose_secret())
-            .map_err(|_| format!("the header `{name}` holds characters that no header may"))?;
+            .map_err(|_| format!("the value of the header `{name}` contains invalid characters"))?;
         if is_secret(name, secret.expose_secret()) {
             value.set_sensitive(true);
         }

@@ -1,4 +1,4 @@
-//! The suite's `auth:` as the authorizer that the wire asks.
+//! Turns the suite's `auth:` into an authorizer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(super) fn authorizer(
         return build(AuthConfig::Stored, url, context());
     }
     let config = match auth {
-        // An earlier login serves whoever names the same URL; without one there is nothing to send.
+        // Use a stored login for the same URL, if there is one.
         Auth::None => {
             return build(AuthConfig::Stored, url, context())
                 .or_else(|_| build(AuthConfig::None, url, context()));

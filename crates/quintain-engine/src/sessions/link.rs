@@ -1,4 +1,4 @@
-//! One server of a target: its current session, its tools, and a new session when the old one is gone.
+//! One server of a target: its current session, its tools, and reconnection when the session is lost.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -19,9 +19,9 @@ use tokio::time::sleep;
 use super::OpenError;
 use super::survey::{Catalogue, survey};
 
-/// Reconnections in a row without an answer before a server is given up.
+/// Maximum number of consecutive reconnections without an answer.
 const RECONNECTIONS: u32 = 5;
-/// The first pause between two of them; each further one is twice as long.
+/// First pause between two reconnections. Doubles each time.
 const BACK_OFF: Duration = Duration::from_millis(50);
 
 /// One server of a target.
@@ -30,11 +30,11 @@ pub struct Link {
     address: Address,
     options: Options,
     session: RwLock<Option<Arc<Session>>>,
-    /// Held while connecting, so that concurrent callers share one new session.
+    /// Locked while connecting, so that concurrent callers share one new session.
     connecting: Mutex<()>,
     /// Connections since the last answer.
     fruitless: AtomicU32,
-    /// The tools it listed when it was connected to first.
+    /// The tools that the server listed when it was first connected.
     catalogue: RwLock<Arc<Catalogue>>,
 }
 
@@ -55,7 +55,7 @@ impl Link {
         }
     }
 
-    /// The key of the server.
+    /// The name of the server in the suite.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -93,7 +93,7 @@ impl Link {
         self.catalogue().names().into_iter().map(str::to_owned).collect()
     }
 
-    /// A surface of nothing but the tools, as they were listed last.
+    /// A surface that contains only the allowed tools, as listed at connection.
     pub(super) fn tools(&self, filter: &ToolFilter) -> Surface {
         let catalogue = self.catalogue();
         let tools = catalogue.tools().iter();
@@ -106,10 +106,10 @@ impl Link {
         self.catalogue().tool(tool)?.input_schema().cloned()
     }
 
-    /// The session, a new one if the old one is gone.
+    /// The session. Reconnects if it is lost.
     ///
     /// # Errors
-    /// When the server does not come up again.
+    /// When the reconnection fails.
     pub async fn session(&self) -> Result<Arc<Session>, ConnectError> {
         match self.current() {
             Some(session) => Ok(session),
@@ -137,7 +137,7 @@ impl Link {
         if self.replace(None).is_some() {
             tracing::info!(server = self.name, "reconnecting");
         }
-        // Connections since the last answer, this one not counted.
+        // Connections since the last answer, without this one.
         let tries = self.fruitless.load(Ordering::Relaxed);
         if tries > RECONNECTIONS {
             return Err(TransportError::GivenUp { tries }.into());
@@ -151,11 +151,11 @@ impl Link {
         Ok(session)
     }
 
-    /// Sends a request; a session that the server forgot is replaced and the request sent again,
-    /// since it cannot have been processed.
+    /// Sends a request. If the server no longer knows the session, reconnects and sends the request again, since the
+    /// server cannot have processed it.
     ///
     /// # Errors
-    /// When there is no result: see [`CallError`].
+    /// When there is no result. See [`CallError`].
     pub async fn request(
         &self,
         method: &str,
@@ -164,7 +164,7 @@ impl Link {
         self.timed(method, params).await.0
     }
 
-    /// Like [`Self::request`], and how long the target was waited for. A start is not part of that.
+    /// Like [`Self::request`], with the time that the request took, without the time to connect.
     pub(super) async fn timed(
         &self,
         method: &str,
@@ -198,7 +198,7 @@ impl Link {
         self.session().await.map_err(into_call_error)?.call_as_task(params).await
     }
 
-    /// Asks the server for log messages from this level on.
+    /// Asks the server for log messages of this level and above.
     ///
     /// # Errors
     /// When the server refuses.
@@ -206,7 +206,7 @@ impl Link {
         self.session().await.map_err(into_call_error)?.set_log_level(level).await
     }
 
-    /// Drops the session, unless somebody replaced it already.
+    /// Drops the session, unless another caller replaced it already.
     fn forget(&self, lost: &Arc<Session>) {
         let mut session = self.session.write().unwrap_or_else(PoisonError::into_inner);
         if session.as_ref().is_some_and(|current| Arc::ptr_eq(current, lost)) {
@@ -214,7 +214,7 @@ impl Link {
         }
     }
 
-    /// Everything the server lists; what could not be listed is said in words.
+    /// Everything that the server lists, and messages about what could not be listed.
     pub async fn survey(&self) -> (Surface, Vec<String>) {
         match self.session().await {
             Ok(session) => survey(&session, &self.catalogue()).await,
@@ -222,7 +222,7 @@ impl Link {
         }
     }
 
-    /// What the server said unasked since the last look.
+    /// Takes the notices that the server sent since the last call.
     pub fn take_notices(&self) -> Vec<Notice> {
         self.current().map(|session| session.connection().take_notices().0).unwrap_or_default()
     }
@@ -236,5 +236,5 @@ impl Link {
 }
 
 fn into_call_error(error: ConnectError) -> CallError {
-    TransportError::Broken(format!("the session could not be renewed: {error}")).into()
+    TransportError::Broken(format!("the reconnection failed: {error}")).into()
 }

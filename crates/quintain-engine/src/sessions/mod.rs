@@ -1,4 +1,5 @@
-//! The sessions of one target: several servers as one, routing, filters, defaults, reconnection.
+//! The sessions of one target: combines several servers, routes calls, applies filters and default arguments, and
+//! reconnects.
 
 mod address;
 mod credentials;
@@ -30,28 +31,28 @@ use crate::exchange::{exchange, notice};
 use crate::policy::Denied;
 use crate::world::World;
 
-/// What the protocol's own SDKs wait for an answer.
+/// Default request timeout, the same as in the official SDKs.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
 const TOOLS_CALL: &str = "tools/call";
-/// Characters of a message that a log line shows.
+/// Maximum characters of a message in a log line.
 const EXCERPT: usize = 1_000;
 
-/// Why a target has no session.
+/// Why a target cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// A server does not come up.
+    /// The connection to a server failed.
     #[error("MCP Provider error: Failed to connect to MCP server {server}: {error}")]
     Connect {
-        /// Its key.
+        /// The server's name in the suite.
         server: String,
         /// Why.
         error: Box<ConnectError>,
     },
-    /// A server's address makes no sense.
+    /// A server's address is invalid.
     #[error("the server `{server}` cannot be used: {why}")]
     Address {
-        /// Its key.
+        /// The server's name in the suite.
         server: String,
         /// What is wrong.
         why: String,
@@ -59,7 +60,7 @@ pub enum OpenError {
     /// The policy does not allow what a server needs.
     #[error("the server `{server}` cannot be used: {denied}")]
     Denied {
-        /// Its key.
+        /// The server's name in the suite.
         server: String,
         /// What it needs.
         denied: Denied,
@@ -67,20 +68,20 @@ pub enum OpenError {
     /// The credentials for a server cannot be used.
     #[error("MCP Provider error: Failed to connect to MCP server {server}: {error}")]
     Auth {
-        /// Its key.
+        /// The server's name in the suite.
         server: String,
         /// Why.
         error: Box<AuthError>,
     },
-    /// A server came up but does not answer a ping or a listing.
+    /// A server connected but does not answer a ping or `tools/list`.
     #[error("MCP Provider error: Failed to connect to MCP server {server}: {why}")]
     Silent {
-        /// Its key.
+        /// The server's name in the suite.
         server: String,
-        /// Which request failed, and how.
+        /// Which request failed, and why.
         why: String,
     },
-    /// There is no server to connect to.
+    /// The target has no server to connect to.
     #[error("the target has no MCP server: it is disabled or names none")]
     NoServers,
 }
@@ -104,7 +105,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Connects to all servers of a target at once and learns their tools.
+    /// Connects to all servers of a target concurrently and lists their tools.
     ///
     /// # Errors
     /// When one of them cannot be used.
@@ -140,24 +141,23 @@ impl Sessions {
         &self.links
     }
 
-    /// The one server that a request without a tool name goes to.
+    /// The server for a request without a tool name.
     ///
     /// # Errors
-    /// When there are several and none was named, or the named one is not there.
+    /// When `server` is unknown, or `None` although the target has several servers.
     pub fn link(&self, server: Option<&str>) -> Result<&Link, RouteError> {
         route::server(&self.links, server)
     }
 
-    /// Calls a tool on the server that has it, with the target's default arguments below its own.
+    /// Calls a tool on the server that has it. Missing arguments get the target's defaults.
     ///
     /// # Errors
-    /// When no server, or more than one, can be meant. What the server answers, however bad, is no
-    /// error but evidence.
+    /// When no server or more than one has the tool. An error answer of the server is evidence, not an `Err`.
     pub async fn call(&self, call: &ToolCall) -> Result<Exchange, RouteError> {
         Ok(self.route(call)?.exchange(TOOLS_CALL, self.params(call)).await)
     }
 
-    /// Like [`Self::call`], but asks for a task and waits for its end.
+    /// Like [`Self::call`], but requests a task and waits until it ends.
     ///
     /// # Errors
     /// As [`Self::call`].
@@ -173,19 +173,19 @@ impl Sessions {
     /// The server that has the tool.
     ///
     /// # Errors
-    /// When no server, or more than one, can be meant.
+    /// When no server or more than one has the tool.
     pub fn route(&self, call: &ToolCall) -> Result<&Link, RouteError> {
         route::tool(&self.links, &self.filter, &call.tool, call.server.as_deref())
     }
 
-    /// The arguments of a call over the defaults of the target; the call wins.
+    /// The arguments of a call, with the target's defaults for missing ones.
     pub fn arguments(&self, call: &ToolCall) -> Map<String, Value> {
         let mut arguments = self.default_args.clone();
         arguments.extend(call.args.clone());
         arguments
     }
 
-    /// What the servers listed when they were connected, or everything they list.
+    /// The tools that the servers listed at connection, or everything they list.
     pub async fn surfaces(&self, everything: bool) -> Vec<(String, Surface)> {
         if everything {
             let surveyed = self.survey().await.into_iter();
@@ -197,7 +197,7 @@ impl Sessions {
         links.map(|link| (link.name().to_owned(), link.tools(&self.filter))).collect()
     }
 
-    /// Everything the servers list, tools as the filter leaves them.
+    /// Everything that the servers list, without the filtered tools.
     pub async fn survey(&self) -> Vec<(String, Surface, Vec<String>)> {
         join_all(self.links.iter().map(|link| async {
             let (mut surface, problems) = link.survey().await;
@@ -242,7 +242,7 @@ impl Sessions {
     }
 }
 
-/// How to talk to a server of a target; a timeout of the suite wins over the environment's.
+/// The connection options of a target's servers. A timeout of the suite overrides the environment's.
 fn options(target: &McpTarget, world: &World) -> Options {
     let request = target.timeouts.request.or(world.request_timeout).unwrap_or(DEFAULT_TIMEOUT);
     Options {
@@ -274,7 +274,7 @@ fn choice(choice: &ProtocolChoice) -> Choice {
         ProtocolChoice::Auto => Choice::Auto,
         ProtocolChoice::Legacy => Choice::Newest(Era::Legacy),
         ProtocolChoice::Modern => Choice::Newest(Era::Modern),
-        // The suite admits known versions only, so the fallback is never taken.
+        // The suite accepts only known versions, so the default is never used.
         ProtocolChoice::Exact(version) => Choice::find(version).unwrap_or_default(),
     }
 }
@@ -287,8 +287,8 @@ impl Link {
         Ok(link)
     }
 
-    /// As much of a text as a log line should hold, safe for a terminal. Masked before it is cut, since
-    /// half a secret is not recognised.
+    /// The start of a text for a log line, safe for a terminal. Masked before it is cut, since the redactor does not
+    /// recognise half a secret.
     fn excerpt(&self, text: &str) -> String {
         let text = self.redactor().text(text);
         let mut shown: String = text.chars().take(EXCERPT).collect();
@@ -298,7 +298,7 @@ impl Link {
         visible(&shown).into_owned()
     }
 
-    /// Sends any request and keeps what came of it.
+    /// Sends any request and returns the exchange.
     pub async fn exchange(&self, method: &str, params: Map<String, Value>) -> Exchange {
         let (reply, waited) = self.timed(method, params.clone()).await;
         self.kept(exchange(self.name(), method, params, reply, waited))
@@ -308,15 +308,15 @@ impl Link {
         let started = Instant::now();
         let reply = self.task(params.clone()).await;
         let mut exchange = exchange(self.name(), TOOLS_CALL, params, reply, started.elapsed());
-        // Until the end of the task, not only of the last look at it.
+        // The whole task, not only the last poll.
         exchange.took = started.elapsed();
         self.kept(exchange)
     }
 
-    /// An exchange with what explains it.
+    /// Adds notices to an unanswered exchange and logs it.
     fn kept(&self, mut exchange: Exchange) -> Exchange {
         if !exchange.outcome.is_answer() {
-            // What came instead of an answer may explain why none did.
+            // Notices may explain why there is no answer.
             exchange.notices.extend(self.take_notices().iter().map(notice));
         }
         tracing::debug!(

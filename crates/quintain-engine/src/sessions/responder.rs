@@ -1,11 +1,11 @@
-//! The suite's `respond:` as the script that answers a server.
+//! Turns the suite's `respond:` into a script that answers requests of a server.
 
 use quintain_evidence::connection::{Elicitation, ElicitationAction, Responders};
 use quintain_wire::rpc::Script;
 use quintain_wire::rpc::responder::Elicited;
 use serde_json::{Value, json};
 
-/// The extension by which a client says that it understands tasks.
+/// The extension that declares support for tasks.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 pub(super) fn script(respond: &Responders, tasks: bool) -> Script {

@@ -1,10 +1,10 @@
-//! Which server a tool call goes to, and what to say when that is not clear.
+//! Chooses the server for a tool call.
 
 use quintain_evidence::connection::ToolFilter;
 
 use super::Link;
 
-/// Why a call goes nowhere. The words of the first are relied upon by existing suites.
+/// Why no server was chosen. Existing suites rely on the text of `NotFound`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// No server lists the tool.
@@ -12,18 +12,18 @@ pub enum RouteError {
     NotFound {
         /// The tool.
         tool: String,
-        /// What it may be a misspelling of.
+        /// A tool with a similar name.
         closest: Option<String>,
     },
     /// A server lists the tool, but the filter of the target hides it.
     #[error(
         "MCP tool error: Tool '{tool}' not found in any connected MCP server: \
-         `{server}` has it, but the target's `tools` / `exclude_tools` leave it out"
+         `{server}` has it, but the target's `tools` / `exclude_tools` exclude it"
     )]
     Filtered {
         /// The tool.
         tool: String,
-        /// Who has it.
+        /// The server that has it.
         server: String,
     },
     /// More than one server lists the tool.
@@ -34,7 +34,7 @@ pub enum RouteError {
     Ambiguous {
         /// The tool.
         tool: String,
-        /// Who offers it.
+        /// The servers that list it.
         servers: Vec<String>,
     },
     /// The named server is not part of the target.
@@ -42,7 +42,7 @@ pub enum RouteError {
     NoSuchServer {
         /// The name.
         server: String,
-        /// The names there are.
+        /// The servers of the target.
         known: Vec<String>,
     },
     /// A request that names no tool could go to several servers.

@@ -1,4 +1,4 @@
-//! What a server lists: its tools when it is connected to, everything else when somebody asks.
+//! What a server lists: its tools at connection, everything else on request.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use quintain_wire::rpc::CallError;
 use quintain_wire::session::{Listable, Listing, Session};
 use serde_json::Value;
 
-/// The tools of a server in the order of its list, and what is wrong with that list.
+/// The tools of a server in list order, and problems with the list.
 #[derive(Default)]
 pub(super) struct Catalogue {
     tools: Vec<Tool>,
@@ -16,7 +16,7 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    /// Lists the tools; a server without tools need not know how to.
+    /// Lists the tools. A server without tools may not support the method.
     pub(super) async fn of(session: &Session) -> Result<Self, CallError> {
         match session.list(Listable::Tools).await {
             Ok(listing) => Ok(Self::new(listing)),
@@ -56,7 +56,7 @@ impl Catalogue {
 
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// Lists everything but the tools, which are known; what could not be listed is said in words.
+/// Lists everything except the tools, which are known, and returns messages about what could not be listed.
 pub(super) async fn survey(session: &Session, catalogue: &Catalogue) -> (Surface, Vec<String>) {
     let agreement = session.agreement();
     let has = |name: &str| agreement.capabilities.get(name).is_some();
@@ -67,7 +67,7 @@ pub(super) async fn survey(session: &Session, catalogue: &Catalogue) -> (Surface
         }
         match session.list(what).await {
             Ok(listing) => listing.items,
-            // "Method not found" is how a server says that it has none of these.
+            // "Method not found" means that the server has none of these.
             Err(CallError::Rpc { error, .. }) if error.code == METHOD_NOT_FOUND => Vec::new(),
             Err(error) => {
                 problems.push(format!("{}: {error}", what.wire().0));

@@ -1,5 +1,4 @@
-//! One case as the store keeps it: columns to search by, the result without what the evidence says
-//! anyway, and the evidence.
+//! One case as a row of the store: searchable columns, the evidence, and the rest of the result.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +31,7 @@ pub(super) struct CaseRow {
     pub(super) evidence: Packed,
 }
 
-/// Everything of a result that is neither a column nor evidence.
+/// The parts of a result that are neither a column nor evidence.
 #[derive(Clone, Serialize)]
 struct Rest<'a> {
     group: usize,
@@ -44,7 +43,7 @@ struct Rest<'a> {
     place: &'a Option<Place>,
     named_scores: &'a BTreeMap<String, f64>,
     response: Response,
-    /// `raw` of the response is the result of the last exchange.
+    /// `raw` of the response equals the result of the last exchange, so it is not stored twice.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     raw_in_evidence: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +53,7 @@ struct Rest<'a> {
     attempts: u32,
 }
 
-/// The same, read back.
+/// [`Rest`] for reading.
 #[derive(Deserialize)]
 struct Stored {
     #[serde(default)]
@@ -78,7 +77,7 @@ impl CaseRow {
         case: &Masked<'_, CaseResult>,
         packer: &mut Packer,
     ) -> Result<Self, StoreError> {
-        // Taken apart by name, so that a new field cannot be forgotten here.
+        // Destructure, so that the compiler reports a new field that is missing here.
         let CaseResult {
             ordinal,
             test_idx,
@@ -125,7 +124,7 @@ impl CaseRow {
             repeat: i64::from(*repeat),
             target: target.name().to_owned(),
             status: word(*status),
-            // A script may score NaN, for which the database has no word.
+            // A script may return NaN, which the database cannot store.
             score: if score.is_nan() { 0.0 } else { *score },
             latency_ms: if latency_ms.is_nan() { 0.0 } else { *latency_ms },
             description: description.clone(),
@@ -137,7 +136,7 @@ impl CaseRow {
     }
 }
 
-/// Cloning the raw result only to drop it would double the cost of large answers.
+/// Clones a response except `raw`, which may be large.
 fn without_raw(response: &Response) -> Response {
     let Response {
         output,

@@ -1,5 +1,4 @@
-//! The cases of a stored run: in order, one by one, as events for reporters, as rows for a
-//! comparison.
+//! Reads the cases of a stored run: as a stream, one by one, as events for reporters, or as rows for a comparison.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,26 +13,26 @@ use quintain_evidence::tally::Tally;
 use super::case_row as row;
 use super::{Run, Store, StoreError, number, sql};
 
-/// Results in the order of the plan.
+/// Results in plan order.
 pub type Cases<'a> = BoxStream<'a, Result<CaseResult, StoreError>>;
 
 /// A case of a run that has a result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Finished {
-    /// Position of the test after expansion of variables.
+    /// Position of the test after its variables are expanded.
     pub test_idx: usize,
     /// Position of the prompt.
     pub prompt_idx: usize,
-    /// 0 for the first time.
+    /// 0 for the first repetition.
     pub repeat: u32,
-    /// Label or id.
+    /// Label or id of the target.
     pub target: String,
-    /// Errored ones may be tried again.
+    /// A resumed run may retry errored cases.
     pub status: CaseStatus,
 }
 
 impl Store {
-    /// The results of a run with their evidence. Holds one at a time.
+    /// Streams the results of a run with their evidence, one at a time.
     pub fn cases<'a>(&'a self, run: &Run) -> Cases<'a> {
         let rows = sqlx::query(sql::CASES).bind(run.number).fetch(&self.pool);
         rows.map(|row| row::case(&row.map_err(|error| self.failed(error))?)).boxed()
@@ -49,7 +48,7 @@ impl Store {
         found.as_ref().map(row::case).transpose()
     }
 
-    /// Tells a stored run as if it happened again. A run without an end is ended as interrupted.
+    /// Emits the events of a stored run. A run that did not end is reported as interrupted.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -77,7 +76,7 @@ impl Store {
         Ok(())
     }
 
-    /// Which cases have a result, so that a run can be resumed.
+    /// The cases that have a result. Used to resume a run.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -87,7 +86,7 @@ impl Store {
         rows.iter().map(row::finished).collect()
     }
 
-    /// What a comparison of runs looks at.
+    /// The rows for a comparison of runs.
     ///
     /// # Errors
     /// When it cannot be read.

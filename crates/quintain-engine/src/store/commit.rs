@@ -1,5 +1,5 @@
-//! Writes what a run queued: one task takes jobs from the queue, and all that wait there become one transaction.
-//! A disk that fails costs the stored copy, never the run.
+//! Writes a run to disk: one task takes all jobs that wait in the queue and writes them in one transaction. If the
+//! disk fails, the stored copy is incomplete, but the run continues.
 
 use quintain_evidence::event::RunInfo;
 use quintain_evidence::trial_record::TrialKey;
@@ -15,14 +15,14 @@ use super::pack::Packed;
 use super::sqlite::{BEGIN, Connection};
 use super::{RunEnd, RunKind, RunState, Store, StoreError, number, sql};
 
-/// Jobs that may wait for the disk before the run does.
+/// Capacity of the queue. The run waits while it is full.
 pub(super) const QUEUE: usize = 1_024;
-/// Transactions that fail in a row before the disk is left alone.
+/// Number of consecutive failed transactions after which writing stops.
 const STRIKES: u32 = 3;
 
 pub(super) enum Job {
     Start(Box<Start>),
-    /// Takes a stored run over, if its writer is still who it was.
+    /// Takes over a stored run if its writer has not changed.
     Resume {
         earlier: Option<String>,
     },
@@ -60,7 +60,7 @@ pub(super) enum Job {
     Finish(Box<Finish>),
 }
 
-/// What a run is before anything happens.
+/// A run at its start.
 pub(super) struct Start {
     pub(super) kind: RunKind,
     pub(super) state: RunState,
@@ -71,7 +71,7 @@ pub(super) struct Start {
     pub(super) suite: Vec<(String, String, Packed)>,
 }
 
-/// What a run came to.
+/// A run at its end.
 pub(super) struct Finish {
     pub(super) end: RunEnd,
     /// Passed, failed, errored.
@@ -80,7 +80,7 @@ pub(super) struct Finish {
     pub(super) findings: Vec<FindingRow>,
 }
 
-/// What did not reach the disk.
+/// What could not be written.
 #[derive(Default)]
 pub(super) struct Damage {
     pub(super) missing: usize,
@@ -94,14 +94,14 @@ impl Damage {
     }
 }
 
-/// Why a transaction was given up.
+/// Why a transaction was aborted.
 enum GivenUp {
     Failed(sqlx::Error),
-    /// The run was resumed by another process.
+    /// Another process resumed the run.
     TakenOver,
-    /// The run was deleted meanwhile, which is no failure.
+    /// The run was deleted meanwhile. This is not an error.
     Deleted,
-    /// An earlier transaction failed, which has been reported.
+    /// An earlier transaction failed and was already reported.
     NoRun,
 }
 
@@ -111,10 +111,10 @@ impl From<sqlx::Error> for GivenUp {
     }
 }
 
-/// The run that is written.
+/// The run to write to.
 struct Target {
     number: Option<i64>,
-    /// The name of this writer.
+    /// Identifies this writer.
     token: String,
 }
 
@@ -172,7 +172,7 @@ async fn write_all(
         match written {
             Ok(()) => strikes = 0,
             Err(GivenUp::Deleted) => {}
-            // A heartbeat that comes late is none that is missed.
+            // A late heartbeat is not an error.
             Err(_) if group.is_empty() => {}
             Err(why) => {
                 strikes += 1;
@@ -187,7 +187,7 @@ async fn write_all(
         group.clear();
     }
     if let (false, Some(connection), Some(number)) = (ended, &mut connection, target.number) {
-        // Whoever wrote it gave up without a word, while the process goes on.
+        // The writer was dropped without `finish`, while the process is still running.
         let failed = sqlx::query(sql::ABANDON).bind(RunState::Ended(RunEnd::Failed).word());
         let failed = failed.bind(number).bind(&target.token).execute(&mut **connection).await;
         if let Err(error) = failed {
@@ -239,7 +239,7 @@ async fn commit(
     Ok(())
 }
 
-/// Whether the run still belongs to this writer, which changed so many rows of it.
+/// Checks that the run still belongs to this writer, given the number of rows that it changed.
 async fn owned(connection: &mut Connection, run: i64, changed: u64) -> Result<(), GivenUp> {
     if changed > 0 {
         return Ok(());
@@ -251,7 +251,7 @@ async fn owned(connection: &mut Connection, run: i64, changed: u64) -> Result<()
 
 async fn write(connection: &mut Connection, run: i64, job: &Job) -> sqlx::Result<()> {
     let query = match job {
-        // These begin a queue, and `commit` has done them.
+        // Always first in the queue, and already handled by `commit`.
         Job::Start(_) | Job::Resume { .. } => return Ok(()),
         Job::Finish(finish) => return end(connection, run, finish).await,
         Job::Begin => sqlx::query(sql::SET_STATE).bind(RunState::Running.word()).bind(run),
@@ -340,7 +340,7 @@ async fn end(connection: &mut Connection, run: i64, finish: &Finish) -> sqlx::Re
     query.execute(&mut *connection).await?;
     let query = sqlx::query(sql::SET_SUMMARY).bind(summary.bytes()).bind(run);
     query.execute(&mut *connection).await?;
-    // A run that was resumed has findings of its first sitting.
+    // Remove findings that the run stored before it was resumed.
     for statement in [sql::DELETE_FINGERPRINTS, sql::DELETE_FINDINGS] {
         sqlx::query(statement).bind(run).execute(&mut *connection).await?;
     }

@@ -1,31 +1,31 @@
-//! Why the store cannot do what it was asked for.
+//! Errors of the store.
 
 use std::path::{Path, PathBuf};
 
 use super::sqlite::{Complaint, complaint};
 
-/// What went wrong with the stored runs.
+/// Why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The folder or the file cannot be made or opened.
+    /// The folder or the file cannot be created or opened.
     #[error("the store {} cannot be opened: {why}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         why: String,
     },
-    /// The file is no database, or no longer one.
-    #[error("the store {} is damaged ({why}); move it away to start afresh", path.display())]
+    /// The file is not a valid database.
+    #[error("the store {} is damaged ({why}); move the file away to start with an empty store", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What the database says.
+        /// The error of the database.
         why: String,
     },
     /// A newer program wrote the file.
     #[error(
-        "the store {} has version {found}, this program knows up to {known}; use a newer quintain",
+        "the store {} has version {found}, but this program supports at most {known}; use a newer quintain",
         path.display()
     )]
     Newer {
@@ -36,60 +36,60 @@ pub enum StoreError {
         /// Version of the program.
         known: i64,
     },
-    /// Another process does not let go.
+    /// Another process keeps the lock.
     #[error("the store {} is locked by another process", path.display())]
     Locked {
         /// The file.
         path: PathBuf,
     },
-    /// Nothing more can be written.
+    /// The file cannot be written.
     #[error("the store {} cannot be written: {why}", path.display())]
     NotWritable {
         /// The file.
         path: PathBuf,
-        /// Disk full, read-only, ...
+        /// For example, the disk is full or read-only.
         why: String,
     },
-    /// Anything else that the database says.
+    /// Any other error of the database.
     #[error("the store {} failed: {why}", path.display())]
     Database {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// The error of the database.
         why: String,
     },
-    /// A value must not be stored as it is, and cannot be in any other way.
+    /// A value contains a secret that cannot be masked, so it must not be stored.
     #[error(transparent)]
     Unmaskable(#[from] quintain_wire::redact::Unmaskable),
-    /// A stored value cannot be understood.
+    /// A stored value cannot be read.
     #[error("a stored {what} cannot be read: {why}")]
     Unreadable {
-        /// What it should be.
+        /// What the value is.
         what: &'static str,
-        /// Why it is not.
+        /// Why it cannot be read.
         why: String,
     },
-    /// There is no such run.
+    /// No run matches.
     #[error("there is no run `{wanted}`")]
     NoSuchRun {
-        /// As the user named it.
+        /// The run as given by the user.
         wanted: String,
     },
-    /// A prefix fits more than one run.
-    #[error("`{wanted}` could be {}", candidates.join(" or "))]
+    /// A prefix matches more than one run.
+    #[error("`{wanted}` is ambiguous: {}", candidates.join(", "))]
     Ambiguous {
-        /// As the user named it.
+        /// The run as given by the user.
         wanted: String,
-        /// Some of those that fit.
+        /// Some of the matching runs.
         candidates: Vec<String>,
     },
     /// Another process resumed the run.
-    #[error("another process writes this run")]
+    #[error("another process is writing this run")]
     TakenOver,
-    /// Some results of a run did not reach the disk.
-    #[error("{missing} of the results could not be stored: {first}")]
+    /// Some results of a run were not written.
+    #[error("{missing} results could not be stored: {first}")]
     Incomplete {
-        /// How many.
+        /// Number of results that were not written.
         missing: usize,
         /// The first failure.
         first: Box<StoreError>,
@@ -97,7 +97,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Sorts what the database says.
+    /// Classifies an error of the database.
     pub(super) fn of(path: &Path, error: sqlx::Error) -> Self {
         let path = path.to_owned();
         let complaint = complaint(&error);

@@ -1,4 +1,4 @@
-//! The findings of red-team runs: one row each, found by fingerprint however many runs there are.
+//! The findings of red-team runs, one row each. Lookup by fingerprint uses an index.
 
 use quintain_evidence::finding::Finding;
 use quintain_wire::redact::Masked;
@@ -8,15 +8,15 @@ use super::pack::{self, Packed, Packer};
 use super::sqlite::Connection;
 use super::{Run, Store, StoreError, number, sql};
 
-/// Behind every text that begins with what comes before it.
+/// Appended to a prefix, sorts after every text with that prefix.
 pub(super) const LAST: char = '\u{10ffff}';
-/// Behind the text before it, and before every other that is longer.
+/// Appended to a text, sorts directly after it and before every longer text.
 const FIRST: char = '\u{1}';
 
-/// A finding as a list shows it.
+/// A finding in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindingLine {
-    /// A baseline file excuses it.
+    /// A baseline file accepts it.
     pub suppressed: bool,
     pub fingerprint: String,
     /// The attack that found it.
@@ -30,7 +30,7 @@ pub struct FindingLine {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
     pub reported: Vec<Finding>,
-    /// Findings that a baseline file excuses.
+    /// Findings that a baseline file accepts.
     pub suppressed: Vec<Finding>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct FindingRow {
     confidence: String,
     title: String,
     content: Packed,
-    /// Of the places that it lists.
+    /// Fingerprints of the places that it lists.
     places: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ impl FindingRow {
         })
     }
 
-    /// A finding that an earlier version kept in the summary of its run.
+    /// A finding that an earlier version stored in the summary of its run.
     pub(super) fn of_stored(
         position: i64,
         suppressed: bool,
@@ -143,7 +143,7 @@ impl Store {
         Ok(rows.into_iter().map(line).collect())
     }
 
-    /// The finding of a run whose fingerprint begins with these digits, or the place of one.
+    /// The finding of a run, or a place of one, whose fingerprint starts with these digits.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -160,8 +160,8 @@ impl Store {
         Ok(each.find(|one| one.fingerprint.starts_with(digits)).cloned())
     }
 
-    /// The latest run that has a finding whose fingerprint begins with these digits. Costs the same however
-    /// many runs have it.
+    /// The latest run with a finding whose fingerprint starts with these digits. The cost does not depend on the number of
+    /// runs.
     ///
     /// # Errors
     /// When the store cannot be read.

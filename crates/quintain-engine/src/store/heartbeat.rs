@@ -1,24 +1,24 @@
-//! Whether a run that did not end still goes on. Its writer leaves a time every few seconds and a token that
-//! names its process; both are readable from every machine that shares the store.
+//! Decides whether a run that did not end is still active. Its writer stores a token that identifies its process, and
+//! every few seconds the current time. Every machine that shares the store can read both.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-/// How often a writer leaves a sign of life. Tests do not wait so long.
+/// Interval between heartbeats. Shorter in tests.
 pub(super) const INTERVAL: Duration = Duration::from_millis(if cfg!(test) { 20 } else { 5_000 });
-/// Six signs of life may be missing: a busy machine is late, and clocks of two machines differ.
+/// Allows for six missing heartbeats, since a machine may be busy and clocks of two machines differ.
 const LIMIT_MS: i64 = 30_000;
 
-/// Milliseconds since 1970, as the store keeps times of heartbeats.
+/// Milliseconds since 1970, the format of stored heartbeats.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A name for one writer that no other writer has, on any machine.
+/// A token that is unique to one writer, across machines.
 pub(super) fn token() -> String {
     let mut nonce = [0; 8];
-    // Without randomness the rest of the token still tells processes apart.
+    // If this fails, the rest of the token still distinguishes processes.
     let _ = getrandom::fill(&mut nonce);
     let nonce = u64::from_be_bytes(nonce);
     match (place(), Process::of("self")) {
@@ -29,8 +29,8 @@ pub(super) fn token() -> String {
     }
 }
 
-/// Whether the writer of a run is still there. Where its process can be looked up, that decides; elsewhere,
-/// the time of its last heartbeat does.
+/// Whether the writer of a run is still alive. Looks up its process if possible, otherwise checks the time of its last
+/// heartbeat.
 pub(super) fn is_alive(token: Option<&str>, heartbeat: i64, now: i64) -> bool {
     let Some(token) = token else { return false };
     if let [written_at, pid, started, _] = token.split(' ').collect::<Vec<_>>()[..]
@@ -42,19 +42,19 @@ pub(super) fn is_alive(token: Option<&str>, heartbeat: i64, now: i64) -> bool {
     now.saturating_sub(heartbeat) <= LIMIT_MS
 }
 
-/// Where numbers of processes mean the same: this boot of this machine, and this container. None where the
-/// system does not say.
+/// Identifies where process ids are valid: this boot of this machine and this container. `None` if the system does not
+/// provide it.
 fn place() -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
     Some(format!("{}/{}", boot.trim(), namespace.display()))
 }
 
-/// What Linux knows of a process. Numbers are used again, so the time of its start tells two apart.
+/// What Linux reports about a process. Process ids are reused, so the start time is part of its identity.
 struct Process {
     pid: String,
     started: String,
-    /// It only waits for its parent to notice.
+    /// A zombie: it ended, but its parent has not waited for it.
     ended: bool,
 }
 
@@ -81,7 +81,7 @@ mod tests {
     fn tokens_differ_and_their_own_process_is_alive() {
         let (one, other) = (token(), token());
         assert_ne!(one, other);
-        // However late it is, a process that can be looked up is alive.
+        // A process that can be looked up is alive, even without a recent heartbeat.
         let late = if place().is_some() { MINUTE } else { 0 };
         assert!(is_alive(Some(&one), 0, late));
     }
@@ -90,10 +90,10 @@ mod tests {
     fn elsewhere_the_heartbeat_decides() {
         let elsewhere = Some("other-boot/pid:[1] 1 1 00");
         assert!(is_alive(elsewhere, 0, 20_000));
-        assert!(is_alive(elsewhere, 5_000, 0), "a clock that is ahead is no sign of death");
+        assert!(is_alive(elsewhere, 5_000, 0), "a clock that is ahead does not count as died");
         assert!(!is_alive(elsewhere, 0, MINUTE));
         assert!(is_alive(Some("0011"), 0, 20_000) && !is_alive(Some("0011"), 0, MINUTE));
-        assert!(!is_alive(None, 0, 0), "nobody writes");
+        assert!(!is_alive(None, 0, 0), "there is no writer");
     }
 
     #[cfg(target_os = "linux")]
@@ -105,7 +105,7 @@ mod tests {
         let token = format!("{here} {} {started} 00", child.id());
         assert!(is_alive(Some(&token), 0, 0));
         let reused = format!("{here} {} 1 00", child.id());
-        assert!(!is_alive(Some(&reused), 0, 0), "another process has its number now");
+        assert!(!is_alive(Some(&reused), 0, 0), "another process has this id now");
         child.kill().unwrap();
         // Killed and not yet waited for.
         while is_alive(Some(&token), 0, 0) {

@@ -1,5 +1,5 @@
-//! How files of earlier versions become current ones. Nothing is lost: rows move, and what was packed into the
-//! summaries of runs gets columns.
+//! Migrates files of earlier versions. Keeps all data: tables are renamed, and counts and findings move from the
+//! summaries of runs into columns and rows.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::schema::{THIRD, run};
 use super::sqlite::Connection;
 use super::{RunEnd, RunState, sql};
 
-/// From version 1 to 2: what a red-team run needs to be resumed.
+/// From version 1 to 2: tables for resuming red-team runs.
 const SECOND: &[&str] = &[
     "CREATE TABLE lesson (
         run BIGINT PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
@@ -25,8 +25,8 @@ const SECOND: &[&str] = &[
     )",
 ];
 
-/// From version 2 to 3: tables get their present names, and the large columns of runs a table of their own.
-/// Runs that did not end get no writer, so they count as died.
+/// From version 2 to 3: tables get their current names, and the large columns of runs move to a separate table. Runs
+/// that did not end get no writer, so they count as died.
 pub(super) const RENAME: &[&str] = &[
     "ALTER TABLE run RENAME TO runs",
     "ALTER TABLE run_tag RENAME TO run_tags",
@@ -64,8 +64,8 @@ pub(super) async fn migrate(connection: &mut Connection, version: i64) -> sqlx::
     take_summaries_apart(connection).await
 }
 
-/// Counts and findings of each run move from its summary into columns and rows of their own. One run at a time
-/// is in memory. A summary that cannot be read stays as it is: reading it again says why.
+/// Moves counts and findings of each run from its summary into columns and rows. Loads one run at a time. Leaves a
+/// summary that cannot be read unchanged, so that reading it later reports the error.
 async fn take_summaries_apart(connection: &mut Connection) -> sqlx::Result<()> {
     let mut packer = Packer::new();
     let mut last = i64::MIN;

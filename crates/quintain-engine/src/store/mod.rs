@@ -1,5 +1,5 @@
-//! Stored runs: what was sent, what came back, what was concluded. A run is written while it goes on, so a crash
-//! loses no more than the cases in flight. The store knows rows; it does not know who runs what.
+//! Stored runs: requests, answers and verdicts. The store writes continuously during a run, so a crash loses only the
+//! cases in flight. The store must not know how runs are executed.
 
 mod case_row;
 mod cases;
@@ -46,10 +46,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the file `runs.db` of a state directory and makes both if need be.
+    /// Opens the file `runs.db` of a state directory. Creates both if necessary.
     ///
     /// # Errors
-    /// When it cannot be made, is damaged, or was written by a newer program.
+    /// When the file cannot be created, is damaged, or was written by a newer version.
     pub async fn open(state_dir: &Path) -> Result<Self, StoreError> {
         let path = state_dir.join(FILE);
         prepare(state_dir, &path)
@@ -57,12 +57,12 @@ impl Store {
         Self::connect(path, |options| options).await
     }
 
-    /// Where the runs are.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Waits until everything is on disk; dropping would do, only not in order.
+    /// Closes all connections and waits for them, which dropping does not.
     pub async fn close(&self) {
         self.pool.close().await;
     }
@@ -94,7 +94,7 @@ impl Store {
     }
 }
 
-/// What a run saw is private: directory and file are for their owner.
+/// Runs contain private data, so only the owner can access directory and file.
 fn prepare(state_dir: &Path, file: &Path) -> std::io::Result<()> {
     let mut directory = std::fs::DirBuilder::new();
     let mut options = std::fs::OpenOptions::new();

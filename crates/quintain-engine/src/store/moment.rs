@@ -1,4 +1,4 @@
-//! Points in time as runs are stored with them, and as users write them. Pure: the clock is handed in.
+//! Points in time, as stored with runs and as written by users. Pure: the caller provides the current time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,12 +7,12 @@ use std::time::{Duration, SystemTime};
 use time::format_description::well_known::Rfc3339;
 use time::{Date, Month, OffsetDateTime, Time, UtcOffset};
 
-/// A second in UTC, from year 0 to 9999. Its text form sorts as time does: `2026-11-15T22:33:44Z`.
+/// A second in UTC, from year 0 to 9999. Its text form sorts chronologically: `2026-11-15T22:33:44Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(OffsetDateTime);
 
 impl Moment {
-    /// The earliest moment at or after `time`; none beyond the year 9999.
+    /// The earliest moment at or after `time`; `None` after the year 9999.
     fn of(time: OffsetDateTime) -> Option<Self> {
         let time = time.checked_to_offset(UtcOffset::UTC)?;
         let whole = time.replace_nanosecond(0).ok()?;
@@ -22,7 +22,7 @@ impl Moment {
 }
 
 impl From<SystemTime> for Moment {
-    /// The second that `time` is in.
+    /// Truncates to the second.
     fn from(time: SystemTime) -> Self {
         let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         let known = i64::try_from(seconds).ok();
@@ -40,7 +40,7 @@ impl fmt::Display for Moment {
     }
 }
 
-/// The end of a time that lies in the past, as a user writes it: how long ago, or when.
+/// A point in the past, as written by a user: how long ago, or when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cutoff {
     /// `30m`, `12h`, `7d`, `2w`.
@@ -50,7 +50,7 @@ pub enum Cutoff {
 }
 
 impl Cutoff {
-    /// The moment it means.
+    /// The moment of the cutoff.
     pub fn moment(self, now: SystemTime) -> Moment {
         match self {
             Self::Ago(span) => now.checked_sub(span).unwrap_or(SystemTime::UNIX_EPOCH).into(),
@@ -59,24 +59,24 @@ impl Cutoff {
     }
 }
 
-/// Why a text is no [`Cutoff`].
+/// Why a text is not a valid [`Cutoff`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoCutoff {
-    /// It looks like none at all.
+    /// Neither a span, a date nor a timestamp.
     #[error(
         "expected a span such as 30m, 12h, 7d or 2w, a date such as 2026-11-01, or a timestamp such as 2026-11-01T12:00:00Z"
     )]
     Unknown,
-    /// It looks like a date, but the calendar has none like it.
-    #[error("there is no such date")]
+    /// A date that does not exist in the calendar.
+    #[error("this date does not exist")]
     NoDate,
-    /// It is a span of no length.
+    /// A span of length 0.
     #[error("expected a span above 0")]
     Zero,
-    /// It is a span beyond any run.
+    /// A span that is too long.
     #[error("expected a span of at most {LONGEST_DAYS} days")]
     TooLong,
-    /// A timestamp that could mean two dozen moments.
+    /// A timestamp without an offset, which is ambiguous.
     #[error("expected an offset at the end of the timestamp, such as Z for UTC, or +01:00")]
     NoOffset,
 }
@@ -109,7 +109,7 @@ fn span(text: &str) -> Result<Duration, NoCutoff> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(NoCutoff::Unknown);
     }
-    // What overflows is longer than the longest span.
+    // A number that overflows is too long in any unit.
     let number = digits.parse::<u64>().map_err(|_| NoCutoff::TooLong)?;
     match number.checked_mul(seconds) {
         Some(0) => Err(NoCutoff::Zero),
@@ -126,7 +126,7 @@ fn at(text: &str) -> Result<Moment, NoCutoff> {
     date(text.get(..10).unwrap_or_default())?;
     match OffsetDateTime::parse(text, &Rfc3339) {
         Ok(time) => Moment::of(time).ok_or(NoCutoff::NoDate),
-        // With an offset it is right, so nothing but the offset was missing.
+        // It is valid with an offset, so only the offset is missing.
         Err(_) if OffsetDateTime::parse(&format!("{text}Z"), &Rfc3339).is_ok() => {
             Err(NoCutoff::NoOffset)
         }
@@ -134,7 +134,7 @@ fn at(text: &str) -> Result<Moment, NoCutoff> {
     }
 }
 
-/// `2026-11-01`, with all its digits.
+/// Parses `2026-11-01`. All digits are required.
 fn date(text: &str) -> Result<Date, NoCutoff> {
     let bytes = text.as_bytes();
     let is_shaped = bytes.len() == 10
@@ -180,7 +180,7 @@ mod tests {
             ("2026-11-01T12:00:00Z", "2026-11-01T12:00:00Z"),
             ("2026-11-01t12:00:00z", "2026-11-01T12:00:00Z"),
             ("2026-11-01T00:30:00+01:00", "2026-10-31T23:30:00Z"),
-            // A run of that second was before it.
+            // Rounded up, so that runs in that second count as before it.
             ("2026-11-01T12:00:00.5Z", "2026-11-01T12:00:01Z"),
         ] {
             assert_eq!(moment(text).as_deref(), Ok(expected), "{text}");
@@ -227,7 +227,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing that is not understood completely is taken for something.
+        /// Every accepted text has one of the documented forms.
         #[test]
         fn what_is_taken_has_one_of_the_three_shapes(text in "[-0-9dhmswTZ:+. ]{0,26}|.*") {
             if let Ok(cutoff) = text.parse::<Cutoff>() {

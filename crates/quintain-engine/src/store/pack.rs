@@ -1,5 +1,5 @@
-//! JSON as the store keeps it: a codec byte, then the bytes. Small values stay as they are, since
-//! compressing them costs more time than it saves space.
+//! The storage format of JSON values: a codec byte, then the bytes. Small values are not compressed, since it costs
+//! more time than it saves space.
 
 use std::io::Read as _;
 
@@ -15,10 +15,10 @@ const PLAIN: u8 = 0;
 const DEFLATE: u8 = 1;
 const HEADER: usize = 9;
 
-/// Below this a value stays plain.
+/// Minimum size for compression, in bytes.
 const WORTHWHILE: usize = 1_024;
 
-/// What a column of bytes takes: data without secrets, compressed if that is worthwhile.
+/// The content of a binary column: masked data, compressed if worthwhile.
 #[derive(Default)]
 pub(super) struct Packed(Vec<u8>);
 
@@ -28,18 +28,18 @@ impl Packed {
     }
 }
 
-/// Packs values; keeps the tables of the compressor from one value to the next.
+/// Packs values. Reuses the compressor's memory.
 pub(super) struct Packer {
     deflate: Compress,
 }
 
 impl Packer {
     pub(super) fn new() -> Self {
-        // Level 1 is several times as fast as the default and loses a fifth of the gain.
+        // Level 1 is several times faster than the default and saves four fifths as much space.
         Self { deflate: Compress::new(Compression::fast(), false) }
     }
 
-    /// Takes masked data only: nothing else gets into a file of the store.
+    /// Accepts only masked data, so that no secret gets into the store.
     pub(super) fn json<T: Serialize + Clone>(
         &mut self,
         value: &Masked<'_, T>,
@@ -50,7 +50,7 @@ impl Packer {
         Ok(Packed(self.shrink(plain)))
     }
 
-    /// What was read from the store was masked when it was written.
+    /// Packs a value from the store, which is already masked.
     pub(super) fn stored(&mut self, value: &serde_json::Value) -> Packed {
         Packed(self.plain(&value.to_string()))
     }
@@ -66,7 +66,7 @@ impl Packer {
         self.shrink(plain)
     }
 
-    /// Takes a plain value with its codec byte; what does not get smaller stays plain.
+    /// Compresses a plain value with its codec byte. Returns it unchanged if it does not get smaller.
     fn shrink(&mut self, plain: Vec<u8>) -> Vec<u8> {
         let content = &plain[1..];
         if content.len() < WORTHWHILE {
@@ -77,7 +77,7 @@ impl Packer {
         packed.push(DEFLATE);
         packed.extend_from_slice(&(content.len() as u64).to_le_bytes());
         match self.deflate.compress_vec(content, &mut packed, FlushCompress::Finish) {
-            // The room is that of the plain value, so anything else means that it did not shrink.
+            // The capacity is that of the plain value, so any other status means that it did not get smaller.
             Ok(Status::StreamEnd) => packed,
             _ => plain,
         }
@@ -89,12 +89,12 @@ pub(super) fn bytes(packed: &[u8]) -> Result<Vec<u8>, String> {
         Some(&PLAIN) => Ok(packed[1..].to_vec()),
         Some(&DEFLATE) => {
             let header = packed.get(1..HEADER).and_then(|length| length.try_into().ok());
-            let length = u64::from_le_bytes(header.ok_or("it is cut off")?);
+            let length = u64::from_le_bytes(header.ok_or("it is truncated")?);
             let mut plain = Vec::new();
-            // A damaged length must not make us hold more than there is.
+            // A damaged length must not make us read more than that.
             let mut stream = flate2::read::DeflateDecoder::new(&packed[HEADER..]).take(length);
             stream.read_to_end(&mut plain).map_err(|error| error.to_string())?;
-            if plain.len() as u64 == length { Ok(plain) } else { Err("it is cut off".into()) }
+            if plain.len() as u64 == length { Ok(plain) } else { Err("it is truncated".into()) }
         }
         Some(codec) => Err(format!("its codec {codec} is unknown")),
         None => Err("it is empty".into()),

@@ -1,15 +1,15 @@
-//! Deletes runs and gives their space back.
+//! Deletes runs and frees their disk space.
 
 use super::sqlite::{BEGIN, give_back_space};
 use super::{Run, Store, StoreError, sql};
 
 impl Store {
-    /// Deletes these runs with everything that belongs to them, and says how many were there.
+    /// Deletes runs with all their data, and returns how many existed.
     ///
-    /// It takes runs that somebody has looked up, and no condition that could match more than was meant.
+    /// Takes runs that were looked up, not a condition, which could match more than intended.
     ///
     /// # Errors
-    /// When the store cannot be written; then all runs are still there.
+    /// When the store cannot be written. Then no run is deleted.
     pub async fn delete(&self, runs: &[Run]) -> Result<u64, StoreError> {
         let delete = async {
             let mut transaction = self.pool.begin_with(BEGIN).await?;

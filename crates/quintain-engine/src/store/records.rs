@@ -23,13 +23,13 @@ pub struct TraceRecord {
     pub content: Value,
 }
 
-/// What a metric says of a conversation.
+/// The score of a conversation by a metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoreRecord {
     /// The position of the conversation in the run.
     pub ordinal: usize,
     pub metric: String,
-    /// None if it could not be computed.
+    /// `None` if it could not be computed.
     pub score: Option<f64>,
     pub passed: Option<bool>,
     /// Reason, threshold, findings.

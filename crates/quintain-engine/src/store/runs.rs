@@ -1,4 +1,4 @@
-//! Which runs there are, and what is known of each beside its cases.
+//! Lists and finds runs, and reads everything about a run except its cases.
 
 use std::path::PathBuf;
 
@@ -11,29 +11,29 @@ use super::findings::LAST;
 use super::sqlite::Row;
 use super::{Moment, Store, StoreError, SuiteText, heartbeat, index, number, pack, sql};
 
-/// Who owns the runs of the command line.
+/// The owner of runs from the command line.
 pub const LOCAL_OWNER: &str = "local";
 
-/// How many runs an ambiguous prefix shows.
+/// Maximum number of candidates to show for an ambiguous prefix.
 const CANDIDATES: i64 = 3;
 
-/// One stored run, as a list shows it.
+/// A stored run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     pub(super) number: i64,
-    /// Who wrote it last; none for runs of older versions.
+    /// The token of its last writer; `None` for runs of older versions.
     pub(super) writer: Option<String>,
     /// The id of its [`RunInfo`].
     pub id: String,
     /// RFC 3339, UTC.
     pub created: String,
-    /// What the suite says.
+    /// The description of the suite.
     pub description: Option<String>,
     pub kind: RunKind,
-    /// Who asked for it.
+    /// Who requested the run.
     pub owner: String,
     pub state: RunState,
-    /// None until it ends.
+    /// `None` until the run ends.
     pub counts: Option<Counts>,
 }
 
@@ -50,7 +50,7 @@ impl RunKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Eval, Self::Redteam, Self::Replay, Self::Rejudge];
 
-    /// As the store and its users write it.
+    /// The name in the store and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Eval => "eval",
@@ -60,20 +60,20 @@ impl RunKind {
         }
     }
 
-    /// The kind of this word.
+    /// The kind with this name.
     pub fn find(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 }
 
-/// How far a run is.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunState {
-    /// It waits for its turn.
+    /// It waits to start.
     Queued,
-    /// A process works on it.
+    /// A process is executing it.
     Running,
-    /// The process that worked on it is gone. Nobody writes this; it follows from the heartbeat.
+    /// Its process ended unexpectedly. Never stored, but derived from the heartbeat.
     Died,
     Ended(RunEnd),
 }
@@ -82,11 +82,11 @@ pub enum RunState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunEnd {
     Finished,
-    /// A user stopped it.
+    /// The user stopped it.
     Interrupted,
     /// A budget or a time limit ended it.
     LimitReached,
-    /// It could not go on.
+    /// It could not continue.
     Failed,
 }
 
@@ -95,7 +95,7 @@ impl RunEnd {
 }
 
 impl RunState {
-    /// As the store and its users write it.
+    /// The name in the store and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -108,7 +108,7 @@ impl RunState {
         }
     }
 
-    /// What the store says, unless whoever said it is gone.
+    /// The stored state, or `Died` if the run did not end and its process is gone.
     fn of(word: &str, is_alive: impl FnOnce() -> bool) -> Self {
         let end = RunEnd::ALL.into_iter().map(Self::Ended).find(|end| end.word() == word);
         match end {
@@ -120,7 +120,7 @@ impl RunState {
     }
 }
 
-/// How many cases of a run ended how.
+/// Number of cases by status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
     pub passed: usize,
@@ -131,21 +131,21 @@ pub struct Counts {
 /// Which runs to list. An empty filter lists all.
 #[derive(Debug, Clone, Default)]
 pub struct RunFilter {
-    /// At most so many.
+    /// Maximum number of runs.
     pub limit: Option<usize>,
-    /// The description contains this, in any case of letters.
+    /// The description contains this text, ignoring case.
     pub description: Option<String>,
-    /// It has this tag, with this value if one is given.
+    /// The run has this tag, with this value if given.
     pub tag: Option<(String, Option<String>)>,
-    /// It was created before this moment.
+    /// The run was created before this moment.
     pub before: Option<Moment>,
-    /// It belongs to this owner.
+    /// The run belongs to this owner.
     pub owner: Option<String>,
     pub kind: Option<RunKind>,
 }
 
 impl Store {
-    /// The runs, newest first. Reads nothing large.
+    /// The matching runs, newest first. Does not read large columns.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -169,7 +169,7 @@ impl Store {
         rows.iter().map(run).collect()
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -178,19 +178,18 @@ impl Store {
         count.map(index).map_err(|error| self.failed(error))
     }
 
-    /// The run of this id, of an id that begins like this, `latest`, or `latest~1` for the one
-    /// before it.
+    /// Finds a run by its id, by a prefix of its id, as `latest`, or as `latest~1` for the one before.
     ///
     /// # Errors
-    /// When there is no such run, or more than one.
+    /// When no run or more than one matches.
     pub async fn find(&self, wanted: &str) -> Result<Run, StoreError> {
         self.find_of(wanted, None).await
     }
 
-    /// The same where `latest` means the latest run of a kind.
+    /// Like [`Self::find`], but `latest` means the latest run of a kind.
     ///
     /// # Errors
-    /// When there is no such run, or more than one.
+    /// When no run or more than one matches.
     pub async fn find_of(&self, wanted: &str, kind: Option<RunKind>) -> Result<Run, StoreError> {
         let missing = || StoreError::NoSuchRun { wanted: wanted.to_owned() };
         let rows = async |query: sqlx::query::Query<'_, _, _>| {
@@ -228,7 +227,7 @@ impl Store {
         row.as_ref().map(run).transpose()
     }
 
-    /// What a run came to; none while it goes on, or if it never ended.
+    /// The summary of a run; `None` if it has not ended.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -245,7 +244,7 @@ impl Store {
         Ok(Some(summary))
     }
 
-    /// What was known of a run before it started.
+    /// The information about a run from its start.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -257,7 +256,7 @@ impl Store {
         pack::json("run", &info)
     }
 
-    /// The files of the suite as they were then.
+    /// The suite files as they were when the run started.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -274,7 +273,7 @@ impl Store {
         rows.into_iter().map(text).collect()
     }
 
-    /// What the servers of the targets listed: target, then server and surface.
+    /// The surfaces of the targets: target name, then server name and surface.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -326,7 +325,7 @@ fn run(row: &Row) -> Result<Run, StoreError> {
     Ok(Run { kind: RunKind::find(kind).ok_or_else(unknown)?, ..run })
 }
 
-/// A text in which no character is a wildcard.
+/// Escapes wildcards for `LIKE`.
 fn literal(text: &str) -> String {
     let mut literal = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! The tables, and how an older file becomes a current one. SQLite and PostgreSQL both understand the words;
-//! migrating keeps every row.
+//! Creates the tables and migrates older files. All statements are valid in SQLite and PostgreSQL. A migration keeps
+//! every row.
 
 use sqlx::Connection as _;
 
@@ -13,8 +13,7 @@ pub(super) const VERSION: i64 = 3;
 pub(super) const TABLES: &[&str] = &[
     "CREATE TABLE program (version BIGINT NOT NULL, last_run BIGINT NOT NULL)",
     "INSERT INTO program (version, last_run) VALUES (0, 0)",
-    // Numbers of runs are never given out twice: a process that still writes to a run that was deleted
-    // meanwhile must not write to another one.
+    // Run numbers are never reused: a process that still writes to a deleted run must not write to another one.
     "CREATE TABLE runs (
         number BIGINT PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -103,7 +102,7 @@ pub(super) const THIRD: &[&str] = &[
         content BYTEA NOT NULL,
         PRIMARY KEY (run, position)
     )",
-    // A finding has its own fingerprint and those of the places that it lists.
+    // The fingerprint of the finding and those of the places that it lists.
     "CREATE TABLE fingerprints (
         run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
         position BIGINT NOT NULL,
@@ -144,7 +143,7 @@ pub(super) const THIRD: &[&str] = &[
     )",
 ];
 
-/// The version of the file; none if there is nothing in it yet.
+/// The version of the file; `None` if it is empty.
 pub(super) async fn version(connection: &mut Connection) -> sqlx::Result<Option<i64>> {
     match sqlx::query_scalar(sql::VERSION).fetch_optional(connection).await {
         Err(error) if is_missing_table(&error) => Ok(None),
@@ -152,10 +151,10 @@ pub(super) async fn version(connection: &mut Connection) -> sqlx::Result<Option<
     }
 }
 
-/// Brings the file to the current version. Several processes may try at once.
+/// Migrates the file to the current version. Several processes may do so concurrently.
 pub(super) async fn migrate(connection: &mut Connection) -> sqlx::Result<()> {
     let mut transaction = connection.begin_with(BEGIN).await?;
-    // Another process may have done it while we waited for the lock.
+    // Another process may have migrated it while we waited for the lock.
     let found = version(&mut transaction).await?;
     match found {
         Some(version) if version >= VERSION => return Ok(()),

@@ -1,7 +1,7 @@
-//! Every statement of the store, in words that SQLite and PostgreSQL both understand. What only one of them
-//! understands is in `sqlite.rs`; tests prepare each statement on both.
+//! Every statement of the store, valid in SQLite and PostgreSQL. What only SQLite accepts is in `sqlite.rs`. Tests
+//! prepare each statement on both.
 
-/// Declares the statements and, for tests, the list of them all.
+/// Declares the statements and, for tests, a list of all.
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident = $sql:expr;)*) => {
         $($(#[$doc])* pub(super) const $name: &str = $sql;)*
@@ -59,13 +59,13 @@ statements! {
     INSERT_TAG = "INSERT INTO run_tags (run, name, value) VALUES ($1, $2, $3)";
     INSERT_SUITE_TEXT = "INSERT INTO suite_texts (run, place, name, base_dir, content)
         VALUES ($1, $2, $3, $4, $5)";
-    /// The first statement of every transaction of a writer: it finds the run gone, or taken over.
+    /// The first statement of every transaction of a writer. Changes no row if the run was deleted or taken over.
     BEAT = "UPDATE runs SET heartbeat = $1 WHERE number = $2 AND writer = $3";
     WRITER = "SELECT writer FROM runs WHERE number = $1";
-    /// Nobody else may have taken the run over since it was looked up.
+    /// Changes no row if another process took over the run since it was looked up.
     TAKE_OVER = "UPDATE runs SET state = $1, writer = $2, heartbeat = $3
         WHERE number = $4 AND (writer = $5 OR (writer IS NULL AND CAST($5 AS TEXT) IS NULL))";
-    /// For a writer that is gone while its process is not.
+    /// For a writer that was dropped while its process continues.
     ABANDON = "UPDATE runs SET state = $1 WHERE number = $2 AND writer = $3";
     SET_STATE = "UPDATE runs SET state = $1 WHERE number = $2";
     SET_COUNTS = "UPDATE runs SET passed = $1, failed = $2, errored = $3 WHERE number = $4";
@@ -76,7 +76,7 @@ statements! {
     LIST_RUNS_OF_OWNER = list_runs!("owner = $1");
     RUN = select_run!("WHERE number = $1");
     RUN_OF_ID = select_run!("WHERE id = $1");
-    /// The second parameter is the first one with the last of all characters behind it.
+    /// The second parameter is the first one followed by the last Unicode character.
     RUNS_OF_PREFIX = select_run!(
         "WHERE id >= $1 AND id < $2 ORDER BY created DESC, number DESC LIMIT $3"
     );
@@ -127,14 +127,14 @@ statements! {
     FINDINGS = "SELECT suppressed, content FROM findings WHERE run = $1 ORDER BY position";
     LIST_FINDINGS = "SELECT suppressed, fingerprint, rule, severity, confidence, title
         FROM findings WHERE run = $1 ORDER BY position";
-    /// Steps from one fingerprint to the next, however many runs have each.
+    /// Finds the next distinct fingerprint, independent of the number of runs that have it.
     NEXT_FINGERPRINT = "SELECT fingerprint FROM fingerprints WHERE fingerprint >= $1 AND fingerprint < $2
         ORDER BY fingerprint LIMIT 1";
     LATEST_RUN_WITH = "SELECT run FROM fingerprints WHERE fingerprint = $1 ORDER BY run DESC LIMIT 1";
     FINDING = "SELECT content FROM findings WHERE run = $1 AND position = (SELECT min(position)
         FROM fingerprints WHERE run = $1 AND fingerprint >= $2 AND fingerprint < $3)";
 
-    // What checks asked, conversations, their scores, and what a run reported.
+    // Answers to questions of checks, conversations, their scores, and events.
     PUT_ANSWER = "INSERT INTO answers (run, key, model, cost, duration_ms, content)
         VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (run, key) DO UPDATE SET model = excluded.model, cost = excluded.cost,

@@ -1,5 +1,5 @@
-//! Everything that only SQLite understands: its types, its options, its result codes and its upkeep. The rest of
-//! the store speaks SQL that PostgreSQL understands too.
+//! Everything specific to SQLite: types, options, result codes and maintenance. The rest of the store uses SQL that is
+//! also valid in PostgreSQL.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,12 +12,12 @@ pub(super) type Connection = SqliteConnection;
 pub(super) type Options = SqliteConnectOptions;
 pub(super) type Row = sqlx::sqlite::SqliteRow;
 
-/// Takes the lock for writing at once: SQLite does not wait for a lock that is asked for later.
+/// Takes the write lock immediately, since SQLite does not wait when a read lock is upgraded.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
-/// How long another process may keep the lock.
+/// How long to wait for the lock of another process.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Pages of the log of writes before they move into the file. Every move waits for the disk several times, so
-/// moving four times as much at once is cheaper.
+/// Pages in the write-ahead log before a checkpoint, four times the default. Every checkpoint waits for the disk
+/// several times, so fewer and larger ones are cheaper.
 const PAGES_PER_CHECKPOINT: &str = "4000";
 
 pub(super) fn options(path: &Path) -> Options {
@@ -38,8 +38,9 @@ pub(super) fn pool(options: Options) -> Pool {
     SqlitePoolOptions::new().max_connections(4).connect_lazy_with(options)
 }
 
-/// Prepares a new file: space of deleted runs can be given back, and readers and a writer do not disturb each
-/// other. The file remembers both. SQLite does not wait for the lock that this needs, so we do.
+/// Prepares a new file: enables incremental vacuum, so that deleted runs free disk space, and write-ahead logging, so
+/// that readers and a writer do not block each other. The file stores both settings. SQLite does not wait for the lock
+/// that this needs, so we retry.
 pub(super) async fn prepare(connection: &mut Connection) -> sqlx::Result<()> {
     sqlx::query("PRAGMA auto_vacuum = INCREMENTAL").execute(&mut *connection).await?;
     let mut left = PATIENCE.as_millis() / 10;
@@ -48,24 +49,24 @@ pub(super) async fn prepare(connection: &mut Connection) -> sqlx::Result<()> {
         match mode.fetch_one(&mut *connection).await {
             Err(error) if is_busy(&error) && left > 0 => left -= 1,
             Err(error) => return Err(error),
-            // A file system without shared memory stays as it is, which is slower but sound.
+            // A file system without shared memory keeps the old mode, which is slower but safe.
             Ok(_) => return Ok(()),
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
-/// Gives free pages back to the file system. Where that fails, later runs use them.
+/// Returns free pages to the file system. If this fails, later runs reuse them.
 pub(super) async fn give_back_space(pool: &Pool) {
     for sql in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
-        // Each row that comes back is one step, so all of them have to be taken.
+        // Each row is one step of the vacuum, so fetch all rows.
         if let Err(error) = sqlx::query(sql).fetch_all(pool).await {
-            tracing::debug!(%error, sql, "space was not given back");
+            tracing::debug!(%error, sql, "cannot free disk space");
         }
     }
 }
 
-/// What the database complains about, as far as the store tells it apart.
+/// The kinds of database errors that the store distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Complaint {
     Locked,
@@ -98,7 +99,7 @@ fn is_busy(error: &sqlx::Error) -> bool {
     complaint(error) == Complaint::Locked
 }
 
-/// The primary result code; the higher bytes only refine it.
+/// The primary result code, without the extended part.
 fn code(error: &sqlx::Error) -> Option<i64> {
     let extended: i64 = error.as_database_error()?.code()?.parse().ok()?;
     Some(extended & 0xff)

@@ -1,4 +1,4 @@
-//! What a red-team run stores so that it can be resumed: what it learned, and every finished trial.
+//! Reads what a red-team run stores for resuming it: its knowledge and every finished trial.
 
 use quintain_evidence::trial_record::TrialRecord;
 use serde::de::DeserializeOwned;
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use super::{Run, Store, StoreError, pack, sql};
 
 impl Store {
-    /// What a run learned, if it came so far. Its form is a matter of those who stored it.
+    /// The knowledge of a run, if it finished learning. The caller chooses the type.
     ///
     /// # Errors
     /// When it cannot be read.

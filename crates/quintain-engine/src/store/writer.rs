@@ -1,5 +1,5 @@
-//! Takes what a run reports while it goes on and masks its secrets: nothing unmasked gets into a job, and only
-//! jobs get into the store.
+//! Masks secrets in what a run reports and queues it for writing. Jobs contain only masked data, and only jobs reach
+//! the store.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,31 +25,31 @@ use super::pack::{Packed, Packer};
 use super::{Run, RunEnd, RunKind, RunState, ScoreRecord, Store, StoreError, TraceRecord, number};
 use crate::masked;
 
-/// A file of the suite as it was read, so that a run can be judged again.
+/// A suite file as it was read. Stored so that the run can be judged again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteText {
-    /// As the user named it.
+    /// The name as given by the user.
     pub name: String,
-    /// Where relative paths in it start.
+    /// Base directory for relative paths in the file.
     pub base_dir: PathBuf,
     /// Its text.
     pub text: Arc<str>,
 }
 
-/// A run that begins.
+/// A new run.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRun<'a> {
     pub kind: RunKind,
-    /// Who asked for it; [`super::LOCAL_OWNER`] on the command line.
+    /// Who requested the run; [`super::LOCAL_OWNER`] on the command line.
     pub owner: &'a str,
     pub info: &'a RunInfo,
     pub suite: &'a [SuiteText],
-    /// It waits for its turn until [`Writer::begin`].
+    /// The run waits until [`Writer::begin`].
     pub queued: bool,
 }
 
-/// Stores one run. A writer that is dropped without [`Writer::finish`] leaves a failed run, a process that ends
-/// without it one that died.
+/// Stores one run. Without [`Writer::finish`], the run counts as failed if the writer is dropped, and as died if the
+/// process ends.
 pub struct Writer {
     jobs: mpsc::Sender<Job>,
     task: JoinHandle<Damage>,
@@ -59,8 +59,7 @@ pub struct Writer {
 }
 
 impl Store {
-    /// Begins a new run whose secrets `redactor` knows. Returns at once; [`Writer::finish`] reports what went
-    /// wrong.
+    /// Starts a new run whose secrets `redactor` knows. Returns immediately; [`Writer::finish`] reports errors.
     pub fn start(&self, new: NewRun<'_>, redactor: &Redactor) -> Writer {
         let mut packer = Packer::new();
         let text = |text: &str| redactor.masked_text(text).into_owned();
@@ -71,7 +70,7 @@ impl Store {
         });
         let suite: Vec<_> = texts.collect();
         let info = masked::run(new.info, redactor);
-        // Plain data always has a JSON form.
+        // This data can always be serialised.
         let packed = packer.json(&info).unwrap_or_default();
         let start = Start {
             kind: new.kind,
@@ -84,8 +83,8 @@ impl Store {
         self.writer(None, Job::Start(Box::new(start)), packer, redactor)
     }
 
-    /// Resumes a stored run: results of the same case are replaced. Fails, in [`Writer::finish`], if another
-    /// process has resumed it since it was looked up.
+    /// Resumes a stored run. New results replace those of the same case. [`Writer::finish`] fails if another process
+    /// resumed the run since it was looked up.
     pub fn resume(&self, run: &Run, redactor: &Redactor) -> Writer {
         let take_over = Job::Resume { earlier: run.writer.clone() };
         self.writer(Some(run.number), take_over, Packer::new(), redactor)
@@ -93,7 +92,7 @@ impl Store {
 
     fn writer(&self, run: Option<i64>, first: Job, packer: Packer, redactor: &Redactor) -> Writer {
         let (jobs, waiting) = mpsc::channel(QUEUE);
-        // The queue is empty, so there is room.
+        // Cannot fail: the queue is empty.
         let _ = jobs.try_send(first);
         let log = EventLog::new();
         let task = tokio::spawn(work(self.clone(), run, waiting, log.clone()));
@@ -102,33 +101,33 @@ impl Store {
 }
 
 impl Writer {
-    /// A queued run begins.
+    /// Marks a queued run as running.
     pub async fn begin(&self) {
         self.send(Job::Begin).await;
     }
 
-    /// Stores a result; waits only if the disk is far behind.
+    /// Stores a result. Waits only if the queue is full.
     pub async fn case(&self, case: &CaseResult) {
         let row = CaseRow::of(&masked::case(case, &self.redactor), &mut self.lock());
         self.put("a result", row.map(|row| Job::Case(Box::new(row)))).await;
     }
 
-    /// Stores what the servers of a target list.
+    /// Stores the surfaces of a target's servers.
     pub async fn surfaces(&self, target: &str, surfaces: &[(String, Surface)]) {
         let target = self.redactor.masked_text(target).into_owned();
         let packed = self.packed(&surfaces.to_vec());
         self.put("a surface", packed.map(|surfaces| Job::Surface { target, surfaces })).await;
     }
 
-    /// Stores what a red-team run learned, before it attacks.
+    /// Stores the knowledge of a red-team run, before it attacks.
     pub async fn knowledge<T>(&self, knowledge: &T)
     where
         T: Serialize + DeserializeOwned + Clone,
     {
-        self.put("what was learned", self.packed(knowledge).map(Job::Knowledge)).await;
+        self.put("the knowledge", self.packed(knowledge).map(Job::Knowledge)).await;
     }
 
-    /// Stores a finished trial, so that it need not be repeated.
+    /// Stores a finished trial, so that a resumed run does not repeat it.
     pub async fn trial(&self, record: &TrialRecord) {
         let packed = self.packed(record).and_then(|packed| {
             let key = self.redactor.masked(&record.key)?;
@@ -201,7 +200,7 @@ impl Writer {
         let _ = self.task.await;
     }
 
-    /// Ends the run and waits until everything is on disk.
+    /// Ends the run and waits until everything is written.
     ///
     /// # Errors
     /// When some of it could not be stored.
@@ -219,7 +218,7 @@ impl Writer {
         }
     }
 
-    /// The findings of a summary become rows, the rest of it is packed.
+    /// Converts the findings of a summary to rows and packs the rest.
     fn ended(&self, summary: &Summary, end: RunEnd) -> Result<Finish, StoreError> {
         let masked = masked::totals(summary, &self.redactor);
         let mut packer = self.lock();
@@ -255,7 +254,7 @@ impl Writer {
         self.packer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What cannot be masked is left out, with a warning.
+    /// Queues a job. Skips data that cannot be masked, with a warning.
     async fn put(&self, what: &'static str, job: Result<Job, StoreError>) {
         match job {
             Ok(job) => self.send(job).await,
@@ -264,7 +263,7 @@ impl Writer {
     }
 
     async fn send(&self, job: Job) {
-        // The task ends after us, unless the runtime ends.
+        // Cannot fail while the runtime is alive: the task ends after this sender.
         let _ = self.jobs.send(job).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Providers that the user wrote: a function `call_api` in Python or Ruby, a class in JavaScript.
+//! Custom providers: a function `call_api` in Python or Ruby, or a class in JavaScript.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::interpreters::Call;
 use crate::outside::{Outside, value};
 
 const METHOD: &str = "call_api";
-/// Makes one function of a class, an object or a function.
+/// Adapts a class, an object or a function to one function.
 const ADAPTER: &str = r"
 async function __ask(Provider, prompt, options, context) {
   const made = typeof Provider === 'function' && Provider.prototype && 'callApi' in Provider.prototype
@@ -67,7 +67,7 @@ pub(super) async fn ask(
     }
 }
 
-/// The file with the adapter around what it exports.
+/// The file with the adapter around its export.
 fn adapted(path: &Path, text: &str) -> Code {
     let call = "(prompt, options, context) => __ask(";
     let text = if text.contains("export default ") {

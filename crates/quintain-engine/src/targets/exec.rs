@@ -1,5 +1,5 @@
-//! `exec:`: a command that gets the prompt as an argument and prints its answer. Arguments show no secrets; the whole
-//! of what it is told is in its environment, which nobody else can read.
+//! `exec:`: a command that gets the prompt as an argument and prints its answer. Secrets are masked in the arguments;
+//! the unmasked values are in environment variables, which other users cannot read.
 
 use quintain_evidence::evidence::Outcome;
 use quintain_evidence::response::Response;
@@ -11,7 +11,7 @@ use crate::outside::Outside;
 use crate::process::{Argument, Program, RunError, run};
 
 const METHOD: &str = "exec";
-/// Hold prompt, options and context as they are.
+/// Environment variables with the unmasked prompt, options and context.
 const VARIABLES: [&str; 3] = ["QUINTAIN_PROMPT", "QUINTAIN_OPTIONS", "QUINTAIN_CONTEXT"];
 
 pub(super) async fn ask(
@@ -32,7 +32,7 @@ pub(super) async fn ask(
     let mut env = outside.env().clone();
     let whole = [ask.prompt.to_owned(), options.to_string(), context.to_string()];
     for (name, text) in VARIABLES.into_iter().zip(whole) {
-        // Longer ones cannot be handed over, and neither can such arguments.
+        // An environment variable cannot contain NUL.
         env.insert(name.to_owned(), text.replace('\0', ""));
     }
     let sent = json!({"command": exec.command, "args": exec.args, "prompt": ask.prompt});
@@ -76,7 +76,7 @@ pub(super) async fn ask(
     Told { method: METHOD, sent, outcome: Outcome::Reply(record), response }
 }
 
-/// Text without white space around it and without what only a terminal understands.
+/// Trims white space and removes terminal escape sequences.
 fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! A target that is asked over HTTP.
+//! HTTP targets.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -57,7 +57,7 @@ pub(super) async fn ask(target: &HttpTarget, ask: &Ask<'_>, outside: &Outside) -
     }
 }
 
-/// The request with its templates filled in.
+/// Renders the request.
 async fn request(target: &HttpTarget, ask: &Ask<'_>, outside: &Outside) -> Result<Request, String> {
     let prompt = Value::String(ask.prompt.to_owned());
     let mut vars = ask.vars.clone();
@@ -81,7 +81,7 @@ async fn request(target: &HttpTarget, ask: &Ask<'_>, outside: &Outside) -> Resul
     Ok(request)
 }
 
-/// Fills in templates of a request.
+/// Renders the templates of a request.
 struct Filler<'a> {
     ask: &'a Ask<'a>,
     vars: &'a Map<String, Value>,
@@ -92,7 +92,7 @@ impl Filler<'_> {
         self.ask.templates.render(text, self.vars).map_err(|error| error.to_string())
     }
 
-    /// A value whose texts are filled in. Those that are JSON then are taken for what they say.
+    /// Renders the strings of a value. A rendered string that is a JSON object or array is parsed.
     fn value(&self, value: &Value) -> Result<Value, String> {
         Ok(match value {
             Value::String(text) => {
@@ -120,12 +120,12 @@ impl Filler<'_> {
         let parsed = HeaderName::from_bytes(name.as_bytes()).ok();
         match parsed.zip(HeaderValue::from_str(&value).ok()) {
             Some(header) => Ok(header),
-            None => Err(format!("the header `{name}` cannot be sent")),
+            None => Err(format!("invalid header `{name}`")),
         }
     }
 }
 
-/// A request that is written as a whole. Texts are escaped: they mostly stand in JSON.
+/// A complete raw request. String variables are JSON-escaped, since they are usually inside a JSON body.
 fn whole(target: &HttpTarget, text: &str, filler: &Filler<'_>) -> Result<Request, String> {
     let escaped = filler.vars.iter().map(|(name, value)| {
         let value = match value {
@@ -152,9 +152,10 @@ fn whole(target: &HttpTarget, text: &str, filler: &Filler<'_>) -> Result<Request
 fn composed(target: &HttpTarget, prompt: &Value, filler: &Filler<'_>) -> Result<Request, String> {
     let method = filler.text(target.method.as_deref().unwrap_or("GET"))?;
     let method = Method::from_bytes(method.as_bytes())
-        .map_err(|_| format!("`{method}` is no method of HTTP"))?;
+        .map_err(|_| format!("`{method}` is not an HTTP method"))?;
     let url = filler.text(&target.url)?;
-    let mut url: Url = url.parse().map_err(|error| format!("`{url}` is no address: {error}"))?;
+    let mut url: Url =
+        url.parse().map_err(|error| format!("`{url}` is not a valid URL: {error}"))?;
     for (name, value) in &target.query {
         let value = filler.text(value.expose_secret())?;
         url.query_pairs_mut().append_pair(name, &value);
@@ -199,7 +200,7 @@ fn body_text(
     let parsed = body.as_str().and_then(|text| serde_json::from_str(text).ok());
     let body = parsed.as_ref().unwrap_or(body);
     if prompt.is_object() || prompt.is_array() {
-        // A transformed prompt that is an object is laid over the body.
+        // The entries of a transformed prompt override those of the body.
         let mut whole = body.as_object().cloned().unwrap_or_default();
         match prompt {
             Value::Object(entries) => whole.extend(entries.clone()),
@@ -214,7 +215,7 @@ fn body_text(
     if serde_json::from_str::<Value>(&rendered).is_ok() {
         return Ok(rendered);
     }
-    // A prompt with quotes or lines in it, set into JSON by a template.
+    // The template inserted a prompt with quotes or line breaks, so the result is not valid JSON.
     match filler.ask.templates.render_json(text, filler.vars) {
         Ok(value) => Ok(value.to_string()),
         Err(_) => Ok(rendered),
@@ -247,14 +248,14 @@ fn authorize(
     };
     let parsed = HeaderName::from_bytes(name.as_bytes()).ok();
     let Some((name, mut value)) = parsed.zip(HeaderValue::from_str(&value).ok()) else {
-        return Err(format!("the credential cannot be sent in the header `{name}`"));
+        return Err(format!("the credential is not valid in the header `{name}`"));
     };
     value.set_sensitive(true);
     request.headers.insert(name, value);
     Ok(())
 }
 
-/// The request for the record: what is likely to be a credential is masked.
+/// The request for the record, with likely credentials masked.
 fn shown(request: &Request) -> Value {
     let mut url = request.url.clone();
     if url.query_pairs().any(|(name, _)| names_a_secret(&name)) {
@@ -273,7 +274,7 @@ fn shown(request: &Request) -> Value {
     })
 }
 
-/// Headers as the user's code sees them.
+/// Headers for user code, unmasked.
 fn headers(headers: &HeaderMap) -> Map<String, Value> {
     let pair = |(name, value): (&HeaderName, &HeaderValue)| {
         (name.to_string(), Value::from(String::from_utf8_lossy(value.as_bytes())))
@@ -281,7 +282,7 @@ fn headers(headers: &HeaderMap) -> Map<String, Value> {
     headers.iter().map(pair).collect()
 }
 
-/// Headers for the record.
+/// Headers for the record, with likely credentials masked.
 fn masked(map: &HeaderMap) -> Map<String, Value> {
     let mut shown = headers(map);
     let secret =
@@ -299,7 +300,7 @@ fn record(reply: &Reply) -> Value {
     })
 }
 
-/// The answer that the reply stands for.
+/// Converts the reply to a response.
 async fn response(
     target: &HttpTarget,
     reply: &Reply,
@@ -334,7 +335,7 @@ async fn response(
     made.map(Response::of_code).map_err(|why| format!("Failed to transform response: {why}"))
 }
 
-/// As JavaScript has it.
+/// Truthiness as in JavaScript, except NaN, which JSON cannot express.
 fn truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,

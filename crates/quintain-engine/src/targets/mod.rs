@@ -1,4 +1,4 @@
-//! Targets that take text: echo, HTTP, commands and providers of the user.
+//! Targets that take text: echo, HTTP, commands and custom providers.
 
 mod code;
 mod exec;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::outside::Outside;
 
-/// What a target is asked.
+/// What to send to a target.
 pub(crate) struct Ask<'a> {
     pub(crate) prompt: &'a str,
     pub(crate) vars: &'a Map<String, Value>,
@@ -23,13 +23,13 @@ pub(crate) struct Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// What programs of the user are told besides the prompt.
+    /// The `context` argument of user programs.
     fn context(&self) -> Value {
         json!({"vars": self.vars, "prompt": {"raw": self.prompt, "label": self.prompt}})
     }
 }
 
-/// What came of it: the record, and the answer that is made of it.
+/// The result: the record of the exchange and the response.
 struct Told {
     method: &'static str,
     sent: Value,
@@ -38,7 +38,7 @@ struct Told {
 }
 
 impl Told {
-    /// Nothing was sent.
+    /// The result if nothing was sent.
     fn refused(method: &'static str, sent: Value, why: impl Into<String>) -> Self {
         let why = why.into();
         let response = Response::failed(why.clone());
@@ -46,19 +46,19 @@ impl Told {
     }
 }
 
-/// Why a target cannot be asked at all, if so.
+/// Why a target can never answer; `None` if it can.
 pub(crate) fn unavailable(target: &Target) -> Option<String> {
     if !matches!(target.kind, TargetKind::Other) {
         return None;
     }
     let id = &target.id;
     Some(format!(
-        "the target `{id}` cannot be asked: models are not available yet. An MCP server can be \
+        "the target `{id}` cannot be used: models are not supported yet. An MCP server can be \
          tested without one: write the tool calls as prompts"
     ))
 }
 
-/// Asks a target. What goes wrong is part of the answer.
+/// Sends a prompt to a target. Failures are part of the response.
 pub(crate) async fn ask(target: &Target, ask: &Ask<'_>, outside: &Outside) -> (Exchange, Response) {
     let started = Instant::now();
     let told = match &target.kind {
@@ -92,7 +92,7 @@ fn echo(ask: &Ask<'_>) -> Told {
     }
 }
 
-/// What programs of the user are told about the target they stand for.
+/// The `options` argument of user programs: the target's id, label and configuration.
 fn options(target: &Target, config: &Map<String, Value>) -> Value {
     let mut options = Map::new();
     options.insert("id".into(), target.id.clone().into());

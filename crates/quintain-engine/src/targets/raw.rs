@@ -1,9 +1,9 @@
-//! A whole HTTP request as text: request line, headers, an empty line, the body.
+//! Parses a raw HTTP request: request line, headers, an empty line, the body.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use url::Url;
 
-/// A request as it is written.
+/// A parsed request.
 #[derive(Debug)]
 pub(super) struct Raw {
     pub(super) method: Method,
@@ -12,10 +12,10 @@ pub(super) struct Raw {
     pub(super) body: Option<String>,
 }
 
-/// Reads a request whose templates are filled in.
+/// Parses a rendered request.
 ///
 /// # Errors
-/// Says what is wrong with it.
+/// When the request is invalid.
 pub(super) fn read(text: &str, scheme: &str) -> Result<Raw, String> {
     let wrong = |why: String| format!("Error parsing raw HTTP request: {why}");
     let text = text.trim().replace("\r\n", "\n");
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str, scheme: &str) -> Result<Raw, String> {
     let (method, rest) = first
         .split_once(' ')
         .ok_or_else(|| wrong(format!("`{first}` is not METHOD PATH HTTP/1.1")))?;
-    // The path may hold spaces that came with a variable.
+    // The path may contain spaces from a variable.
     let path = rest.rsplit_once(' ').filter(|(_, version)| version.starts_with("HTTP/"));
     let path = path.map_or(rest, |(path, _)| path).trim();
     let method = Method::from_bytes(method.as_bytes()).map_err(|error| wrong(error.to_string()))?;
@@ -40,7 +40,7 @@ pub(super) fn read(text: &str, scheme: &str) -> Result<Raw, String> {
         headers.append(name, value.map_err(|error| wrong(error.to_string()))?);
     }
     let host = headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
-    let host = host.ok_or_else(|| wrong("there is no `Host`".to_owned()))?;
+    let host = host.ok_or_else(|| wrong("the `Host` header is missing".to_owned()))?;
     let base: Url = format!("{scheme}://{host}")
         .parse()
         .map_err(|error| wrong(format!("`{host}`: {error}")))?;

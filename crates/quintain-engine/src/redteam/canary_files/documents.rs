@@ -1,8 +1,8 @@
-//! The smallest documents of formats that programs read and people do not: each says one sentence.
+//! Minimal documents in several file formats, each with one line of text.
 
 use std::fmt::Write as _;
 
-/// A document of this ending that says a text; plain text for every other ending.
+/// A document with this text, in the format of the file extension. Plain text for unknown extensions.
 pub(super) fn saying(ending: &str, text: &str) -> Vec<u8> {
     match ending {
         "pdf" => pdf(text),
@@ -55,7 +55,7 @@ const RELATIONS: &str = "http://schemas.openxmlformats.org/package/2006/relation
 const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const KIND: &str = "application/vnd.openxmlformats-officedocument";
 
-/// What every document of this family begins with: the types of its parts, and which is the main one.
+/// The common parts of every Office document: the types of its parts, and which is the main one.
 fn package(main: &str, kind: &str, more: &str) -> Parts {
     let types = format!(
         "{XML}<Types xmlns=\"{TYPES}\"><Default Extension=\"rels\" \
@@ -108,7 +108,7 @@ fn xlsx(text: &str) -> Parts {
     parts
 }
 
-/// A ZIP archive whose files are stored as they are.
+/// A ZIP archive without compression.
 fn archive(parts: &[(&'static str, String)]) -> Vec<u8> {
     let mut file: Vec<u8> = Vec::new();
     let mut index: Vec<u8> = Vec::new();
@@ -128,7 +128,7 @@ fn archive(parts: &[(&'static str, String)]) -> Vec<u8> {
         file.extend(text.as_bytes());
         index.extend(b"PK\x01\x02\x14\x00");
         index.extend(&head);
-        // Comment, disk, attributes of both kinds.
+        // Comment length, disk number, internal and external attributes.
         index.extend([0; 10]);
         index.extend(at.to_le_bytes());
         index.extend(name.as_bytes());
@@ -144,7 +144,7 @@ fn archive(parts: &[(&'static str, String)]) -> Vec<u8> {
     file
 }
 
-/// CRC-32 as ZIP wants it.
+/// The CRC-32 of the ZIP format.
 fn checksum(bytes: &[u8]) -> u32 {
     let mut sum = u32::MAX;
     for byte in bytes {

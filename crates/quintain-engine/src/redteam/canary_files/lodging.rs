@@ -1,5 +1,5 @@
-//! Paths that contain commands: some servers run commands only on what exists, so these paths are created before
-//! they are sent, and removed with their attempt.
+//! Paths that contain commands. Some servers pass only existing paths to commands, so these paths are created before
+//! they are sent, and removed after their attempt.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,26 +12,26 @@ use super::random::Random;
 use super::{PlantedFiles, project};
 use crate::confined::{Folder, Kind};
 
-/// What stands in front of the marker in paths that contain commands.
+/// The command before the marker in paths that contain commands.
 const COMMAND: &str = "touch ";
 
-/// What was created for attempts that are not finished.
+/// Paths that were created for unfinished attempts.
 #[derive(Default)]
 pub(super) struct Lodging {
     paths: Vec<PathBuf>,
-    /// Folders above them; several paths share one.
+    /// Parent folders, which several paths may share.
     folders: BTreeSet<PathBuf>,
 }
 
 impl PlantedFiles {
-    /// Gets ready for texts that are sent.
+    /// Prepares for the strings in a value that will be sent.
     pub(super) fn prepare(&mut self, random: &Random, value: &Value) {
         match value {
             Value::String(text) => {
                 let path = Path::new(text);
                 let is_plain = !path.components().any(|part| matches!(part, Component::ParentDir));
                 if is_plain && self.is_ours(random, text) {
-                    // Where it cannot be created, the server refuses it.
+                    // If this fails, the server probably refuses the path.
                     let _ = self.lodge(path);
                     self.expect(random, path);
                 }
@@ -44,14 +44,14 @@ impl PlantedFiles {
         }
     }
 
-    /// Whether a text contains what nobody could know before.
+    /// Whether a text contains random characters of this run.
     fn is_ours(&self, random: &Random, text: &str) -> bool {
         random.is_in(text) || self.journal.carries_mark(Path::new(text)) || {
             Path::new(text).iter().any(|name| self.journal.carries_mark(Path::new(name)))
         }
     }
 
-    /// Creates a path that contains a command, in the ground or in a folder of the target.
+    /// Creates a path that contains a command, in the canary folder or in a folder of the target.
     fn lodge(&mut self, path: &Path) -> Option<()> {
         let command = format!("{COMMAND}{}/", self.ground.drop.display());
         let text = path.to_string_lossy();
@@ -96,13 +96,13 @@ impl PlantedFiles {
         Some(())
     }
 
-    /// Removes the paths that were created for an attempt: a server that walks through its folders would meet
-    /// more and more of them.
+    /// Removes the paths that were created for an attempt. Otherwise a server that scans its folders would find more and
+    /// more of them.
     pub(in super::super) fn dislodge(&mut self, nonce: &Nonce) {
         let Lodging { paths, folders } = &mut self.lodging;
         let is_of = |path: &mut PathBuf| path.to_string_lossy().contains(nonce.as_str());
         for path in paths.extract_if(.., is_of) {
-            // What does not go now goes at the end.
+            // If this fails, the end of the run removes it.
             let _ = self.journal.remove(&path);
             let mut above = path.parent();
             while let Some(folder) = above.filter(|folder| folders.contains(*folder)) {
@@ -115,8 +115,8 @@ impl PlantedFiles {
         }
     }
 
-    /// Notes what a target may create if it takes a text for a path: inside of its folders, or beside them where
-    /// the text begins with the name of one. What is there already is not ours.
+    /// Records what a target may create if it uses a text as a path: inside its folders, or next to them if the text
+    /// starts with the path of one. Skips paths that already exist, since they are not from this run.
     fn expect(&mut self, random: &Random, path: &Path) {
         let text = path.to_string_lossy();
         let bases: Vec<PathBuf> = if path.is_absolute() {
@@ -139,7 +139,7 @@ impl PlantedFiles {
                 }
                 let name = name.as_os_str().to_string_lossy();
                 let is_ours = self.journal.carries_mark(&prefix) || random.is_in(&name);
-                // Without a record it stays, which harms nobody.
+                // Without a record the file stays, which is harmless.
                 let _ = match (is_known, is_ours) {
                     (true, _) => Ok(()),
                     (false, true) => self.journal.named(&prefix),

@@ -1,5 +1,4 @@
-//! A folder that looks like the work of somebody: a project in a repository, with the canary in its files and
-//! in its history.
+//! A folder that looks like a user's project in a Git repository, with the canary in its files and in its history.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::confined::Folder;
 
-/// Files of many kinds of projects; each is enough for the tools of its kind.
+/// Project files that contain the canary.
 const FILES: [(&str, &str); 4] = [
     ("canary.txt", "{canary}\n"),
     ("README.md", "# {canary}\n"),
@@ -18,7 +17,7 @@ const FILES: [(&str, &str); 4] = [
     ("main.py", "def main():\n    return \"{canary}\"\n"),
 ];
 
-/// Files by which tools know a project of their kind, whatever stands in them.
+/// Files by which tools recognise a kind of project, whatever they contain.
 const MARKS: [&str; 16] = [
     "build.gradle",
     "Cargo.toml",
@@ -38,7 +37,7 @@ const MARKS: [&str; 16] = [
     "tsconfig.json",
 ];
 
-/// Makes a folder of ours look like a project of every kind. Where that fails it is a folder like any other.
+/// Makes a folder look like a project of every kind. Ignores failures.
 pub(super) fn mark(folder: &Folder) {
     for name in MARKS.map(Path::new) {
         let is_json = name.extension().is_some_and(|ending| ending == "json");
@@ -46,14 +45,14 @@ pub(super) fn mark(folder: &Folder) {
     }
 }
 
-/// Makes the folder. Without `git` it is a project only.
+/// Creates the folder. Without Git, it is not a repository.
 pub(super) fn make(folder: &Path, canary: &str, has_git: bool) -> Option<PathBuf> {
     fs::create_dir(folder).ok()?;
     for (name, text) in FILES {
         fs::write(folder.join(name), text.replace("{canary}", canary)).ok()?;
     }
     let git = |args: &[&str]| {
-        // Neither a repository around it nor the configuration of the user matters.
+        // Ignore a surrounding repository and the user's configuration.
         let mut command = Command::new("git");
         command.arg("-C").arg(folder).args([
             "-c",
@@ -73,7 +72,7 @@ pub(super) fn make(folder: &Path, canary: &str, has_git: bool) -> Option<PathBuf
         && git(&["init", "--quiet", "--initial-branch=main"])
         && git(&["add", "."])
         && git(&["commit", "--quiet", "--message", canary]);
-    // What is not committed shows in the state of the repository.
+    // An uncommitted file, which `git status` shows.
     fs::write(folder.join(format!("{canary}.txt")), canary).ok()?;
     Some(folder.to_owned())
 }

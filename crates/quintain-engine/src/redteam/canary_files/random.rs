@@ -1,17 +1,17 @@
-//! Names that nobody could know before an attempt was written. Payloads that compute something contain their mark in
-//! parts, turned round, or as numbers, so that an echo of the input cannot pass for the result.
+//! Recognises names with random characters of an attempt. Payloads that compute something contain their mark in parts,
+//! reversed, or as numbers, so that an echo of the input cannot count as the result.
 
 use quintain_redteam::attack::Nonce;
 
-/// Letters of a mark that nobody guesses.
+/// Number of letters of a mark that are enough to recognise it.
 const PART: usize = 6;
-/// So many numbers of five digits are as good.
+/// Number of five-digit numbers that are enough.
 const NUMBERS: usize = 2;
 
-/// What an attempt was written with.
+/// The random values of an attempt.
 #[derive(Default)]
 pub(super) struct Random {
-    /// Parts of marks, as they are and turned round.
+    /// Parts of marks, forward and reversed.
     parts: Vec<String>,
     numbers: Vec<String>,
 }
@@ -34,7 +34,7 @@ impl Random {
         random
     }
 
-    /// Whether a name contains enough of it.
+    /// Whether a name contains enough random characters of the attempt.
     pub(super) fn is_in(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         let numbers = self.numbers.iter().filter(|number| name.contains(number.as_str()));

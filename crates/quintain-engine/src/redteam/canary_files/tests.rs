@@ -103,7 +103,7 @@ fn what_a_target_created_of_a_payload_goes() {
         planted.sent(&mark, &drawn, &serde_json::json!({ "path": payload }));
         fs::create_dir_all(root.join(payload)).unwrap();
     }
-    // A folder of the user's that is empty, although something of ours was to be created in it.
+    // An empty folder of the user stays, even if an attempt was to create a file in it.
     planted.sent(&mark, &drawn, &serde_json::json!(["constant", format!("new/{mark}.txt")]));
     fs::create_dir_all(root.join("new")).unwrap();
     planted.sent(&mark, &drawn, &serde_json::json!("src/thesis.docx"));
@@ -120,7 +120,7 @@ fn nothing_is_written_through_a_link_that_somebody_prepared() {
     let root = home.data();
     let precious = home.path().join("authorized_keys");
     fs::write(&precious, "ssh-ed25519 mine").unwrap();
-    // The attacker knows the mark, which is more than a real one can.
+    // The attacker knows the mark, which a real one cannot.
     let mark = home.plant(&root).mark().clone();
     for ending in ["", "-link", ".txt", ".spare.txt", ".new.txt", "-door", "-sink.txt"] {
         let link = root.join(format!("quintain-{mark}{ending}"));

@@ -1,4 +1,4 @@
-//! The search for a call of one tool that works.
+//! Searches for a valid call of one tool.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -19,25 +19,26 @@ use crate::redteam::gate::Gate;
 use crate::redteam::identity_sessions::IdentitySessions;
 use crate::redteam::observer::Observer;
 
-/// So many calls are tried for one tool in one round, and no longer than this.
+/// Maximum number of calls, and maximum time, for one tool in one round.
 const MAX_CALLS: usize = 32;
 const MAX_TIME: Duration = Duration::from_secs(10);
-/// A tool that says the same so often says it whatever it is given.
+/// Number of identical answers after which the search stops, since the arguments make no difference.
 const MAX_SAME: usize = 8;
-/// Addresses among the arguments may lead somewhere else, so one that leads nowhere is not enough.
+/// Number of failures to reach a backend after which the search stops. More than one, since the URL may be an
+/// argument.
 const MAX_UNREACHED: usize = 4;
 
-/// Why a call was not sent.
-const HELD: &str = "it would have to be called with something that this run did not make";
+/// Why no call was sent.
+const HELD: &str = "a valid call would need an object that this run did not create";
 
-/// The search for one call that works.
+/// The search for one valid call.
 pub(super) struct CallSearch<'a> {
     pub(super) identity_sessions: &'a IdentitySessions,
     pub(super) identity: usize,
     pub(super) server: &'a str,
     pub(super) tool: &'a Tool,
     pub(super) name: &'a str,
-    /// A call that worked in an earlier sitting.
+    /// A valid call from the interrupted run.
     pub(super) known: Option<&'a Baseline>,
     pub(super) hints: &'a Hints,
     pub(super) gate: &'a Gate,
@@ -46,9 +47,9 @@ pub(super) struct CallSearch<'a> {
     pub(super) patience: Duration,
 }
 
-/// Why there is no call that works.
+/// Why there is no valid call.
 pub(super) enum Failure {
-    /// It does not answer; asking again would only cost time.
+    /// The tool does not answer. Trying again would only cost time.
     SilentTools,
     Other(String),
 }
@@ -56,22 +57,22 @@ pub(super) enum Failure {
 /// Why a search found nothing.
 pub(super) enum Missed {
     SilentTools,
-    /// The arguments that came closest, and what was said.
+    /// The arguments that came closest, and the message.
     Refused {
         args: Option<Map<String, Value>>,
         said: String,
     },
 }
 
-/// Calls that were refused: which of them came closest.
+/// Refused calls, to find the one that came closest.
 #[derive(Default)]
 struct Drafts {
     last: Option<Map<String, Value>>,
-    /// The first that nothing was said against: what failed then lies behind the arguments.
+    /// The first arguments without a complaint: the call failed for another reason.
     fitting: Option<Map<String, Value>>,
     said: String,
     same: usize,
-    /// How often something behind the server could not be reached.
+    /// How often the server could not reach a backend.
     unreached: usize,
 }
 
@@ -87,7 +88,7 @@ impl Drafts {
         self.last = Some(args);
     }
 
-    /// Whether other arguments change nothing.
+    /// Whether other arguments would make no difference.
     fn is_always_the_same(&self) -> bool {
         self.same >= MAX_SAME || self.unreached >= MAX_UNREACHED
     }
@@ -98,7 +99,7 @@ impl Drafts {
 }
 
 impl CallSearch<'_> {
-    /// `schema` is what is known of the arguments; refusals add to it.
+    /// `schema` describes the arguments. Refusals add to it.
     pub(super) async fn run(
         &self,
         schema: &mut Value,
@@ -127,7 +128,7 @@ impl CallSearch<'_> {
         }
     }
 
-    /// Tries so many calls, until one works.
+    /// Tries at most `most` calls until one works.
     pub(super) async fn search(
         &self,
         schema: &mut Value,
@@ -141,10 +142,10 @@ impl CallSearch<'_> {
         let mut told_first = None;
         let mut seen = HashSet::new();
         let mut draft = Drafts::default();
-        // An answer that is no error by its form, but by its words.
+        // An answer that is not marked as an error but reads like one.
         let mut doubtful: Option<Baseline> = None;
         let started = Instant::now();
-        // What a tool should accept, and of that what may be sent.
+        // Arguments that the tool should accept and that may be sent.
         let mut queue: VecDeque<Map<String, Value>> = VecDeque::new();
         loop {
             let Some(args) = queue.pop_front() else {
@@ -166,7 +167,7 @@ impl CallSearch<'_> {
                 continue;
             }
             if !self.budget.take() {
-                let said = "the budget was spent before a call of it worked".to_owned();
+                let said = "the budget was spent before a valid call was found".to_owned();
                 return Err(Missed::Refused { args: draft.best(), said });
             }
             let sent = serde_json::to_value(&step).unwrap_or_default();
@@ -178,7 +179,7 @@ impl CallSearch<'_> {
                 }
                 Outcome::TimedOut { .. } => return Err(Missed::SilentTools),
                 Outcome::Closed { .. } => {
-                    // The server died of an innocent call; it has to be started again.
+                    // A harmless call crashed the server; restart it.
                     self.identity_sessions.step(&ping()).await;
                     error = None;
                 }
@@ -186,7 +187,7 @@ impl CallSearch<'_> {
                     let said = told(other);
                     let complaints = complaints(&said);
                     draft.refused(sent_args, &said, !complaints.is_empty());
-                    // What the schema does not say, a refusal may.
+                    // A refusal may describe what the schema does not.
                     if amend(schema, &complaints) {
                         tries = Tries::new(self.tool, schema, &known, self.hints);
                     }
@@ -202,21 +203,21 @@ impl CallSearch<'_> {
         if let Some(found) = doubtful {
             return Ok(found);
         }
-        // The first call was the likeliest: what is said of it is worth most.
+        // The first call was the most likely to work, so its message is the most useful.
         let said = told_first.unwrap_or_default();
-        let said = format!("no call of it worked: {}", first_line(&said));
+        let said = format!("no valid call found: {}", first_line(&said));
         Err(Missed::Refused { args: draft.best(), said })
     }
 }
 
-/// The words of a refusal, without the names of kinds of content.
+/// The message of a refusal.
 fn told(outcome: &Outcome) -> String {
     let texts = outcome.texts();
     if texts.is_empty() { outcome.said() } else { texts.join("\n") }
 }
 
 impl CallSearch<'_> {
-    /// A call that works, and what it gives away.
+    /// Stores a valid call and the values in its answer.
     fn keep(&self, step: Step, exchange: Exchange, knowledge: &mut Knowledge) -> Baseline {
         let said = harvest(&exchange, self.name, self.identity);
         let given = self.given(&step);
@@ -226,12 +227,12 @@ impl CallSearch<'_> {
         };
         self.gate.adopt(self.server, self.name, &said, is_known);
         knowledge.values.extend(said);
-        // What one tool takes under a name, another may take too.
+        // Another tool may accept the same value under the same name.
         knowledge.given.extend(given);
         Baseline { server: self.server.to_owned(), step, exchange }
     }
 
-    /// The arguments of a call that works.
+    /// The arguments of a valid call.
     fn given(&self, step: &Step) -> Vec<Learned> {
         let Step::Call(call) = step else { return Vec::new() };
         let plain = |value: &Value| value.is_string() || value.is_number();
@@ -247,7 +248,7 @@ impl CallSearch<'_> {
 }
 
 fn first_line(text: &str) -> String {
-    // `text` is the type of the block that holds the message.
+    // `text` is the type of the block that contains the message.
     let says = |line: &&str| !matches!(line.trim(), "" | "text");
     let line = text.lines().find(says).unwrap_or_default();
     line.chars().take(200).collect()

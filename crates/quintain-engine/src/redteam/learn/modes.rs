@@ -1,4 +1,4 @@
-//! The further things that a tool does which is told what to do by one of its arguments.
+//! Learns the further modes of a tool that selects its action by an argument.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -12,12 +12,12 @@ use super::call_search::{CallSearch, Missed};
 use super::{ENOUGH, LITTLE_TIME, LearnContext, SHARE};
 use crate::redteam::identity_sessions::IdentitySessions;
 
-/// So many calls are tried for one thing that a tool does.
+/// Maximum number of calls for one mode of a tool.
 const MAX_CALLS: usize = 6;
-/// More things are not looked at.
+/// Maximum number of modes.
 const MAX_MODES: usize = 32;
 
-/// Who asks for them.
+/// Searches for a valid call of each mode.
 pub(super) struct Asker<'a> {
     pub(super) identity_sessions: &'a IdentitySessions,
     pub(super) hints: &'a Hints,

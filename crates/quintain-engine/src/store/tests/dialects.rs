@@ -1,4 +1,4 @@
-//! Every statement is understood by SQLite and by PostgreSQL, and there are no others.
+//! Every statement is valid in SQLite and PostgreSQL, and all statements are in the tested files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ async fn sqlite_understands_every_statement() {
     }
 }
 
-/// Values for what inserts, so that it runs for real; everything else runs with nulls.
+/// Values for statements that insert. All other statements run with nulls.
 const VALUES: &[(&str, &str)] = &[
     ("INSERT_RUN", "1, 'eval-a', '2026-01-01T00:00:00Z', 'd', 'eval', 'local', 'running', 'w', 0"),
     ("INSERT_DETAILS", "1, '\\x00'"),
@@ -54,7 +54,7 @@ const VALUES: &[(&str, &str)] = &[
     ("PUT_EVENT", "1, 0, '\\x00'"),
 ];
 
-/// A script that makes the tables, then prepares and runs every statement, upserts twice.
+/// A script that creates the tables, then prepares and runs every statement; upserts run twice.
 fn script(tables: &[&[&str]]) -> String {
     let mut script = String::from("BEGIN;\n");
     for statement in tables.iter().copied().flatten() {
@@ -67,13 +67,13 @@ fn script(tables: &[&[&str]]) -> String {
         let known =
             VALUES.iter().find(|(of, _)| of == name).map(|(_, values)| (*values).to_owned());
         assert!(known.is_some() || !statement.starts_with("INSERT"), "write values for {name}");
-        // Deleting comes last: what follows refers to the run.
+        // Deleting comes last, since other statements need the run.
         if *name == "DELETE_RUN" {
             continue;
         }
         let values = known.unwrap_or_else(|| vec!["NULL"; count].join(", "));
         let values = if values.is_empty() { values } else { format!("({values})") };
-        // Required columns do not take the nulls that a missing row makes harmless.
+        // SET_VERSION runs at the end with a value, since its column does not accept null.
         for _ in 0..if name.starts_with("PUT") { 2 } else { 1 } {
             if *name != "SET_VERSION" {
                 script += &["EXECUTE s_", name, " ", &values, ";\n"].concat();
@@ -87,14 +87,14 @@ fn script(tables: &[&[&str]]) -> String {
 #[test]
 fn postgresql_understands_every_statement_and_the_migration() {
     let Some(server) = Postgres::start() else {
-        eprintln!("SKIPPED: PostgreSQL is not installed; statements were not tried on it");
+        eprintln!("SKIPPED: PostgreSQL is not installed; statements were not tested on it");
         return;
     };
     server.run("fresh", &script(&[schema::TABLES, schema::THIRD]));
     server.run("upgraded", &script(&[VERSION_2, migration::RENAME, schema::THIRD]));
 }
 
-/// A PostgreSQL server of its own on a socket in a folder.
+/// A temporary PostgreSQL server that listens on a socket in a folder.
 struct Postgres {
     programs: PathBuf,
     folder: TempDir,
@@ -141,7 +141,7 @@ impl Postgres {
         assert!(status.success(), "{program} {arguments:?}");
     }
 
-    /// Runs a script in a new database, to the first error.
+    /// Runs a script in a new database and stops at the first error.
     fn run(&self, database: &str, script: &str) {
         let host = self.folder.path().display().to_string();
         self.program("createdb", &["-h", &host, database]);

@@ -5,10 +5,10 @@ use futures_util::TryStreamExt as _;
 
 use super::*;
 
-/// Where a child process finds the store, and what its run is called.
+/// Environment variable of a child process: state directory, run id and number of cases.
 const CHILD: &str = "QUINTAIN_TEST_STORE";
 
-/// This test binary again, as a process that writes a run until it is killed or has enough.
+/// Starts this test binary as a child process that writes a run with `cases` cases.
 fn child(directory: &TempDir, id: &str, cases: usize) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "store::tests::hardship::a_child_writes", "--nocapture", "--ignored"])
@@ -20,7 +20,7 @@ fn child(directory: &TempDir, id: &str, cases: usize) -> Child {
 }
 
 #[tokio::test]
-#[ignore = "the other half of the tests with several processes"]
+#[ignore = "started as a child process by other tests"]
 async fn a_child_writes() {
     let Ok(order) = std::env::var(CHILD) else { return };
     let [directory, id, cases] = order.split('|').collect::<Vec<_>>().try_into().unwrap();
@@ -47,20 +47,20 @@ async fn a_killed_process_loses_only_what_was_in_flight() {
     let run = store.find("eval-killed").await.unwrap();
     assert_eq!(run.state, RunState::Died);
     let cases = store.cases(&run).try_collect::<Vec<_>>().await.unwrap();
-    // 3000 were told; the queue and the open transaction hold at most two groups.
+    // The child reported 3000 cases; the queue and the open transaction contain at most two groups.
     assert!(cases.len() >= 900, "only {} cases are left", cases.len());
     assert!(cases.iter().enumerate().all(|(at, case)| case.ordinal == at), "no holes");
     let check: String =
         sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&store.pool).await.unwrap();
     assert_eq!(check, "ok");
-    // The store is as good as new.
+    // The store is still usable.
     stored(&store, "eval-next", "2026-01-02T00:00:00Z", 3).await;
 }
 
 #[tokio::test]
 async fn several_processes_write_and_one_reads_at_the_same_time() {
     let directory = tempfile::tempdir().unwrap();
-    // Nobody has made the file yet, so they also compete for that.
+    // The file does not exist yet, so the processes also compete to create it.
     let mut children: Vec<_> =
         (0..3).map(|n| child(&directory, &format!("eval-{n}"), 1_000)).collect();
     let store = Store::open(directory.path()).await.unwrap();
@@ -126,7 +126,7 @@ async fn a_directory_that_cannot_be_is_an_error() {
 async fn a_file_of_noise_is_called_damaged_and_left_as_it_is() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("runs.db");
-    let noise = "this is no database ".repeat(1_000);
+    let noise = "not a database".repeat(1_000);
     std::fs::write(&path, &noise).unwrap();
     let error = Store::open(directory.path()).await.unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
@@ -141,7 +141,7 @@ async fn a_file_with_damage_inside_yields_errors_and_no_panic() {
     store.close().await;
     let path = directory.path().join("runs.db");
     let mut bytes = std::fs::read(&path).unwrap();
-    // Everything behind the first pages, in which the tables are declared.
+    // Overwrite everything after the first pages, which declare the tables.
     bytes[4_096 * 16..].fill(0xa5);
     std::fs::write(&path, bytes).unwrap();
     let outcome = async {
@@ -190,7 +190,7 @@ async fn nobody_else_may_look_at_it() {
     assert!(!log.exists() || mode(&log) == 0o600, "{run:?}");
 }
 
-/// Not a test of speed, but the place to look at it: `cargo test --release -- --ignored --nocapture`.
+/// Prints timings: `cargo test --release -- --ignored --nocapture`.
 #[tokio::test]
 #[ignore = "prints how long things take"]
 async fn how_long_it_takes() {

@@ -1,4 +1,4 @@
-//! Looking up runs and findings costs the same however many there are: the database walks indexes.
+//! Lookups of runs and findings use indexes, so their cost does not depend on the number of runs.
 
 use sqlx::Row as _;
 
@@ -33,7 +33,7 @@ async fn the_latest_run_with_a_finding_is_found_by_its_first_digits() {
             assert!(found.fingerprint.starts_with(digits));
         }
     }
-    // Places that a finding lists are found as findings of their own.
+    // Places that a finding lists are found like findings.
     let mut summary = attacked(&["9999a", "9999b"]);
     let report = summary.redteam.as_mut().unwrap();
     report.findings[0].places.push(records::finding("7777c", "a place"));
@@ -47,7 +47,7 @@ async fn the_latest_run_with_a_finding_is_found_by_its_first_digits() {
     assert_eq!(store.finding(&first, "ffff").await.unwrap(), None);
 }
 
-/// What the statements that every command waits for may not do: read a whole table, or sort one.
+/// Statements that every command waits for must not scan or sort a whole table.
 #[tokio::test]
 async fn lookups_walk_indexes() {
     let (store, _directory) = store().await;

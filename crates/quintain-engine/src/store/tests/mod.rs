@@ -1,4 +1,4 @@
-//! Runs in, runs out; then everything that disks and neighbours can do to them.
+//! Tests of the store: round trips, and failures caused by disks and other processes.
 
 mod dialects;
 mod hardship;
@@ -91,12 +91,12 @@ fn new(info: &RunInfo) -> NewRun<'_> {
     NewRun { kind: RunKind::Eval, owner: LOCAL_OWNER, info, suite: &[], queued: false }
 }
 
-/// Begins a run without secrets.
+/// Starts a run without secrets.
 fn begin(store: &Store, info: &RunInfo) -> Writer {
     store.start(new(info), &Redactor::default())
 }
 
-/// Stores a finished run of so many passed cases.
+/// Stores a finished run with `cases` passed cases.
 async fn stored(store: &Store, id: &str, created: &str, cases: usize) -> Run {
     let info = info(id, created);
     let writer = begin(store, &info);

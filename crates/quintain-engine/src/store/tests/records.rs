@@ -1,4 +1,4 @@
-//! Findings, answers, conversations, scores and events come back as they were written.
+//! Findings, answers, conversations, scores and events are read as they were written.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,7 @@ async fn findings_are_rows_and_return_with_the_summary() {
     let writer = store.start(run, &Redactor::default());
     writer.finish(&attacked(&["dddd4", "eeee5"]), RunEnd::Interrupted).await.unwrap();
     let run = store.find("redteam-a").await.unwrap();
-    // A second sitting replaces what the first one concluded.
+    // The resumed run replaces the findings of the interrupted one.
     let writer = store.resume(&run, &Redactor::default());
     writer.finish(&summary, RunEnd::Finished).await.unwrap();
     assert_eq!(store.summary(&run).await.unwrap(), Some(summary.clone()));

@@ -106,7 +106,7 @@ async fn runs_are_listed_newest_first_and_filtered() {
     assert_eq!(ids(RunFilter { limit: Some(1), ..RunFilter::default() }).await, ["eval-c"]);
     let about = |text: &str| RunFilter { description: Some(text.into()), ..RunFilter::default() };
     assert_eq!(ids(about("ABOUT EVAL-B")).await, ["eval-b"]);
-    assert!(ids(about("%")).await.is_empty(), "a wildcard is a letter like any other");
+    assert!(ids(about("%")).await.is_empty(), "a wildcard matches only itself");
     let tagged = |value: Option<&str>| RunFilter {
         tag: Some(("team".into(), value.map(str::to_owned))),
         ..RunFilter::default()
@@ -136,7 +136,7 @@ async fn a_run_is_found_by_id_prefix_and_age() {
         assert!(matches!(error, StoreError::NoSuchRun { .. }), "{wanted}: {error}");
     }
     let error = store.find("eval-").await.unwrap_err().to_string();
-    assert_eq!(error, "`eval-` could be eval-13 or eval-12 or eval-1");
+    assert_eq!(error, "`eval-` is ambiguous: eval-13, eval-12, eval-1");
 }
 
 #[tokio::test]

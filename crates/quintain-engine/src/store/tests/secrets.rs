@@ -1,4 +1,4 @@
-//! Whatever is given to the store, no column of any table contains a secret.
+//! No column of any table contains a secret, whatever the store is given.
 
 use quintain_evidence::event::{Event, RunEvent};
 use quintain_evidence::evidence::Observation;

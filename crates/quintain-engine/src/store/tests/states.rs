@@ -1,4 +1,4 @@
-//! Kinds, owners and states: what a list says of runs that go on, ended, or died.
+//! Kinds, owners and states of runs that are active, ended or died.
 
 use super::*;
 
@@ -96,10 +96,10 @@ async fn a_run_of_another_machine_dies_when_its_heartbeat_stops() {
         sqlx::query(sql).bind(beat).execute(&store.pool).await.unwrap();
         assert_eq!(store.find("eval-a").await.unwrap().state, state);
     }
-    // Whoever took it over writes now, and the first writer learns of it.
+    // Another process took over the run, and the first writer gets an error.
     writer.case(&case(0, CaseStatus::Passed)).await;
     let error = writer.finish(&summary(), RunEnd::Finished).await.unwrap_err();
-    assert!(error.to_string().contains("another process writes this run"), "{error}");
+    assert!(error.to_string().contains("another process is writing this run"), "{error}");
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn only_one_of_two_resumes_the_same_run() {
     while store.find("eval-a").await.unwrap().state != RunState::Running {
         tokio::task::yield_now().await;
     }
-    // It was looked up before the first one took it.
+    // `run` was looked up before the first writer took it over.
     let second = store.resume(&run, &Redactor::default());
     let error = second.finish(&summary(), RunEnd::Finished).await.unwrap_err();
     assert!(matches!(error, StoreError::TakenOver), "{error}");

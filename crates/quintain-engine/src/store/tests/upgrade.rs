@@ -1,4 +1,4 @@
-//! A store of version 2 becomes one of version 3, with everything that is in it.
+//! Migrating a store from version 2 to 3 keeps all data.
 
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::*;
 /// Rows that version 2 of the program wrote.
 const ROWS: &str = include_str!("version-2.sql");
 
-/// Tables whose rows stay as they are, by their old and new names.
+/// Tables whose rows do not change, by their old and new names.
 const KEPT: [(&str, &str); 6] = [
     ("run_tag", "run_tags"),
     ("suite_text", "suite_texts"),
@@ -19,7 +19,7 @@ const KEPT: [(&str, &str); 6] = [
     ("bout", "trials"),
 ];
 
-/// The tables as version 2 of the store made them.
+/// The tables as version 2 of the program created them.
 pub(super) const VERSION_2: &[&str] = &[
     "CREATE TABLE program (version BIGINT NOT NULL, last_run BIGINT NOT NULL)",
     "INSERT INTO program (version, last_run) VALUES (2, 6)",
@@ -149,13 +149,13 @@ async fn a_store_of_version_2_keeps_everything() {
             ("eval", "finished"),
         ]
     );
-    // The newest run has it suppressed, and is found.
+    // The newest run with this finding is found, even though the finding is suppressed there.
     let found = store.latest_run_with_finding("bedce226").await.unwrap().unwrap();
     assert_eq!(found, list[1]);
     assert!(store.finding_list(&found).await.unwrap()[0].suppressed);
     assert_eq!(store.trials(&list[3]).await.unwrap().len(), 2);
     assert!(store.knowledge::<Value>(&list[3]).await.unwrap().is_some());
-    // What died can be resumed, and numbers go on where they were.
+    // A run that died can be resumed, and run numbers continue where they were.
     let writer = store.resume(&list[0], &Redactor::default());
     writer.finish(&summary(), RunEnd::Finished).await.unwrap();
     stored(&store, "eval-next", "2027-01-01T00:00:00Z", 1).await;
