@@ -15,15 +15,8 @@ use words::{Pattern, Word};
 
 /// Folders of Rust code, and pages, that `cargo xtask phrases` lists but that do not fail `cargo xtask check` yet.
 /// Remove an entry once it is clean; an empty list enforces the style everywhere.
-const NOT_YET_ENFORCED: &[&str] = &[
-    "ARCHITECTURE.md",
-    "crates/quintain/",
-    "crates/quintain-engine/",
-    "crates/quintain-evidence/",
-    "crates/quintain-redteam/",
-    "crates/quintain-suite/",
-    "crates/quintain-wire/",
-];
+const NOT_YET_ENFORCED: &[&str] =
+    &["ARCHITECTURE.md", "crates/quintain/", "crates/quintain-suite/", "crates/quintain-wire/"];
 
 /// Pages whose text comes from Rust sources. They are checked with those sources.
 const GENERATED: &[&str] = &[
@@ -53,6 +46,27 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("crates/quintain-content/src/markup/well_formed.rs", "go on", "a processing instruction"),
     ("crates/quintain-content/src/sql/mod.rs", "Tell", "text that is not SQL"),
     ("crates/quintain-content/src/text/meteor.rs", "party", "a published example of the metric"),
+    (
+        "crates/quintain-redteam/src/attacks/output_injection.rs",
+        "tell",
+        "a pattern for instructions in results",
+    ),
+    ("crates/quintain-redteam/src/attacks/tool_poisoning.rs", "tell", "a poisoned description"),
+    (
+        "crates/quintain-redteam/src/attacks/tool_poisoning/wording.rs",
+        "tell",
+        "a pattern for poisoned text",
+    ),
+    (
+        "crates/quintain-redteam/src/attacks/tool_poisoning/wording.rs",
+        "told",
+        "a pattern for poisoned text",
+    ),
+    (
+        "crates/quintain-redteam/src/attacks/tool_poisoning/wording.rs",
+        "telling",
+        "a sample of poisoned text",
+    ),
 ];
 
 struct Phrase {

@@ -137,7 +137,7 @@ impl Guarded {
     }
 }
 
-/// The target with the credentials of an identity in the place of its own.
+/// The target with the credentials of an identity instead of its own.
 fn as_identity(target: &McpTarget, order: &IdentityOrder) -> McpTarget {
     let mut target = target.clone();
     target.default_args.extend(order.default_args.clone());

@@ -356,8 +356,7 @@ impl AttackPhase<'_> {
                 };
                 match finished {
                     Some(Some((key, fought))) => {
-                        // What the budget cut short proves nothing by its silence, and is to be tried again when
-                        // the run is gone on with.
+                        // A trial that the budget cut short proves nothing. Resuming the run repeats it.
                         let whole = !executor.budget.is_spent();
                         if whole || fought.attempts > 0 {
                             self.settle(key, fought, whole).await;

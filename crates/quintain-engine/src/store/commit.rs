@@ -166,7 +166,7 @@ async fn write_all(
             Some(connection) if strikes < STRIKES => {
                 commit(connection, &mut target, &group, &events).await
             }
-            // The run goes on, so the queue has to be emptied.
+            // Keep emptying the queue, so that the run does not block.
             _ => Err(GivenUp::NoRun),
         };
         match written {
