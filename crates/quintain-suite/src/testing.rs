@@ -154,7 +154,7 @@ pub(crate) fn called(tool: &str, arguments: Value) -> TestScene {
     stage
 }
 
-/// The inspections in tests: one finds tag characters in descriptions, the others find nothing.
+/// The inspections in tests: `tool-poisoning` finds tag characters in tools, the others find nothing.
 pub(crate) static INSPECTIONS: &[&dyn SurfaceInspection] = &[
     &HiddenLetters("tool-poisoning"),
     &HiddenLetters("tool-shadowing"),
