@@ -106,7 +106,7 @@ fn target(node: &Node, env: &Env, reader: &Reader<'_>, dx: &mut Diagnostics) -> 
     }
     dx.push(
         Diagnostic::error("config::missing-key", "a target lacks `id`")
-            .at(node.span, "`id` is missing here")
+            .at(node.span, "`id` belongs here")
             .help("for an MCP server, write `id: mcp`"),
     );
     None

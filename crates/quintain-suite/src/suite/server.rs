@@ -80,7 +80,7 @@ fn misspelt(node: &Node, reader: &Reader<'_>) -> bool {
 fn report_useless(fields: &mut Fields<'_>, key: &'static str, way: &str, dx: &mut Diagnostics) {
     if let Some((key, _)) = fields.entry(key) {
         let title = format!("`{}` has no effect on a server with `{way}`", key.text);
-        dx.push(Diagnostic::warning("config::useless-key", title).at(key.span, "ignored"));
+        dx.push(Diagnostic::warning("config::useless-key", title).at(key.span, "is ignored"));
     }
 }
 
