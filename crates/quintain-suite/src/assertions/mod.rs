@@ -90,7 +90,7 @@ static ALL: &[&dyn Assertion] = &[
     &content::CONTENT_TYPE,
     &structured::STRUCTURED_CONTENT,
     &structured::OUTPUT_SCHEMA,
-    // Code of the user.
+    // User code.
     &script::JAVASCRIPT,
     &script::PYTHON,
     &script::RUBY,
