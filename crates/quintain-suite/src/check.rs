@@ -1,5 +1,4 @@
-//! Assertions and the checks they compile to: the extension point for everything that is asserted
-//! in a suite.
+//! Assertions and the checks they compile to: the extension point for assertion types.
 
 mod assert;
 mod builtin;
@@ -27,7 +26,7 @@ use quintain_evidence::verdict::Verdict;
 pub trait Assertion: Sync {
     fn meta(&self) -> &'static Meta;
 
-    /// Reads the options of one assertion. What is wrong is reported in `spec.dx`, all of it.
+    /// Reads the options of one assertion. Reports all errors in `spec.dx`.
     fn compile(&self, spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>>;
 }
 
@@ -35,10 +34,10 @@ pub trait Assertion: Sync {
 pub type SlowVerdict = Box<dyn FnOnce() -> Verdict + Send>;
 
 /// One assertion of a suite, ready to judge. Pure: the same scene and the same answers give the same
-/// verdict. What needs no answers is written with [`judging`].
+/// verdict. A check that asks no questions is written with [`judging`].
 pub trait Check: Send + Sync {
-    /// The verdict, or what it needs to know first. `rounds` are the answers to what it asked so far;
-    /// calls that it asked for are in the evidence of the scene as well.
+    /// The verdict, or the questions to answer first. `rounds` are the answers to its questions so far;
+    /// the calls among them are also in the evidence of the scene.
     fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict>;
 
     /// The verdict as work that takes long, such as code of the user: it owns what it needs and can be done on
@@ -53,24 +52,24 @@ pub trait Check: Send + Sync {
         false
     }
 
-    /// Code of the user that it runs itself, as it is written. What it asks others to run is a question.
+    /// User code that it runs itself, as written. Code that an interpreter runs is a question instead.
     fn code(&self) -> Option<Code> {
         None
     }
 
-    /// Whether it has an opinion on answers that are errors. If no check of a case has one, an
-    /// error ends the case, as it does in promptfoo.
+    /// Whether it judges responses that are errors. If no check of a case does, an error response ends
+    /// the case with an error, as in promptfoo.
     fn wants_errors(&self) -> bool {
         false
     }
 
-    /// Whether it looks at resources and prompts of the target, not only at its tools.
+    /// Whether it needs the resources and prompts of the target, not only its tools.
     fn wants_survey(&self) -> bool {
         false
     }
 
-    /// What compares the answers of one test with each other. Such a check is not asked to judge: it
-    /// has its say when all of them are graded.
+    /// The comparison of the responses to one test. `next` is not called on such a check; the comparison
+    /// runs after all responses are graded.
     fn comparison(&self) -> Option<&dyn Comparison> {
         None
     }

@@ -1,5 +1,5 @@
-//! Code of the user that a suite names: inline or in a file, in one of three languages. JavaScript
-//! runs here; the others are for an interpreter of the user, which is asked by a question.
+//! User code in a suite: inline or in a file, in one of three languages. JavaScript runs in this process;
+//! for the others a check asks a question, which the user's interpreter answers.
 
 mod context;
 mod grade;
@@ -11,15 +11,15 @@ use serde_json::Value;
 pub use context::context;
 pub use grade::{Grade, Voice};
 
-/// Code that runs in this process: JavaScript.
+/// Runs JavaScript code in this process.
 pub trait RunCode {
-    /// JavaScript, ready to run any number of times.
+    /// The compiled script, which can run any number of times.
     fn script(&self) -> Script;
 
     /// Runs JavaScript. Inline code sees the arguments by their names, functions get them in order.
     ///
     /// # Errors
-    /// Says what the code did wrong, or that it is in another language.
+    /// If the code throws or is in another language.
     fn run_js(&self, arguments: &[(&str, &Value)], host: &Host) -> Result<Value, String>;
 }
 
@@ -35,7 +35,7 @@ impl RunCode for Code {
 
     fn run_js(&self, arguments: &[(&str, &Value)], host: &Host) -> Result<Value, String> {
         if self.language() != Language::JavaScript {
-            return Err("only JavaScript can be used here".to_owned());
+            return Err("only JavaScript is supported here".to_owned());
         }
         self.script().run(arguments, host).map_err(|error: ScriptError| error.to_string())
     }

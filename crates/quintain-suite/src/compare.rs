@@ -1,22 +1,22 @@
-//! Verdicts that compare the answers of one test with each other: made when all of them are graded.
+//! Verdicts that compare the responses to one test. They are made after all responses are graded.
 
 use quintain_evidence::inquiry::{Next, Rounds};
 use quintain_evidence::result::{CaseResult, CaseStatus, Component, Place};
 use quintain_evidence::verdict::{Status, Verdict};
 use serde_json::Value;
 
-/// What picks the best of several answers.
+/// Picks the best of several responses.
 pub trait Comparison: Send + Sync {
-    /// One verdict for each of the results, in their order, or what it needs to know first. All of
-    /// the results have a grade.
+    /// One verdict per result, in the same order, or the questions to answer first. Every result has a
+    /// grade.
     fn next(&self, graded: &[&CaseResult], rounds: &Rounds) -> Next<Compared>;
 }
 
-/// The verdicts of a comparison, or why nothing can be compared.
+/// The verdicts of a comparison, or why the comparison failed.
 pub type Compared = Result<Vec<Verdict>, String>;
 
-/// Makes the verdicts of a comparison part of the results of a test. A result without a grade has no
-/// part in it and stays as it is.
+/// Adds the verdicts of a comparison to the results of a test. A result without a grade is not compared and
+/// stays unchanged.
 pub fn settle(
     compared: Compared,
     results: &mut [CaseResult],
@@ -27,7 +27,7 @@ pub fn settle(
     for result in results.iter_mut().filter(|result| result.grade.is_some()) {
         let verdict = match &mut verdicts {
             Ok(verdicts) => verdicts.next().unwrap_or_else(|| {
-                Verdict::error("the comparison returned no verdict for this answer")
+                Verdict::error("the comparison returned no verdict for this response")
             }),
             Err(why) => Verdict::error(why.as_str()),
         };
@@ -35,8 +35,8 @@ pub fn settle(
     }
 }
 
-/// Adds the verdict of a comparison to a result. It does not count in the score as others do: who is
-/// not selected fails with the score of the comparison, who is keeps the score that was there.
+/// Adds the verdict of a comparison to a result. It does not count in the score like other verdicts: a
+/// result that is not selected fails with the score of the comparison, a selected one keeps its score.
 fn apply(result: &mut CaseResult, verdict: Verdict, assertion: &Value, place: Option<&Place>) {
     if verdict.status == Status::Error {
         fail(result, verdict.reason);
@@ -58,7 +58,7 @@ fn apply(result: &mut CaseResult, verdict: Verdict, assertion: &Value, place: Op
     grade.components.push(Component { assertion, place, verdict, set: None });
 }
 
-/// Ends a result whose answer could not be compared.
+/// Marks a result whose comparison failed as an error.
 pub fn fail(result: &mut CaseResult, why: impl Into<String>) {
     result.status = CaseStatus::Errored;
     result.score = 0.0;

@@ -1,4 +1,4 @@
-//! Assertions as proofs: what must hold for every answer, and does not.
+//! Assertions as proofs of attacks: a response that violates one proves the attack.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ use serde_json::Value;
 use crate::check::{Check, Scene, View};
 use crate::suite::{Assert, AssertReader, Files, Rule, Test};
 
-/// Reads assertions that the evidence alone decides.
+/// Reads assertions that need nothing but the evidence.
 pub struct DemandReader<'a> {
     pub files: &'a dyn Files,
 }
 
-/// Assertions that are decided by the evidence alone.
+/// Assertions that need nothing but the evidence.
 #[derive(Debug)]
 struct Decidable(Vec<Assert>);
 
@@ -35,9 +35,9 @@ impl ReadDemands for DemandReader<'_> {
         for assert in &asserts {
             let Some(why) = needs(assert) else { continue };
             is_decidable = false;
-            let title = format!("`{}` is not decided by an answer alone", assert.kind);
+            let title = format!("`{}` needs more than the response", assert.kind);
             let diagnostic = Diagnostic::error("config::unprovable", title).at(assert.span, why);
-            dx.push(diagnostic.help("use an assertion that needs nothing else"));
+            dx.push(diagnostic.help("use an assertion that judges the response alone"));
         }
         is_decidable.then(|| Box::new(Decidable(asserts)) as Box<dyn Demands>)
     }
@@ -61,7 +61,7 @@ fn breach(assert: &Assert, evidence: &Evidence, around: Around<'_>) -> Option<Br
     };
     let verdict = judged(assert, &**check, evidence, around)?;
     (verdict.status == Status::Fail).then(|| Breach {
-        what: format!("`{}` does not hold: {}", assert.kind, verdict.reason),
+        what: format!("`{}` failed: {}", assert.kind, verdict.reason),
         pointer: verdict.proofs.first().map(|proof| proof.pointer.clone()),
     })
 }
@@ -73,7 +73,7 @@ fn judged(
     around: Around<'_>,
 ) -> Option<Verdict> {
     let response = Response::of_mcp(evidence);
-    // An error is no answer, unless somebody asks for errors.
+    // An error response proves nothing, unless the assertion judges errors.
     if response.error.is_some() && !assert.wants_errors() {
         return None;
     }
@@ -106,17 +106,17 @@ fn judged(
     }
 }
 
-/// What an assertion needs that an attack has not.
+/// What an assertion needs that is not available to an attack.
 fn needs(assert: &Assert) -> Option<&'static str> {
     let check = match &assert.rule {
         Rule::Check(check) => check,
         Rule::Set { asserts, .. } => return asserts.iter().find_map(needs),
     };
     if assert.script.is_some() || assert.transform.is_some() {
-        return Some("it runs a script of its own before it judges");
+        return Some("it runs a script first");
     }
     if check.comparison().is_some() {
-        return Some("it compares several answers");
+        return Some("it compares several responses");
     }
-    check.asks().then_some("it asks a model, an interpreter, a file or the target itself")
+    check.asks().then_some("it needs a model, an interpreter, a file or another call")
 }

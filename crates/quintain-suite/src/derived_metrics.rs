@@ -1,4 +1,4 @@
-//! `derivedMetrics`: numbers made of the named scores of a column.
+//! `derivedMetrics`: numbers computed from the named scores of a column.
 
 use quintain_evidence::tally::{ColumnTally, Summary};
 use quintain_script::Host;
@@ -8,8 +8,8 @@ use crate::code::RunCode as _;
 use crate::metric_expression;
 use crate::suite::{DerivedMetric, DerivedValue};
 
-/// Computes the metrics of every column, in their order: each may mention those before it. What
-/// cannot be computed is 0, as in promptfoo; why not is returned.
+/// Computes the metrics of every column, in order: each may use the ones before it. A metric that fails is
+/// 0, as in promptfoo. Returns the errors.
 pub fn derive(summary: &mut Summary, metrics: &[DerivedMetric], host: &Host) -> Vec<String> {
     let mut failed = Vec::new();
     for column in &mut summary.columns {
@@ -34,8 +34,10 @@ fn value(metric: &DerivedMetric, column: &ColumnTally, host: &Host) -> Result<f6
             let (scores, context) = (json!(numbers), json!({"count": column.total()}));
             let value = code.run_js(&[("namedScores", &scores), ("context", &context)], host)?;
             match value {
-                Value::Number(number) => number.as_f64().ok_or_else(|| "no number".to_owned()),
-                other => Err(format!("it returned {other}, which is no number")),
+                Value::Number(number) => {
+                    number.as_f64().ok_or_else(|| "the number is out of range".to_owned())
+                }
+                other => Err(format!("it returned {other}, expected a number")),
             }
         }
     }

@@ -1,5 +1,5 @@
-//! What a suite would do if it were run: what it starts, runs, writes and contacts, and which environment variables
-//! reach whom. Made from a suite that is only read; nothing is started and no value of a variable is looked at.
+//! The effects of running a suite: what it starts, runs, writes and contacts, and which environment variables each
+//! of them receives. The suite is only read for this; nothing starts, and values of variables are not read.
 
 mod attack;
 mod collect;

@@ -1,4 +1,4 @@
-//! `file://` references. What is on the disk is asked of whoever may look there.
+//! `file://` references. The caller provides access to the disk.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use crate::purpose::Consent;
 /// The files that a suite may refer to.
 pub trait Files: Send + Sync {
     /// # Errors
-    /// When it cannot be read.
+    /// If the file is unreadable.
     fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;
 
     /// The files that a pattern with `*`, `?`, `**`, `{a,b}` or `[ab]` matches, in order.
     ///
     /// # Errors
-    /// When the pattern makes no sense.
+    /// If the pattern is invalid.
     fn matching(&self, pattern: &Path) -> std::io::Result<Vec<PathBuf>>;
 
-    /// What a function in a file of Python or Ruby returns, when the suite needs it to be read.
+    /// Calls a function in a Python or Ruby file that generates a part of the suite.
     ///
     /// # Errors
-    /// Says what went wrong, or that no interpreter is at hand.
+    /// If the call fails or no interpreter is available.
     fn run(
         &self,
         _consent: Consent,
@@ -36,32 +36,32 @@ pub trait Files: Send + Sync {
         _arguments: &[Value],
         _env: &BTreeMap<String, String>,
     ) -> Result<Value, String> {
-        Err("no interpreter is at hand".to_owned())
+        Err("no interpreter is available".to_owned())
     }
 
-    /// Whether code in a language may run at all, wherever a suite contains it.
+    /// Checks that code in a language may run.
     ///
     /// # Errors
-    /// Says why not.
+    /// If it may not; the text is the reason.
     fn may_run(&self, _language: Language) -> Result<(), String> {
         Ok(())
     }
 
-    /// Whether a variable of the environment may be seen.
+    /// Checks that the suite may read an environment variable.
     ///
     /// # Errors
-    /// Says why not.
+    /// If it may not; the text is the reason.
     fn may_see(&self, _variable: &str) -> Result<(), String> {
         Ok(())
     }
 
-    /// What can look at the lists of a server. Handed in, since nothing here knows attacks.
+    /// The inspections of surfaces. The caller provides them, since this crate does not know attacks.
     fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
         &[]
     }
 }
 
-/// No files at all, for suites that stand alone.
+/// No files, for suites without references.
 pub struct NoFiles;
 
 impl Files for NoFiles {
@@ -73,14 +73,14 @@ impl Files for NoFiles {
         Ok(Vec::new())
     }
 
-    /// Tests have inspections of their own.
+    /// Tests use their own inspections.
     #[cfg(test)]
     fn inspections(&self) -> &[&'static dyn SurfaceInspection] {
         crate::testing::INSPECTIONS
     }
 }
 
-/// What a reference stands for.
+/// The content of a referenced file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FileValue {
     Data(Value),
@@ -88,11 +88,11 @@ pub enum FileValue {
 }
 
 impl FileValue {
-    /// Reads what stands behind `file://`: JSON and YAML as data, JavaScript, Python and Ruby
-    /// (`path:function`) as code, anything else as text without the white space around it.
+    /// Reads the file of a `file://` reference: JSON and YAML as data, JavaScript, Python and Ruby
+    /// (`path:function`) as code, anything else as trimmed text.
     ///
     /// # Errors
-    /// Says what is wrong with the file.
+    /// If the file is unreadable or invalid.
     pub fn read(reference: &str, base_dir: &Path, files: &dyn Files) -> Result<Self, String> {
         let (name, function) = split_function(reference);
         let path: PathBuf = base_dir.join(name).components().collect();
@@ -112,7 +112,7 @@ impl FileValue {
     }
 }
 
-/// The language of code in a file with this suffix.
+/// The language of a file, by its suffix.
 pub fn language_of(suffix: &str) -> Option<Language> {
     match suffix {
         "js" | "cjs" | "mjs" | "ts" | "cts" | "mts" => Some(Language::JavaScript),
@@ -144,7 +144,7 @@ fn yaml(name: &str, text: String) -> Result<Value, String> {
     }
 }
 
-/// Whether code that stands in the suite itself may run. If not, that is reported.
+/// Whether inline code of the suite may run; reports an error if not.
 pub(crate) fn may_run(
     language: Language,
     node: &Node,
@@ -176,7 +176,7 @@ pub(crate) fn code(
     };
     let why = match FileValue::read(reference, base_dir, files) {
         Ok(FileValue::Code(code)) => return Some(code),
-        Ok(FileValue::Data(_)) => "it is no JavaScript, Python or Ruby file".to_owned(),
+        Ok(FileValue::Data(_)) => "expected a JavaScript, Python or Ruby file".to_owned(),
         Err(why) => why,
     };
     let title = "this file cannot be used";

@@ -1,5 +1,5 @@
-//! Suites, plans, checks and assertions. Pure and synchronous: no network, no clock, no environment. Whatever comes
-//! from a target is hostile and never makes this crate panic.
+//! Suites, plans, checks and assertions. Pure and synchronous: no network, no clock, no environment. Data from a
+//! target is hostile and must never make this crate panic.
 
 pub mod assertions;
 pub mod check;

@@ -1,4 +1,4 @@
-//! Blots out what changes from answer to answer, before two of them are compared.
+//! Masks values that change from response to response, before two responses are compared.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::check::Spec;
 
-/// What stands in place of a masked value.
+/// Replaces a masked value.
 const MASKED: &str = "[masked]";
 
 /// `mask` and `volatile` of an assertion.
@@ -21,8 +21,8 @@ pub struct Masks {
     epochs: bool,
 }
 
-/// Kinds of values that are different every time, by the words of `volatile`. Longer ones come
-/// first, since they contain shorter ones.
+/// Kinds of volatile values, by the words of `volatile`. Longer kinds come first, since they contain shorter
+/// ones.
 const KINDS: [(&str, &str, &str); 8] = [
     (
         "timestamp",
@@ -65,7 +65,7 @@ impl Masks {
                 },
             };
             let (code, what, why) = wrong;
-            let title = format!("this is no {what}");
+            let title = format!("invalid {what}");
             spec.dx.push(Diagnostic::error(code, title).at(node.span, why));
         }
         let words = spec.fields.scalars("volatile", spec.dx).unwrap_or_default();
@@ -85,7 +85,7 @@ impl Masks {
         masks
     }
 
-    /// Masks what the paths lead to.
+    /// Masks the values that the paths select.
     pub fn places(&self, value: &mut Value) {
         for path in &self.paths {
             let found: Vec<String> = path.locate(value).into_iter().map(|(at, _)| at).collect();
@@ -97,7 +97,7 @@ impl Masks {
         }
     }
 
-    /// Masks what is recognised by its form, in all texts and numbers.
+    /// Masks what the patterns match, in all texts and numbers.
     pub fn forms(&self, value: &mut Value) {
         match value {
             Value::String(text) => {

@@ -1,5 +1,5 @@
-//! Arithmetic over named numbers, for metrics that are made of others: `2 * p * r / (p + r)`. It is written as mathjs
-//! reads it, which promptfoo uses; translated token by token, it is JavaScript that can do nothing but compute.
+//! Arithmetic over named numbers, for derived metrics: `2 * p * r / (p + r)`. The syntax is that of mathjs, which
+//! promptfoo uses. Each token is translated into JavaScript, so that the code can do nothing but compute.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Operators of mathjs, longer ones first.
 const SIGNS: [&str; 17] =
     ["==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "^", "(", ")", ",", "?", ":"];
-/// Functions with the least and the most numbers that they take.
+/// Functions with their minimum and maximum number of arguments.
 const FUNCTIONS: [(&str, usize, usize); 17] = [
     ("abs", 1, 1),
     ("ceil", 1, 1),
@@ -30,7 +30,7 @@ const FUNCTIONS: [(&str, usize, usize); 17] = [
     ("sum", 1, 255),
     ("mean", 1, 255),
 ];
-/// Those that JavaScript lacks, or computes in another way.
+/// Functions that JavaScript lacks or computes differently.
 const LIBRARY: &str = r"
 const mod = (x, y) => x - y * Math.floor(x / y);
 const sum = (...all) => all.reduce((x, y) => x + y);
@@ -45,30 +45,30 @@ const library = {
 };
 const call = (name, least, most, ...given) => {
     if (given.length < least || given.length > most) {
-        throw new Error(`\`${name}\` is no function of ${given.length} numbers`);
+        throw new Error(`wrong number of arguments for \`${name}\`: ${given.length}`);
     }
     return (library[name] ?? Math[name])(...given);
 };
 ";
 
-/// The value of an expression. Comparisons are 1 or 0.
+/// Evaluates an expression. Comparisons are 1 or 0.
 ///
 /// # Errors
-/// When it is no expression, or mentions a number that is not there.
+/// If the expression is invalid or uses an unknown name.
 pub fn evaluate(text: &str, numbers: &BTreeMap<String, f64>) -> Result<f64, String> {
     let code = translate(text, &|name| numbers.contains_key(name))?;
     let value = Script::inline(&code)
         .run(&[("numbers", &json!(numbers))], &Host::default())
         .map_err(|error| error.to_string())?;
-    // As text, since JSON knows no infinity.
+    // As text, since JSON has no infinity.
     let value = value.as_str().and_then(|text| text.parse().ok());
     value.ok_or_else(|| NOT_COMPLETE.to_owned())
 }
 
-/// Whether a text is an expression, whatever numbers it mentions. Nothing is computed.
+/// Checks the syntax of an expression without evaluating it; any name is allowed.
 ///
 /// # Errors
-/// When it is none.
+/// If the expression is invalid.
 pub fn check(text: &str) -> Result<(), String> {
     let code = translate(text, &|_| true)?;
     Script::inline(&code).check().map_err(|_| NOT_COMPLETE.to_owned())
@@ -106,7 +106,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
     Ok(tokens)
 }
 
-/// Digits, a point, an exponent with its sign.
+/// Splits off a number: digits, a point, an exponent with its sign.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -123,20 +123,21 @@ fn number_length(text: &str) -> usize {
     at
 }
 
-/// One pair of parentheses while it is translated.
+/// A pair of parentheses that is being translated.
 struct Level {
     /// Where the current product starts in the output: `a * b % c` becomes `mod(a * b, c)`.
     product: usize,
-    /// Parentheses to close behind the current operand and its powers: JavaScript has no `-x ** y`.
+    /// Parentheses to close after the current operand and its powers: JavaScript does not allow `-x ** y`.
     open: usize,
 }
 
-/// The expression as JavaScript. Only numbers, operators, known functions and `numbers[...]` get into it.
+/// Translates the expression into JavaScript that contains only numbers, operators, known functions and
+/// `numbers[...]`.
 fn translate(text: &str, is_known: &dyn Fn(&str) -> bool) -> Result<String, String> {
     let tokens = tokens(text)?;
     let mut code = String::new();
     let mut levels = vec![Level { product: 0, open: 0 }];
-    // Whether an operand comes next, so that `-` and `+` are signs of it.
+    // Whether an operand comes next, so that `-` and `+` are signs.
     let mut is_prefix = true;
     let mut is_call = false;
     for (at, token) in tokens.iter().enumerate() {
@@ -150,7 +151,7 @@ fn translate(text: &str, is_known: &dyn Fn(&str) -> bool) -> Result<String, Stri
             }
             Token::Name(name) if next == Some(&Token::Sign("(")) => {
                 let known = FUNCTIONS.iter().find(|(known, ..)| *known == name);
-                let known = known.ok_or_else(|| format!("there is no function `{name}`"))?;
+                let known = known.ok_or_else(|| format!("unknown function `{name}`"))?;
                 let _ = write!(code, " call({}, {}, {}, ", Value::from(name), known.1, known.2);
                 is_call = true;
                 continue;
@@ -162,7 +163,7 @@ fn translate(text: &str, is_known: &dyn Fn(&str) -> bool) -> Result<String, Stri
                     }
                     "pi" => code.push_str(" Math.PI"),
                     "e" => code.push_str(" Math.E"),
-                    _ => return Err(format!("`{name}` is not known")),
+                    _ => return Err(format!("unknown name `{name}`")),
                 }
                 is_operand = true;
             }
@@ -202,14 +203,14 @@ fn translate(text: &str, is_known: &dyn Fn(&str) -> bool) -> Result<String, Stri
             code.push_str(&")".repeat(std::mem::take(&mut level.open)));
         }
     }
-    // What is left open is refused here: a parenthesis of the frame below must not close it.
+    // Unclosed parentheses are an error here, before the wrapper below could close them.
     if levels.len() != 1 || code.contains(',') && is_list(&tokens) {
         return Err(NOT_COMPLETE.to_owned());
     }
     Ok(format!("{LIBRARY}return String(+({code}));"))
 }
 
-/// Whether a comma stands outside of a call.
+/// Whether there is a comma outside of a call.
 fn is_list(tokens: &[Token<'_>]) -> bool {
     let mut calls = Vec::new();
     for (at, token) in tokens.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! From a suite to the cases that will be run, in promptfoo's order: test, repetition, variables,
-//! target, prompt.
+//! Turns a suite into the cases to run, in the order of promptfoo: test, repetition, variables, target,
+//! prompt.
 
 mod select;
 
@@ -16,7 +16,7 @@ use quintain_evidence::result::TargetName;
 
 pub use select::{Among, Sameness, SelectError, Selection};
 
-/// The place of one case in a plan. Its test may have to be read before it can be run.
+/// One case of a plan. Its test may not be in memory yet; see [`PlannedCase::case`].
 #[derive(Debug, Clone)]
 pub struct PlannedCase {
     pub ordinal: usize,
@@ -29,38 +29,38 @@ pub struct PlannedCase {
     /// Index into the prompts of the suite.
     pub prompt: usize,
     pub repeat: u32,
-    /// Index into the tests of the suite; none for prompts that are sent as they are.
+    /// Index into the tests of the suite; none for a prompt without a test.
     pub(crate) test: Option<usize>,
     /// One combination of the variables, if there are several.
     vars: Option<Arc<Map<String, Value>>>,
-    /// Why it cannot be run, if so.
+    /// Why it cannot run, if so.
     flaw: Option<Arc<str>>,
-    /// How it gets on with other cases.
+    /// Constraints on the order.
     pub scheduling: Scheduling,
 }
 
-/// What a case demands of the order in which cases are run.
+/// Constraints of a case on the order in which cases run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scheduling {
-    /// It is run alone.
+    /// It runs alone.
     pub serial: bool,
-    /// It takes no part in conversations.
+    /// It is not part of a conversation.
     pub silent: bool,
-    /// Its answer is compared with others of the same test.
+    /// Its response is compared with others to the same test.
     pub compared: bool,
 }
 
-/// One case to run. Variables are not filled in yet: an earlier case may bring some of them.
+/// One case to run. Variables are not expanded yet, since an earlier case may set some of them.
 #[derive(Debug, Clone)]
 pub struct Case<'p> {
     pub seat: &'p PlannedCase,
     pub test: Arc<Test>,
-    /// Why it cannot be run, if so.
+    /// Why it cannot run, if so.
     pub flaw: Option<Arc<str>>,
 }
 
 impl PlannedCase {
-    /// The case that sits here.
+    /// Loads the test of this case.
     pub fn case(&self, suite: &Suite) -> Case<'_> {
         let test = self.test.map_or_else(|| Ok(Arc::default()), |at| suite.tests.tests.get(at));
         let flaw = self.flaw.clone();
@@ -76,8 +76,8 @@ impl Case<'_> {
         self.seat.vars.as_deref().unwrap_or(&self.test.vars)
     }
 
-    /// Its variables with what earlier cases and scripts bring, and with the content of files in
-    /// place of their names.
+    /// Its variables, with those of earlier cases and scripts, and with `file://` references replaced by the
+    /// content of the files.
     pub fn given(&self, carried: &Map<String, Value>) -> Map<String, Value> {
         let mut given = self.vars().clone();
         given.extend(carried.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -90,15 +90,15 @@ impl Case<'_> {
     }
 }
 
-/// What will be run.
+/// The cases to run.
 #[derive(Debug, Default)]
 pub struct Plan {
     pub seats: Vec<PlannedCase>,
     pub columns: Vec<Column>,
 }
 
-/// Plans the cases of a suite, as far as they are selected. `repeat` is how often each is run unless
-/// the test says otherwise.
+/// Plans the selected cases of a suite. `repeat` is the number of runs of each test that does not set its
+/// own.
 pub fn plan(suite: &Suite, selection: &Selection, repeat: u32) -> Plan {
     let pairs = columns(suite, selection);
     let columns = pairs.iter().enumerate().map(|(at, pair)| Column {
@@ -128,9 +128,9 @@ struct Planner<'a> {
     suite: &'a Suite,
     pairs: &'a [Pair],
     repeat: u32,
-    /// Lists among variables are values.
+    /// Lists among the variables are values, not several cases.
     plain: bool,
-    /// None if the suite is only read: then no code makes variables.
+    /// None if the suite is only read; then `transformVars` does not run.
     host: Option<Host>,
     seats: Vec<PlannedCase>,
     test_idx: usize,
@@ -140,7 +140,7 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn add(&mut self, at: Option<usize>) {
         let tests = &self.suite.tests.tests;
-        // Nothing in most tests matters here; they need not be read for it.
+        // Planning needs nothing from a plain test, so it is not read yet.
         if at.is_some_and(|at| tests.is_plain(at)) {
             return self.seat(at, None, &[None], self.repeat, None);
         }
@@ -163,7 +163,7 @@ impl Planner<'_> {
         self.seat(at, Some(&test), &combinations, repeat, flaw);
     }
 
-    /// Seats a test; nothing is known of it if it is plain.
+    /// Adds the cases of a test; `test` is none for a plain one.
     fn seat(
         &mut self,
         at: Option<usize>,
@@ -210,13 +210,13 @@ fn scheduling(test: &Test) -> Scheduling {
     }
 }
 
-/// The variables that `transformVars` of a test makes. They may hold lists, which mean several cases.
+/// The variables that `transformVars` of a test returns. Lists among them mean several cases.
 fn transformed(test: &Test, host: Option<&Host>) -> Result<Option<Map<String, Value>>, String> {
     let (Some(code), Some(host)) = (&test.options.transform_vars, host) else { return Ok(None) };
     let (vars, context) = (Value::Object(test.vars.clone()), json!({"vars": test.vars}));
     match code.run_js(&[("vars", &vars), ("context", &context)], host)? {
         Value::Object(vars) => Ok(Some(vars)),
-        other => Err(format!("it returned {}, not an object", kind_of(&other))),
+        other => Err(format!("it returned {}, expected an object", kind_of(&other))),
     }
 }
 
@@ -252,7 +252,7 @@ fn columns(suite: &Suite, selection: &Selection) -> Vec<Pair> {
     pairs
 }
 
-/// How results name a target.
+/// The name of a target in results.
 pub fn name(target: &Target) -> TargetName {
     TargetName { id: target.id.clone(), label: target.label.clone() }
 }

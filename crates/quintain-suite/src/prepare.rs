@@ -1,4 +1,4 @@
-//! Fills in a case just before it is sent: variables, prompt, probe.
+//! Expands the templates of a case just before it is sent: variables, prompt, probe.
 
 use quintain_content::text::javascript_json;
 use quintain_evidence::probe::{self, Probe};
@@ -11,24 +11,24 @@ pub use crate::step_templates::fill;
 use crate::plan::Case;
 use crate::suite::{Prompt, PromptBody, resolve};
 
-/// A case with everything known filled in.
+/// A case with its templates expanded.
 #[derive(Debug)]
 pub struct Prepared {
-    /// With those filled in that they mention.
+    /// Variables, with references to other variables expanded.
     pub vars: Map<String, Value>,
     /// The prompt as reports show it.
     pub prompt: String,
     /// For MCP servers: the prompt as data.
     pub payload: Option<Value>,
-    /// Why it cannot be sent, if so.
+    /// The probe, or why the case cannot be sent.
     pub probe: Result<Probe, ToolCallError>,
 }
 
-/// Fills in a case. `carried` are values that earlier cases brought; `speaks_mcp` makes the prompt a
-/// tool call.
+/// Expands the templates of a case. `carried` are values from earlier cases; `speaks_mcp` turns the prompt
+/// into a tool call.
 ///
 /// # Errors
-/// When a template makes no sense.
+/// If a template is invalid.
 pub fn prepare(
     case: &Case<'_>,
     prompt: &Prompt,
@@ -72,15 +72,15 @@ pub fn prepare(
     let probe = payload.as_ref().map_err(Clone::clone).and_then(probe::steps).map(Probe::Steps);
     let payload =
         payload.ok().map(|payload| templates.render_value(&payload, &vars)).transpose()?;
-    // A call that is data is shown as such; as text it would be `[object Object]`.
+    // A call that is data is shown as JSON; as text it would be `[object Object]`.
     let is_data = matches!(given.get("prompt"), Some(Value::Object(_) | Value::Array(_)));
     let shown =
         payload.as_ref().filter(|_| is_data).map_or(shown, javascript_json::stringify_pretty);
     Ok(Prepared { vars, prompt: shown, payload, probe })
 }
 
-/// A tool call as text. Where it is JSON even with its templates in it, they are filled in later,
-/// step by step; elsewhere at once.
+/// Reads a tool call from text. If the text is JSON before its templates are expanded, they are expanded
+/// later, step by step; otherwise at once.
 fn from_text(
     text: &str,
     vars: &Map<String, Value>,
@@ -100,7 +100,8 @@ fn from_text(
     Ok(templates.render_json(text, vars).or_else(|_| quintain_evidence::tool_call::read(&plain)))
 }
 
-/// promptfoo's rules: JSON is filled in text by text and printed anew, anything else as a whole.
+/// Follows promptfoo: templates in JSON are expanded text by text and the JSON is serialised again; any other
+/// text is expanded as a whole.
 fn render(
     text: &str,
     vars: &Map<String, Value>,

@@ -1,5 +1,5 @@
-//! The recorded exchanges of a case as a trace: every request is a span, and so is the target as a
-//! whole. The names are those that promptfoo gives to the spans of an MCP target.
+//! The recorded exchanges of a case as a trace: one span per request, and one for the whole target. The
+//! names are those of promptfoo for an MCP target.
 
 use std::borrow::Cow;
 
@@ -9,37 +9,37 @@ use serde_json::Value;
 
 use crate::check::Scene;
 
-/// The method of text that was sent to a target which is no MCP server: nothing to trace.
+/// The method of exchanges with targets other than MCP servers, which are not traced.
 const ECHO: &str = "echo";
 
-/// Tools that run a command; their steps go by the command.
+/// Tools that run a command; their steps are named after the command.
 const COMMAND_TOOLS: [&str; 3] = ["exec_command", "local_shell", "shell"];
 
-/// What happened during a case.
+/// The trace of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace<'a> {
-    /// In the order of their ends: the target's own comes last.
+    /// In the order in which they ended; the span of the target is the last.
     spans: Vec<Span<'a>>,
 }
 
-/// One thing that took time.
+/// One span of a trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span<'a> {
     pub name: Cow<'a, str>,
     pub took_ms: f64,
     pub failure: Option<Failure>,
-    /// What it is as a step of a trajectory.
+    /// The step of the trajectory.
     pub step: Step<'a>,
-    /// Index into the exchanges; the target's own span has none.
+    /// Index into the exchanges; none for the span of the target.
     pub exchange: Option<usize>,
 }
 
 /// Why a span counts as an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The tool said so itself.
+    /// The tool result has `isError`.
     Tool,
-    /// There was no result at all.
+    /// There is no result.
     NoResult(String),
 }
 
@@ -52,7 +52,7 @@ pub enum Step<'a> {
 }
 
 impl<'a> Trace<'a> {
-    /// The trace of a case; none if no MCP server was asked.
+    /// The trace of a case; none without an exchange with an MCP server.
     pub fn of(scene: &Scene<'a>) -> Option<Self> {
         let asked = |exchange: &&Exchange| exchange.method != ECHO;
         let exchanges = scene.evidence.exchanges.iter();
@@ -78,7 +78,7 @@ impl<'a> Trace<'a> {
         &self.spans
     }
 
-    /// The spans in the order of their beginnings.
+    /// The spans in the order in which they started.
     pub fn steps(&self) -> impl Iterator<Item = &Span<'a>> {
         let (exchanges, target) = self.spans.split_at(self.spans.len().saturating_sub(1));
         target.iter().chain(exchanges)
@@ -109,7 +109,7 @@ fn step<'a>(tool: &'a str, exchange: &'a Exchange) -> Step<'a> {
     }
 }
 
-/// The command that the arguments of a shell tool hold.
+/// The command in the arguments of a shell tool.
 fn command(args: &Value) -> Option<String> {
     let (given, separator) = [("cmd", " "), ("command", " "), ("commands", "; ")]
         .into_iter()
@@ -127,7 +127,7 @@ fn command(args: &Value) -> Option<String> {
 }
 
 impl Span<'_> {
-    /// What kind of step it is, in promptfoo's words.
+    /// The type of the step, as promptfoo names it.
     pub fn kind(&self) -> &'static str {
         match self.step {
             Step::Tool { .. } => "tool",
@@ -136,7 +136,7 @@ impl Span<'_> {
         }
     }
 
-    /// All names that a pattern may match.
+    /// All names that a pattern can match.
     pub fn aliases(&self) -> impl Iterator<Item = &str> {
         let (short, tool, program) = match &self.step {
             Step::Tool { name, .. } => (Some(*name), None, None),

@@ -1,8 +1,8 @@
-//! What a suite is loaded for. A stranger's file is only read, unless the user started a command that runs
-//! suites: reading runs no code, and fills in no environment variable that nobody needs.
+//! What a suite is loaded for. The file may come from a stranger, so only commands that run suites load it for
+//! running. Reading a suite runs no code and expands no environment variable that is not needed.
 
-/// Proves that the user asked for a suite to be run. Whatever runs code of a suite wants one, so it cannot happen
-/// by accident; the few commands that run suites make one.
+/// Proves that the user asked to run a suite. Every function that runs code of a suite requires it, so that no code
+/// runs by accident; only the commands that run suites create one.
 #[derive(Debug, Clone, Copy)]
 pub struct Consent(());
 
@@ -16,20 +16,20 @@ impl Consent {
 /// What a suite is loaded for.
 #[derive(Debug, Clone, Copy)]
 pub enum Purpose<'a> {
-    /// To be run: scripts that make tests or settings are called, the environment is filled in.
+    /// For running: scripts that generate tests or settings are called, environment variables are expanded.
     Run(Consent),
-    /// To be read: no code runs, and texts stay as they are written but for what is needed.
+    /// For reading: no code runs, and texts stay as written except for what is needed.
     Read(Needed<'a>),
 }
 
-/// What somebody who reads a suite needs of it ready to be used.
+/// The part of a suite whose environment variables are expanded when it is only read.
 #[derive(Debug, Clone, Copy)]
 pub enum Needed<'a> {
-    /// Nothing: everything stays as it is written.
+    /// Nothing: everything stays as written.
     Nothing,
     /// The MCP target of this name, or the only one.
     Target(Option<&'a str>),
-    /// The same, and the identities of `redteam` that it is spoken to as.
+    /// The same, and the identities of `redteam`.
     TargetAndIdentities(Option<&'a str>),
 }
 
@@ -49,7 +49,7 @@ impl Purpose<'_> {
 /// Code that was not run because the suite is only read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotCalled {
-    /// What it would have made: `tests`, `settings`.
+    /// What it would have generated: `tests`, `settings`.
     pub makes: &'static str,
     pub code: quintain_evidence::code::Code,
 }

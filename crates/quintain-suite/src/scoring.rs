@@ -1,4 +1,4 @@
-//! The verdicts of a case become one grade: weights, thresholds, sets, named scores.
+//! Combines the verdicts of a case into one grade: weights, thresholds, sets, named scores.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use serde_json::Value;
 pub struct Judged {
     pub verdict: Verdict,
     pub weight: f64,
-    /// With its templates filled in.
+    /// With its templates expanded.
     pub metric: Option<String>,
     /// The entry as written.
     pub assertion: Value,
     pub place: Option<Place>,
-    /// Those of an `assert-set`, which has no verdict of its own before they are combined.
+    /// The entries of an `assert-set`, whose verdict is combined from theirs.
     pub set: Option<Set>,
 }
 
@@ -26,7 +26,7 @@ pub struct Set {
     pub threshold: Option<f64>,
 }
 
-/// Sums of scores under one name, and of the weights they were counted with.
+/// The sum of the scores with one name, and the sum of their weights.
 #[derive(Debug, Clone, Copy, Default)]
 struct Named {
     score: f64,
@@ -44,7 +44,7 @@ struct Sum {
 /// Combines all verdicts of a case.
 ///
 /// # Errors
-/// Why the first check could not be made that could not; then there is no grade.
+/// If a check ended in an error, its reason; there is no grade then.
 pub fn combine(judged: Vec<Judged>, threshold: Option<f64>) -> Result<Grade, String> {
     if judged.is_empty() {
         return Ok(Grade {
@@ -76,12 +76,12 @@ fn add_up(
     components: &mut Vec<Component>,
 ) -> Result<Sum, String> {
     let mut sum = Sum::default();
-    // Of several failures the last is the reason; sets are counted after single assertions.
+    // As in promptfoo, the last failure is the reason, and sets count after single assertions.
     let mut set_failure = None;
     for Judged { mut verdict, weight, metric, assertion, place, set: members } in judged {
         let at = components.len();
         let is_set = members.is_some();
-        // A set stands before its members, whose verdicts make its own.
+        // A set is listed before its members.
         components.push(Component { assertion, place, verdict: Verdict::pass(""), set });
         if let Some(Set { members, threshold }) = members {
             let inner = add_up(members, Some(at), components)?;
@@ -100,7 +100,7 @@ fn add_up(
                 }
             }
         }
-        // A metric cannot fail the test; a set can, whatever it weighs.
+        // An assertion of weight 0 cannot fail the test; a set can, whatever its weight.
         if weight == 0.0 && !is_set {
             verdict.status = Status::Pass;
         }

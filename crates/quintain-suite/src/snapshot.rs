@@ -1,13 +1,12 @@
-//! An answer as a text that can be kept and compared: one value per line, keys in order, volatile
-//! values masked.
+//! A response as text for snapshots: one value per line, sorted keys, volatile values masked.
 
 use quintain_content::json_text;
 use serde_json::{Value, json};
 
 use crate::masks::Masks;
 
-/// Text as it is, anything else as JSON. Text blocks that hold JSON or several lines are unfolded,
-/// so that a difference is one of lines.
+/// Text as it is, anything else as JSON. Text blocks with JSON or several lines are unfolded, so that
+/// differences can be shown by line.
 pub fn text(value: &Value, masks: &Masks) -> String {
     let mut shown = match value {
         Value::String(text) => match data(text) {
@@ -20,7 +19,7 @@ pub fn text(value: &Value, masks: &Masks) -> String {
     unfold(&mut shown, masks);
     masks.forms(&mut shown);
     shown.sort_all_objects();
-    // A value cannot fail to be written.
+    // Serialising a `Value` cannot fail.
     ended(serde_json::to_string_pretty(&shown).unwrap_or_default())
 }
 
@@ -31,7 +30,7 @@ fn ended(mut text: String) -> String {
     text
 }
 
-/// A text that is an object or a list.
+/// Parses a text that is a JSON object or list.
 fn data(text: &str) -> Option<Value> {
     let value = json_text::parse(text).ok()?;
     (value.is_object() || value.is_array()).then_some(value)

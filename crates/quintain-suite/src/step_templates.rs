@@ -1,13 +1,13 @@
-//! Fills in the templates of one step with what is known by now.
+//! Expands the templates of one step with the variables known so far.
 
 use quintain_evidence::probe::{PlannedStep, Step};
 use quintain_source::{Nunjucks, RenderError, is_template};
 use serde_json::{Map, Value};
 
-/// A step with what is known by now filled in.
+/// Expands the templates of a step.
 ///
 /// # Errors
-/// When a template makes no sense.
+/// If a template is invalid.
 pub fn fill(
     planned: &PlannedStep,
     vars: &Map<String, Value>,

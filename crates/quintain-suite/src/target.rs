@@ -1,4 +1,4 @@
-//! A target: what is under test, as a suite describes it. Data; the readers are in `suite`.
+//! A target: what is under test, as a suite defines it. Data only; the readers are in `suite`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,21 +16,21 @@ pub struct Target {
     pub id: String,
     pub label: Option<String>,
     pub kind: TargetKind,
-    /// `tools` and `functions` of its `config`: what a model is offered to call. None for servers.
+    /// `tools` and `functions` of its `config`, which a model is offered. None for servers.
     pub offered: Map<String, Value>,
-    /// Labels or ids of the prompts it is meant for; all if none.
+    /// Labels or ids of the prompts it is limited to; empty for all.
     pub prompts: Option<Vec<String>>,
     /// Applied to every output before anything else.
     pub transform: Option<Code>,
-    /// To wait before every call.
+    /// Delay before every call.
     pub delay: Option<Duration>,
-    /// `env` as it is written, if the suite is only read; else its templates are filled in with it.
+    /// `env` as written, if the suite is only read; otherwise the templates are expanded with it already.
     pub env: BTreeMap<String, String>,
     pub span: Span,
 }
 
 impl Target {
-    /// What reports and `--target` call it.
+    /// The name in reports and for `--target`.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.id)
     }
@@ -47,43 +47,43 @@ impl Target {
 #[derive(Debug, Clone)]
 pub enum TargetKind {
     Mcp(Box<McpTarget>),
-    /// Answers with the prompt.
+    /// Returns the prompt.
     Echo,
     Http(Box<HttpTarget>),
     Exec(Box<ExecTarget>),
     Code(Box<CodeTarget>),
-    /// A model, or something else that cannot be asked here.
+    /// A model, or another provider that Quintain does not support.
     Other,
 }
 
-/// How to ask. All texts are templates; those of the environment are filled in already.
+/// The request to an HTTP endpoint. All texts are templates in which environment variables are expanded already.
 #[derive(Debug, Clone)]
 pub struct HttpTarget {
     pub url: String,
-    /// `GET` if it does not say.
+    /// The default is `GET`.
     pub method: Option<String>,
     pub headers: Vec<(String, SecretString)>,
     pub query: Vec<(String, SecretString)>,
     pub body: Option<Value>,
-    /// The whole request as text, in place of all of the above.
+    /// The raw request as text, which replaces all of the above.
     pub request: Option<String>,
     pub use_https: bool,
-    /// Credentials that are sent along: bearer, basic and API keys.
+    /// Credentials sent with every request: bearer, basic or API key.
     pub auth: Auth,
-    /// Makes of `prompt`, `vars` and `context` what is sent in place of the prompt.
+    /// Computes what is sent instead of the prompt, from `prompt`, `vars` and `context`.
     pub transform_request: Option<Code>,
-    /// Makes the output of `json`, `text` and `context`.
+    /// Computes the output from `json`, `text` and `context`.
     pub transform_response: Option<Code>,
-    /// Says whether a status is a good one; all are without it.
+    /// Decides whether a status is a success; without it, every status is.
     pub validate_status: Option<Code>,
 }
 
-/// `exec:command`: started anew for every prompt, which it gets as an argument.
+/// `exec:command`: a program that is started for every prompt, with the prompt as an argument.
 #[derive(Debug, Clone)]
 pub struct ExecTarget {
     pub command: String,
     pub args: Vec<String>,
-    /// Where it is started.
+    /// Its working directory.
     pub base_dir: PathBuf,
     /// `config` as written.
     pub config: Map<String, Value>,
@@ -93,8 +93,8 @@ pub struct ExecTarget {
 #[derive(Debug, Clone)]
 pub struct CodeTarget {
     pub code: Code,
-    /// `config`; for Python and Ruby with what stands in files.
+    /// `config`; for Python and Ruby with `file://` references replaced by the content of the files.
     pub config: Map<String, Value>,
-    /// The interpreter to use, if it is not the usual one.
+    /// The interpreter, if it is not the default one.
     pub executable: Option<String>,
 }

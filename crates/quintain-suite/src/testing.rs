@@ -1,4 +1,4 @@
-//! What the tests of assertions share: compile YAML, judge a scene.
+//! Helpers for tests of assertions: compile YAML, judge a scene.
 
 use std::path::Path;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) fn compile(yaml: &str) -> Vec<Assert> {
     asserts
 }
 
-/// Compiles a list of assertions and draws what is wrong with it.
+/// Compiles a list of assertions and renders the diagnostics.
 pub(crate) fn compile_with(yaml: &str, files: &dyn Files) -> (Vec<Assert>, String) {
     let mut sources = Sources::new();
     let mut dx = Diagnostics::new();
@@ -37,7 +37,7 @@ pub(crate) fn compile_with(yaml: &str, files: &dyn Files) -> (Vec<Assert>, Strin
     (asserts, Renderer::plain().render_all(&sources, &dx))
 }
 
-/// A scene that can be changed bit by bit.
+/// A scene with owned fields that a test can change.
 #[derive(Default)]
 pub(crate) struct TestScene {
     pub(crate) response: Response,
@@ -50,13 +50,13 @@ pub(crate) struct TestScene {
 }
 
 impl TestScene {
-    /// A target that answered this.
+    /// A target that returned this output.
     pub(crate) fn output(output: impl Into<Value>) -> Self {
         let response = Response { output: output.into(), ..Response::default() };
         Self { response, ..Self::default() }
     }
 
-    /// A server `s` that answered a call of `tool` with this.
+    /// A server `s` that responded to a call of `tool` with this outcome.
     pub(crate) fn called(tool: &str, arguments: Value, outcome: Outcome) -> Self {
         let mut stage = Self::output("");
         stage.evidence.exchanges.push(exchange(tool, arguments, outcome));
@@ -94,7 +94,7 @@ impl TestScene {
     }
 }
 
-/// What a check asks first.
+/// The first questions of a check.
 pub(crate) fn first_questions(check: &dyn Check, scene: &Scene<'_>) -> Vec<Question> {
     match check.next(scene, &Rounds::default()) {
         Next::Ask(questions) => questions,
@@ -110,27 +110,27 @@ pub(crate) fn judged_with(check: &dyn Check, scene: &Scene<'_>, answers: &[Answe
         match check.next(scene, &rounds) {
             Next::Done(verdict) => return verdict,
             Next::Ask(questions) => {
-                assert!(check.asks(), "effects must know that it asks");
+                assert!(check.asks(), "`asks` must be true for a check with questions");
                 let answers = left.by_ref().take(questions.len()).collect();
                 rounds.push(questions, answers);
             }
         }
     }
-    panic!("it never stops asking");
+    panic!("the check never stops asking");
 }
 
-/// A call of a tool and what came of it.
+/// A tool call and its outcome.
 pub(crate) fn exchange(tool: &str, arguments: Value, outcome: Outcome) -> Exchange {
     Exchange::called("s", tool, arguments, outcome)
 }
 
-/// What an assertion says that cannot be judged. It is reported when the suite is loaded, too.
+/// The error of an invalid assertion. It must also be reported when the suite is loaded.
 pub(crate) fn flaw(yaml: &str, output: impl Into<Value>) -> String {
     let (asserts, complaints) = compile_with(yaml, &NoFiles);
     let verdict =
         TestScene::output(output).with(|scene| judged_with(only_check(&asserts), scene, &[]));
     assert_eq!(verdict.status, Status::Error);
-    assert!(complaints.contains("this assertion cannot be judged"), "{complaints}");
+    assert!(complaints.contains("this assertion cannot be evaluated"), "{complaints}");
     verdict.reason
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn passes(yaml: &str, output: impl Into<Value>) -> bool {
     TestScene::output(output).judge(yaml).passed()
 }
 
-/// A target of which one tool was called, for ten milliseconds.
+/// A target with one call of a tool that took ten milliseconds.
 pub(crate) fn called(tool: &str, arguments: Value) -> TestScene {
     let mut stage = TestScene::output("x");
     let exchange = exchange(tool, arguments, Outcome::Reply(json!({"content": []})));
@@ -154,7 +154,7 @@ pub(crate) fn called(tool: &str, arguments: Value) -> TestScene {
     stage
 }
 
-/// What looks at lists in tests: tag characters in descriptions, or nothing at all.
+/// The inspections in tests: `tool-poisoning` finds tag characters in tools, the others find nothing.
 pub(crate) static INSPECTIONS: &[&dyn SurfaceInspection] = &[
     &HiddenLetters("tool-poisoning"),
     &HiddenLetters("tool-shadowing"),

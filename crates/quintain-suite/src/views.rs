@@ -1,4 +1,4 @@
-//! The sides of an answer that assertions about data look at, with the places they come from.
+//! The data of a response for assertions, with the places it comes from.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,18 @@ use serde_json::Value;
 
 use crate::check::Scene;
 
-/// A piece of data, and where it stands in the last outcome if that is known.
+/// A piece of data, and its place in the last outcome if that is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part<'a> {
     pub value: Cow<'a, Value>,
     /// JSON pointer into the outcome.
     pub pointer: Option<String>,
-    /// The data is JSON inside of a text: pointers end at the text.
+    /// The data is JSON inside a text, so that pointers end at the text.
     pub inside_text: bool,
 }
 
 impl Part<'_> {
-    /// Adds the place of something in this part as a proof.
+    /// Adds a place in this data as a proof.
     pub fn prove(&self, scene: &Scene<'_>, pointer: &str, verdict: Verdict) -> Verdict {
         let Some(last) = scene.evidence.exchanges.len().checked_sub(1) else { return verdict };
         match &self.pointer {
@@ -32,7 +32,7 @@ impl Part<'_> {
     }
 }
 
-/// The data of an answer: first the output as JSON, then every text block that is JSON, in order.
+/// The data of a response: first the output as JSON, then every text block that is JSON, in order.
 pub fn parts<'a>(scene: &Scene<'a>) -> Vec<Part<'a>> {
     let mut parts = Vec::new();
     let output = match scene.output {
@@ -54,7 +54,7 @@ pub fn parts<'a>(scene: &Scene<'a>) -> Vec<Part<'a>> {
     parts
 }
 
-/// Where the output comes from, if nothing was done to it.
+/// The place of the output in the outcome, if no transform changed it.
 fn origin(scene: &Scene<'_>, value: &Value) -> Option<&'static str> {
     let result = result(scene)?;
     ["/content", "/structuredContent", ""]
@@ -62,11 +62,10 @@ fn origin(scene: &Scene<'_>, value: &Value) -> Option<&'static str> {
         .find(|pointer| result.pointer(pointer) == Some(value))
 }
 
-/// The exchange that the case is about, and its index. Without one there is nothing to judge, and
-/// that is the verdict.
+/// The last exchange of the case and its index.
 ///
 /// # Errors
-/// Says why nothing was sent.
+/// If nothing was sent, an error verdict with the reason.
 pub fn last<'a>(scene: &Scene<'a>) -> Result<(usize, &'a Exchange), Box<Verdict>> {
     let exchanges = &scene.evidence.exchanges;
     exchanges.iter().enumerate().next_back().ok_or_else(|| {
@@ -80,7 +79,7 @@ pub fn result<'a>(scene: &Scene<'a>) -> Option<&'a Value> {
     scene.evidence.last()?.outcome.result()
 }
 
-/// The content blocks of the answer; those of a recorded output if nothing was sent.
+/// The content blocks of the response, or of a recorded output if nothing was sent.
 pub fn blocks<'a>(scene: &Scene<'a>) -> Cow<'a, [Value]> {
     if let Some(content) = result(scene).and_then(|result| result.get("content")) {
         return Cow::Borrowed(content.as_array().map(Vec::as_slice).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The server answers at all.
+//! The server responds, with a result or an error.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::{Next, Rounds};
@@ -11,15 +11,15 @@ pub(super) static IS_ANSWERED: Builtin = Builtin {
     meta: &Meta {
         id: "is-answered",
         aliases: &[],
-        summary: "The server answers, be it with an error",
+        summary: "The server responds, with a result or with an error",
         docs: r"# What it does
-Passes on every answer that the protocol knows: a result, a tool result with `isError: true`, a JSON-RPC
-error. Fails if the connection broke, time ran out, or what came was no answer.
+Passes on every response that the protocol defines: a result, a tool result with `isError: true`, a
+JSON-RPC error. Fails if the connection broke, the time limit was reached, or the response was unreadable.
 
-Beside `no-pii` and `no-secrets` it says that an error is an answer as good as any.
+Combine it with `no-pii` or `no-secrets` where an error is an acceptable response.
 
 # What counts as proof
-The answer, or why there is none.
+The response, or the reason why there is none.
 
 # Example
 ```yaml
@@ -51,10 +51,10 @@ impl IsAnswered {
         match views::last(scene) {
             Ok((index, exchange)) => match exchange.outcome.failure() {
                 Some(why) => {
-                    let reason = format!("no answer came from the server: {why}");
+                    let reason = format!("the server did not respond: {why}");
                     Verdict::of(self.negated, reason).proof(index, "")
                 }
-                None => Verdict::of(!self.negated, "the server answered").proof(index, ""),
+                None => Verdict::of(!self.negated, "the server responded").proof(index, ""),
             },
             Err(verdict) => *verdict,
         }

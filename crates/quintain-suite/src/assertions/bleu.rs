@@ -1,4 +1,4 @@
-//! The output is made of the word sequences of a reference.
+//! BLEU and GLEU: how many word sequences the output shares with a reference.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::bleu::{bleu, gleu};
@@ -12,15 +12,15 @@ pub(super) static BLEU: Builtin = Builtin {
     meta: &Meta {
         id: "bleu",
         aliases: &[],
-        summary: "The output is made of the word sequences of a reference (BLEU)",
+        summary: "The word sequences of the output occur in a reference (BLEU)",
         docs: r"# What it does
-Computes the BLEU score of the output: the mean share of sequences of one to four words that stand in
-a reference as well, with a penalty for output that is too short. `value` is a reference or a list of
-them. Case does not matter, punctuation does. Passes from `threshold` on (0.5 if there is none).
+Computes the BLEU score of the output: the mean share of sequences of one to four words that also occur
+in a reference, with a penalty for output that is too short. `value` is a reference or a list of
+references. Ignores case, but not punctuation. Passes if the score is at least `threshold` (default 0.5).
 
 # What counts as proof
-BLEU was made for long texts; a few words without any sequence of four in common get next to nothing.
-`gleu` is kinder to single sentences.
+The score. BLEU is designed for long texts: short texts without a common sequence of four words score
+close to 0. `gleu` suits single sentences better.
 
 # Example
 ```yaml
@@ -40,12 +40,12 @@ pub(super) static GLEU: Builtin = Builtin {
     meta: &Meta {
         id: "gleu",
         aliases: &[],
-        summary: "The output shares its word sequences with a reference (GLEU)",
+        summary: "The output and a reference share their word sequences (GLEU)",
         docs: r"# What it does
-Computes the GLEU score of the output: of all sequences of one to four words, the share that output
-and reference have in common, seen from the side where it is smaller. `value` is a reference or a
-list, of which the best counts. Case and periods at the end of words do not matter. Passes from
-`threshold` on (0.5 if there is none).
+Computes the GLEU score of the output: the share of sequences of one to four words that output and
+reference have in common, relative to the longer of the two. `value` is a reference or a list of
+references, of which the best match counts. Ignores case and periods at the end of words. Passes if the
+score is at least `threshold` (default 0.5).
 
 # Example
 ```yaml
@@ -62,7 +62,7 @@ list, of which the best counts. Case and periods at the end of words do not matt
 struct Score {
     name: &'static str,
     of: fn(&str, &[String]) -> f64,
-    /// How a failed negation relates to its threshold.
+    /// How the reason of a failed `not-` compares the score with the threshold.
     reached: &'static str,
     no_text: &'static str,
 }

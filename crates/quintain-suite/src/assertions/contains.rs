@@ -13,8 +13,8 @@ pub(super) static CONTAINS: Builtin = Builtin {
         aliases: &[],
         summary: "The output contains a text",
         docs: r"# What it does
-Looks for `value` in the output, letter by letter. A number is looked for as it is written.
-Output that is not text is looked at as compact JSON.
+Searches the output for `value`, which is text or a number. Case counts. Output that is not text is
+searched as compact JSON.
 
 # Example
 ```yaml
@@ -31,9 +31,9 @@ pub(super) static ICONTAINS: Builtin = Builtin {
     meta: &Meta {
         id: "icontains",
         aliases: &[],
-        summary: "The output contains a text, in upper or lower case",
+        summary: "The output contains a text, ignoring case",
         docs: r"# What it does
-Looks for `value` in the output and ignores the case of letters.
+Searches the output for `value` and ignores case.
 
 # Example
 ```yaml

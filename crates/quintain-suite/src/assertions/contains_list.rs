@@ -13,9 +13,9 @@ pub(super) static CONTAINS_ANY: Builtin = Builtin {
         aliases: &[],
         summary: "The output contains at least one of several texts",
         docs: r#"# What it does
-Looks for every text of `value` in the output and passes if one of them is there. `value` is a list,
-or text with commas: `a, "b, c"` are the two texts `a` and `b, c`. Inside of quotes, a quote is
-written `""` or `\"`. No text at all is never found.
+Passes if the output contains at least one of the texts in `value`: a list, or comma-separated text, in
+which `a, "b, c"` are the two texts `a` and `b, c`. Inside quotes, write a quote as `""` or `\"`. Fails
+if `value` is an empty list.
 
 # Example
 ```yaml
@@ -32,9 +32,9 @@ pub(super) static ICONTAINS_ANY: Builtin = Builtin {
     meta: &Meta {
         id: "icontains-any",
         aliases: &[],
-        summary: "The output contains at least one of several texts, in upper or lower case",
+        summary: "The output contains at least one of several texts, ignoring case",
         docs: r"# What it does
-The same as `contains-any`, but ignores the case of letters.
+The same as `contains-any`, but ignores case.
 
 # Example
 ```yaml
@@ -53,8 +53,9 @@ pub(super) static CONTAINS_ALL: Builtin = Builtin {
         aliases: &[],
         summary: "The output contains all of several texts",
         docs: r"# What it does
-Looks for every text of `value` in the output; the reason names the missing ones. `value` is a list,
-or text with commas as in `contains-any`. `not-contains-all` passes as soon as one is missing.
+Passes if the output contains every text in `value`; otherwise the reason lists the missing ones. `value`
+is a list, or comma-separated text as for `contains-any`. `not-contains-all` passes if at least one is
+missing.
 
 # Example
 ```yaml
@@ -71,9 +72,9 @@ pub(super) static ICONTAINS_ALL: Builtin = Builtin {
     meta: &Meta {
         id: "icontains-all",
         aliases: &[],
-        summary: "The output contains all of several texts, in upper or lower case",
+        summary: "The output contains all of several texts, ignoring case",
         docs: r"# What it does
-The same as `contains-all`, but ignores the case of letters.
+The same as `contains-all`, but ignores case.
 
 # Example
 ```yaml

@@ -1,4 +1,4 @@
-//! The content blocks of an answer: their kinds and media types.
+//! The content blocks of a response: their types and media types.
 
 use quintain_content::glob;
 use quintain_content::registry::Meta;
@@ -14,15 +14,15 @@ pub(super) static CONTENT_TYPE: Builtin = Builtin {
     meta: &Meta {
         id: "content-type",
         aliases: &[],
-        summary: "The answer has content blocks of a kind",
+        summary: "The response has content blocks of a certain type",
         docs: r"# What it does
-Counts the content blocks of the answer that are of the kind `value` (`text`, `image`, `audio`,
-`resource`, `resource_link`, or a list of these) and whose media type fits `mimeType` (`image/*`
-means any image). There must be at least one, or as many as `count` says: a number, or `min` and
-`max`. With `only: true`, no other blocks may be there.
+Counts the content blocks of the response whose type is `value` (`text`, `image`, `audio`, `resource`,
+`resource_link`, or a list of these) and whose media type matches `mimeType` (`image/*` means any
+image). Expects at least one, or as many as `count`: a number, or a map with `min` and `max`. With
+`only: true`, other blocks are not allowed.
 
 # What counts as proof
-The blocks that were counted, or those that should not be there.
+The counted blocks, or the ones that are not allowed.
 
 # Example
 ```yaml
@@ -38,7 +38,7 @@ The blocks that were counted, or those that should not be there.
 };
 
 const KINDS: [&str; 5] = ["text", "image", "audio", "resource", "resource_link"];
-/// Proofs are for people.
+/// Content blocks listed as proofs; more would not help a reader.
 const MAX_PROOFS: usize = 5;
 
 fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
@@ -62,11 +62,12 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
         let stray = only && !others.is_empty();
         let enough = count.holds(fitting.len());
         let reason = match (enough, stray) {
-            (true, true) => format!("{} of the blocks are not {what}", others.len()),
-            (true, false) => format!("found {} of {what}", fitting.len()),
+            (true, true) => format!("{} content blocks are not {what}", others.len()),
+            (true, false) => format!("found {} content blocks of type {what}", fitting.len()),
             (false, _) => {
                 let (found, wanted) = (fitting.len(), count.words());
-                format!("found {found} of {what}, expected {wanted}; {}", inventory(&blocks))
+                let found = format!("found {found} content blocks of type {what}");
+                format!("{found}, expected {wanted}; {}", inventory(&blocks))
             }
         };
         let verdict = Verdict::of((enough && !stray) != negated, reason);
@@ -86,13 +87,13 @@ fn kinds(spec: &mut Spec<'_, '_>) -> Vec<String> {
     for node in nodes {
         match node.raw() {
             Some(kind) if KINDS.contains(&kind) => kinds.push(kind.to_owned()),
-            _ => wrong_type("value", "a kind of content block or a list of them", node, spec.dx),
+            _ => wrong_type("value", "a content block type or a list of them", node, spec.dx),
         }
     }
     kinds
 }
 
-/// Embedded resources carry their media type inside.
+/// Embedded resources have their media type in `resource`.
 fn mime_type(block: &Value) -> Option<&str> {
     let own = block.get("mimeType").or_else(|| block.get("resource")?.get("mimeType"));
     own.and_then(Value::as_str)
@@ -100,7 +101,7 @@ fn mime_type(block: &Value) -> Option<&str> {
 
 fn describe(kinds: &[String], mime: Option<&str>) -> String {
     match (kinds, mime) {
-        ([], None) => "any kind".to_owned(),
+        ([], None) => "any type".to_owned(),
         ([], Some(mime)) => mime.to_owned(),
         (kinds, None) => kinds.join(" or "),
         (kinds, Some(mime)) => format!("{} ({mime})", kinds.join(" or ")),
@@ -109,10 +110,10 @@ fn describe(kinds: &[String], mime: Option<&str>) -> String {
 
 fn inventory(blocks: &[Value]) -> String {
     if blocks.is_empty() {
-        return "the answer has no content blocks".to_owned();
+        return "the response has no content blocks".to_owned();
     }
     let names = blocks.iter().take(10).map(|block| {
-        let kind = block.get("type").and_then(Value::as_str).unwrap_or("no kind");
+        let kind = block.get("type").and_then(Value::as_str).unwrap_or("no type");
         let kind: String = kind.chars().take(40).collect();
         match mime_type(block) {
             Some(mime) => format!("{kind} ({})", mime.chars().take(80).collect::<String>()),
@@ -120,7 +121,7 @@ fn inventory(blocks: &[Value]) -> String {
         }
     });
     let more = if blocks.len() > 10 { ", …" } else { "" };
-    format!("the answer has {}{more}", names.collect::<Vec<_>>().join(", "))
+    format!("the response has {}{more}", names.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -170,6 +171,6 @@ mod tests {
     #[test]
     fn an_unknown_kind_is_a_mistake() {
         let (_, complaints) = compile_with("[{type: content-type, value: video}]", &NoFiles);
-        assert!(complaints.contains("a kind of content block"), "{complaints}");
+        assert!(complaints.contains("a content block type"), "{complaints}");
     }
 }

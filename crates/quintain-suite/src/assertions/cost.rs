@@ -1,4 +1,4 @@
-//! What the answer cost.
+//! The cost of a response.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
@@ -10,10 +10,10 @@ pub(super) static COST: Builtin = Builtin {
     meta: &Meta {
         id: "cost",
         aliases: &[],
-        summary: "The answer is not too expensive",
+        summary: "The response costs at most a given amount",
         docs: r"# What it does
-Compares the cost that the target reports for its answer with `threshold`, in the unit of the
-target (dollars, mostly). MCP servers report none; the assertion cannot be judged then.
+Passes if the cost that the target reports for its response is at most `threshold`, in the unit of the
+target (usually dollars). MCP servers report no cost; the result is then an error.
 
 # Example
 ```yaml

@@ -1,4 +1,4 @@
-//! The output is exactly this.
+//! The output equals a value.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
@@ -11,12 +11,12 @@ pub(super) static EQUALS: Builtin = Builtin {
     meta: &Meta {
         id: "equals",
         aliases: &[],
-        summary: "The output is exactly this text or this JSON",
+        summary: "The output equals a text or JSON",
         docs: r"# What it does
-Compares the output with `value`. Text, numbers and booleans have to be the same letter by letter,
-white space included. If `value` is a map or a list (written in the suite or read from a `.json` or
-`.yaml` file), the output is read as JSON and compared deeply: the order of keys and the way numbers
-are written do not count, kinds do (`1` is not `'1'`). Output that is not JSON is not equal then.
+Compares the output with `value`. Text, numbers and booleans must be identical, including case and white
+space. If `value` is a map or a list (in the suite, or in a `.json` or `.yaml` file), the output is parsed
+as JSON and compared deeply: the order of keys and the notation of numbers do not matter, types do (`1`
+is not `'1'`). Output that is not JSON is then not equal.
 
 # Example
 ```yaml
@@ -36,7 +36,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
         let expected = expected.get(scene)?;
         let output = scene.text();
         let (equal, shown) = match expected.as_ref() {
-            // JavaScript's word for what is not there.
+            // promptfoo compares with JavaScript's `undefined` if there is no `value`.
             None => (output == "undefined", "undefined".to_owned()),
             Some(data @ (Value::Array(_) | Value::Object(_) | Value::Null)) => {
                 let equal = serde_json::from_str(&output)

@@ -1,4 +1,4 @@
-//! Errors of MCP servers: that there is one, its code, its words.
+//! Errors of MCP servers: whether there is one, its code, its text.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::accepted::accepted;
@@ -16,25 +16,25 @@ pub(super) static IS_ERROR: Builtin = Builtin {
     meta: &Meta {
         id: "is-error",
         aliases: &[],
-        summary: "The server answers with an error",
+        summary: "The server responds with an error",
         docs: r"# What it does
-The answer must be an error. `kind` says which one:
+Passes if the response is an error of the given `kind`:
 
 - `tool`: a tool result with `isError: true`
 - `protocol`: a JSON-RPC error
-- `transport`: no answer at all, since the connection broke, time ran out, the answer was unreadable
-  or the request was turned away
+- `transport`: no response, because the connection broke, the time limit was reached, the response was
+  unreadable or the request was rejected
 - `any`: one of these
-- `refusal`: the server said no, in an error or in the words of a plain result (`Error: ...`)
+- `refusal`: the server refused, with an error or with a plain result that reads like one (`Error: ...`)
 
-Without `kind` it is `tool` or `protocol`: the server itself said no. A server that crashed has not
-refused anything, and a tool that does not exist was never asked.
+The default is `tool` or `protocol`: the server itself reports the error. A crash is not a refusal, and
+neither is a call of a tool that does not exist.
 
-`not-is-error` passes on a proper result only, whatever `kind` says; with `refusal`, its words must not
-be those of a failure either.
+`not-is-error` passes only on a result that is not an error, whatever `kind` is; with `refusal`, the text
+of the result must not read like an error either.
 
 # What counts as proof
-The error in the answer.
+The error in the response.
 
 # Example
 ```yaml
@@ -55,16 +55,16 @@ pub(super) static ERROR_CODE: Builtin = Builtin {
     meta: &Meta {
         id: "error-code",
         aliases: &[],
-        summary: "The server answers with a JSON-RPC error of a certain code",
+        summary: "The server responds with a JSON-RPC error of a certain code",
         docs: r"# What it does
-The answer must be a JSON-RPC error whose code is `value`, or one of `value` if that is a list. Codes
-of the protocol have names: `parse-error` (-32700), `invalid-request` (-32600), `method-not-found`
-(-32601), `invalid-params` (-32602), `internal-error` (-32603), `resource-not-found` (-32002).
+Passes if the response is a JSON-RPC error whose code is `value`, or in the list `value`. Codes of the
+protocol have names: `parse-error` (-32700), `invalid-request` (-32600), `method-not-found` (-32601),
+`invalid-params` (-32602), `internal-error` (-32603), `resource-not-found` (-32002).
 
-`not-error-code` passes if the server answers with anything else, be it a result.
+`not-error-code` passes on any other response of the server, including a result.
 
 # What counts as proof
-The code in the answer.
+The code in the response.
 
 # Example
 ```yaml
@@ -81,16 +81,17 @@ pub(super) static ERROR_CONTAINS: Builtin = Builtin {
     meta: &Meta {
         id: "error-contains",
         aliases: &[],
-        summary: "The error of the server says something",
+        summary: "The error of the server contains a text",
         docs: r"# What it does
-The answer must be an error that contains the text `value`, or matches the regular expression behind
-`regex:`. Looks at the message and the data of a JSON-RPC error, and at the texts of a tool result
-with `isError: true`. Case counts; `regex:/no such/i` does without it.
+Passes if the response is an error that contains the text `value`, or matches the regular expression
+after `regex:`. Searches the message and the data of a JSON-RPC error, and the text blocks of a tool
+result with `isError: true`. Case counts; `regex:/no such/i` ignores it.
 
-`not-error-contains` needs an error as well, one that does not say it: no stack traces, no paths.
+`not-error-contains` also requires an error, but one without that text: without a stack trace, for
+example.
 
 # What counts as proof
-The message, the data or the text block that says it.
+The message, the data or the text block that contains the text.
 
 # Example
 ```yaml
@@ -109,7 +110,7 @@ The message, the data or the text block that says it.
     },
 };
 
-/// A check with an opinion on errors.
+/// A check that judges errors.
 fn errors<F>(judge: F) -> Option<Box<dyn Check>>
 where
     F: Fn(&Scene<'_>) -> Result<Verdict, Box<Verdict>> + Send + Sync + 'static,
@@ -138,9 +139,9 @@ enum Kind {
     Protocol,
     Transport,
     Any,
-    /// Tool or protocol.
+    /// A tool error or a protocol error.
     Said,
-    /// Tool or protocol, or a result that says so.
+    /// A tool error, a protocol error, or a result whose text reads like an error.
     Refusal,
 }
 
@@ -181,8 +182,8 @@ fn is_error(scene: &Scene<'_>, kind: Kind, negated: bool) -> Result<Verdict, Box
     let found = describe(outcome);
     let is_reply = matches!(outcome, Outcome::Reply(_));
     let verdict = match (negated, is_reply, kind.covers(outcome)) {
-        (_, true, true) => Verdict::of(!negated, "the answer says that it failed"),
-        (true, true, false) => Verdict::pass("the answer is no error"),
+        (_, true, true) => Verdict::of(!negated, "the text of the result reads like an error"),
+        (true, true, false) => Verdict::pass("the response is not an error"),
         (true, false, _) => Verdict::fail(format!("expected no error, but {found}")),
         (false, _, true) => Verdict::pass(found),
         (false, _, false) => Verdict::fail(format!("expected {}, but {found}", kind.words())),
@@ -195,16 +196,16 @@ fn is_error(scene: &Scene<'_>, kind: Kind, negated: bool) -> Result<Verdict, Box
     Ok(verdict.proof(index, pointer))
 }
 
-/// What came of it, for a reason.
+/// Describes an outcome for the reason of a verdict.
 fn describe(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Reply(_) => "the answer is no error".to_owned(),
+        Outcome::Reply(_) => "the response is not an error".to_owned(),
         Outcome::ToolError(_) => format!("the tool failed: {}", short(&outcome.texts().join("\n"))),
         Outcome::RpcError { code, message, .. } => {
-            format!("the server answered with error {code}: {}", short(message))
+            format!("the server responded with error {code}: {}", short(message))
         }
         other => {
-            format!("no answer came from the server: {}", other.failure().unwrap_or_default())
+            format!("the server did not respond: {}", other.failure().unwrap_or_default())
         }
     }
 }
@@ -230,7 +231,7 @@ fn error_code(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     let node = spec.fields.required("value", spec.dx)?;
     let nodes = node.as_seq().unwrap_or(std::slice::from_ref(node));
     if nodes.is_empty() {
-        wrong_type("value", "a code or a list of codes", node, spec.dx);
+        wrong_type("value", "an error code or a list of error codes", node, spec.dx);
     }
     let mut codes = Vec::new();
     for node in nodes {
@@ -252,7 +253,7 @@ fn code(node: &Node, spec: &mut Spec<'_, '_>) -> Option<i64> {
     if closest(word, names.clone()).is_some() {
         spec.dx.push(quintain_source::unknown_word("value", node, names));
     } else {
-        wrong_type("value", "a code such as -32602 or its name", node, spec.dx);
+        wrong_type("value", "an error code such as -32602, or its name", node, spec.dx);
     }
     None
 }
@@ -284,22 +285,23 @@ fn error_contains(
     let outcome = &exchange.outcome;
     let said = said(outcome);
     if matches!(outcome, Outcome::Reply(_)) || !outcome.is_answer() {
-        let (does, found) = (if negated { "does not say" } else { "says" }, describe(outcome));
+        let (does, found) =
+            (if negated { "does not contain" } else { "contains" }, describe(outcome));
         let reason = format!("expected an error that {does} {}, but {found}", words.shown());
         return Ok(Verdict::fail(reason).proof(index, ""));
     }
     for (pointer, text) in &said {
         if words.occur_in(text)? {
-            let reason = format!("the error says {}", words.shown());
+            let reason = format!("the error contains {}", words.shown());
             return Ok(Verdict::of(!negated, reason).proof(index, pointer.as_str()));
         }
     }
-    let reason = format!("the error does not say {}: {}", words.shown(), describe(outcome));
+    let reason = format!("the error does not contain {}: {}", words.shown(), describe(outcome));
     let verdict = Verdict::of(negated, reason);
     Ok(said.iter().take(1).fold(verdict, |verdict, (pointer, _)| verdict.proof(index, pointer)))
 }
 
-/// Everything an error says, with the places.
+/// All texts of an error, with their JSON pointers.
 fn said(outcome: &Outcome) -> Vec<(String, String)> {
     match outcome {
         Outcome::RpcError { message, data, .. } => {
@@ -378,7 +380,7 @@ mod tests {
         let verdict = judged("is-error", timed_out);
         assert_eq!(
             verdict.reason,
-            "expected an error from the server, but no answer came from the server: \
+            "expected an error from the server, but the server did not respond: \
              no answer after 1000 ms"
         );
     }
@@ -452,14 +454,14 @@ mod tests {
             ("is-error, kind: tol", "did you mean `tool`?"),
             ("error-code", "lacks `value`"),
             ("error-code, value: invalid-param", "did you mean `invalid-params`?"),
-            ("error-code, value: {}", "a code such as -32602"),
-            ("error-code, value: []", "a list of codes"),
+            ("error-code, value: {}", "an error code such as -32602"),
+            ("error-code, value: []", "a list of error codes"),
         ] {
             let (_, complaints) = compile_with(&format!("[{{type: {yaml}}}]"), &NoFiles);
             assert!(complaints.contains(part), "{yaml}: {complaints}");
         }
         assert!(flaw("[{type: error-contains}]", "").contains("needs a text"));
         assert!(flaw("[{type: error-contains, value: ''}]", "").contains("not empty"));
-        assert!(flaw("[{type: error-contains, value: 'regex:('}]", "").contains("no regular"));
+        assert!(flaw("[{type: error-contains, value: 'regex:('}]", "").contains("invalid regular"));
     }
 }

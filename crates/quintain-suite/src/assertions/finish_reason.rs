@@ -1,4 +1,4 @@
-//! Why the target stopped writing.
+//! The reason why the model stopped.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::verdict::Verdict;
@@ -10,11 +10,10 @@ pub(super) static FINISH_REASON: Builtin = Builtin {
     meta: &Meta {
         id: "finish-reason",
         aliases: &[],
-        summary: "The target stopped for this reason",
+        summary: "The model stopped for a certain reason",
         docs: r"# What it does
-Compares the reason that a model gives for the end of its answer (`stop`, `length`,
-`content_filter`, `tool_calls`, ...) with `value`. Case does not matter. MCP servers give none, which
-fails.
+Compares the finish reason that the model reports (`stop`, `length`, `content_filter`, `tool_calls`, ...)
+with `value`, ignoring case. MCP servers report none, so the assertion fails for them.
 
 # Example
 ```yaml

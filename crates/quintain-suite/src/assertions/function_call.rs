@@ -1,4 +1,4 @@
-//! Calls in the answer of a model fit the functions that the model was offered.
+//! Calls in the output of a model are valid for the functions that the model was offered.
 
 use quintain_content::function_call::{check_google, check_openai};
 use quintain_content::registry::Meta;
@@ -12,14 +12,14 @@ pub(super) static IS_VALID_FUNCTION_CALL: Builtin = Builtin {
     meta: &Meta {
         id: "is-valid-function-call",
         aliases: &["is-valid-openai-function-call"],
-        summary: "The output is a call of a function that the model was offered",
+        summary: "The output is a valid call of a function that the model was offered",
         docs: r"# What it does
-Compares the call that a model answers with the functions in the `config` of the target: `functions`
-for models of OpenAI and Azure, the `functionDeclarations` of `tools` for those of Google. The name
-has to be known and the arguments have to fit the schema. Other targets have no format for calls and
-fail.
+Checks the function call in the output against the functions in the `config` of the target: `functions`
+for models of OpenAI and Azure, the `functionDeclarations` of `tools` for models of Google. The name must
+be one of them, and the arguments must match its schema. Fails for other targets, which have no format
+for calls.
 
-`not-` changes nothing, as in promptfoo.
+`not-` has no effect, as in promptfoo.
 
 # Example
 ```yaml
@@ -35,15 +35,15 @@ pub(super) static IS_VALID_TOOLS_CALL: Builtin = Builtin {
     meta: &Meta {
         id: "is-valid-openai-tools-call",
         aliases: &[],
-        summary: "The output calls tools that the model was offered",
+        summary: "The output consists of valid calls of tools that the model was offered",
         docs: r"# What it does
-Compares the `tool_calls` of a model, or a list of such calls, with the `tools` in the `config` of
-the target. Every name has to be known, and the arguments have to fit the schema.
+Checks the `tool_calls` in the output, or a list of such calls, against the `tools` in the `config` of
+the target. Every name must be one of them, and the arguments must match its schema.
 
-An output that tells of an MCP call which the model made by itself (`MCP Tool Result (name): ...`)
-passes, one that tells of an error (`MCP Tool Error (name): ...`) fails.
+Output that reports an MCP call made by the provider (`MCP Tool Result (name): ...`) passes; output that
+reports a failed one (`MCP Tool Error (name): ...`) fails.
 
-`not-` changes nothing, as in promptfoo.
+`not-` has no effect, as in promptfoo.
 
 # Example
 ```yaml
@@ -62,7 +62,7 @@ enum Format {
 }
 
 impl Format {
-    /// The format of a target, by the first word of its id.
+    /// The format of a target, by the first part of its id.
     fn of(scene: &Scene<'_>) -> Option<Self> {
         match scene.definition?.id.split(':').next()? {
             "openai" | "azure" | "azureopenai" => Some(Self::OpenAi),
@@ -89,7 +89,7 @@ fn function_call(_: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     })
 }
 
-/// A list of the target's `config`, with variables filled in.
+/// A list in the `config` of the target, with variables expanded.
 fn offered(scene: &Scene<'_>, key: &str) -> Result<Option<Vec<Value>>, Box<Verdict>> {
     let error = |why: String| Box::new(Verdict::error(why));
     let given = scene.definition.and_then(|target| target.offered.get(key));
@@ -131,7 +131,7 @@ fn tools_call(_: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     })
 }
 
-/// The calls of a list in which everything is a call.
+/// The calls in a list; none if an element is not a call.
 fn called_functions(output: &Value) -> Option<Vec<&Value>> {
     let calls = output.as_array().filter(|calls| !calls.is_empty())?;
     let function = |call: &'_ Value| -> Option<()> {
@@ -141,7 +141,7 @@ fn called_functions(output: &Value) -> Option<Vec<&Value>> {
     calls.iter().map(|call| function(call).and(call.get("function"))).collect()
 }
 
-/// What became of an MCP call that the model made by itself, if the output tells of one.
+/// The verdict on an MCP call that the provider made itself, if the output reports one.
 fn made_by_the_model(text: &str) -> Option<Verdict> {
     if text.contains("MCP Tool Error") {
         let (name, why) = told(text, "MCP Tool Error (", "): ").unwrap_or(("unknown", ""));
@@ -155,7 +155,7 @@ fn made_by_the_model(text: &str) -> Option<Verdict> {
     })
 }
 
-/// A name in parentheses behind these words, and what follows.
+/// The name in parentheses after `words`, and the text that follows `after`.
 fn told<'t>(text: &'t str, words: &str, after: &str) -> Option<(&'t str, &'t str)> {
     text.match_indices(words).find_map(|(at, _)| {
         let rest = &text[at + words.len()..];

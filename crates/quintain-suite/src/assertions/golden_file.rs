@@ -1,4 +1,4 @@
-//! The file that an assertion compares with: where it lies, what is in it, what should be.
+//! The file that an assertion compares with: its path, its content, and the proposed content.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::check::{Scene, Spec};
 
-/// Characters of a name made from other text.
+/// Maximum length of a file name that is derived from other text.
 const MAX_NAME: usize = 80;
 
 /// `value` and `perTarget` of an assertion that keeps a file.
@@ -31,9 +31,11 @@ impl GoldenFile {
             }
             let fixed = text.filter(|text| !text.is_empty() && !is_template(text));
             if fixed.is_some_and(|text| !KeptFile::new(spec.base_dir, text).is_inside()) {
-                let title = "a snapshot stays in the folder of its suite";
+                let title = "the snapshot is outside the folder of the suite";
                 let diagnostic = Diagnostic::error(OUTSIDE, title);
-                spec.dx.push(diagnostic.at(node.span, "leads out of it"));
+                spec.dx.push(
+                    diagnostic.at(node.span, "expected a path inside the folder of the suite"),
+                );
             }
             text.map(str::to_owned)
         });
@@ -41,7 +43,7 @@ impl GoldenFile {
         Self { name, per_target, base_dir: spec.base_dir.to_owned() }
     }
 
-    /// Where the file lies for this case; `default` names it if the suite does not.
+    /// The path of the file for this case; `default` is its name if the suite gives none.
     pub(super) fn path(
         &self,
         scene: &Scene<'_>,
@@ -54,10 +56,10 @@ impl GoldenFile {
             Some(name) => scene.render(name).map_err(|why| error(why.to_string()))?,
         };
         let mut file = KeptFile::new(&self.base_dir, name);
-        // Variables may hold what a target said.
+        // A variable may contain text from a target, such as `../..`.
         if !file.is_inside() {
             let shown = file.path.display();
-            return Err(error(format!("`value` leads out of the folder: {shown}")));
+            return Err(error(format!("`value` is outside the folder of the suite: {shown}")));
         }
         if self.per_target {
             let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -67,16 +69,16 @@ impl GoldenFile {
         Ok(file)
     }
 
-    /// How messages name the file.
+    /// The path as messages show it.
     pub(super) fn shown(file: &KeptFile) -> String {
         file.path.strip_prefix(&file.folder).unwrap_or(&file.path).display().to_string()
     }
 }
 
-/// What the engine found in the file; none if there is no such file.
+/// The content of the file that the engine read; none if the file does not exist.
 pub(super) fn content(answers: &[Answer]) -> Result<Option<String>, Box<Verdict>> {
     match answers.first() {
-        // Git may have changed the line ends.
+        // Git may have changed the line endings.
         Some(Answer::Value(Value::String(text))) => Ok(Some(text.replace("\r\n", "\n"))),
         Some(Answer::Value(Value::Null)) => Ok(None),
         Some(Answer::Failed(why) | Answer::Unavailable(why)) => Err(Box::new(Verdict::error(why))),
@@ -86,7 +88,7 @@ pub(super) fn content(answers: &[Answer]) -> Result<Option<String>, Box<Verdict>
     }
 }
 
-/// A text as the name of a file.
+/// Turns a text into a file name.
 pub(super) fn slug(text: &str) -> String {
     let mut name = String::new();
     for c in text.chars().flat_map(char::to_lowercase) {

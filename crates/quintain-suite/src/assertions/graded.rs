@@ -1,5 +1,5 @@
-//! Types whose verdict comes from a judge: a model, a classifier, an embedding, a person. What they
-//! have in common is here; the types themselves are a table in `types`.
+//! Assertion types that ask a judge for the verdict: a model, a classifier, an embedding, a person. The
+//! table of types is in `types`.
 
 mod types;
 
@@ -20,21 +20,21 @@ pub(super) use types::*;
 pub(super) struct Graded {
     meta: &'static Meta,
     value: Form,
-    /// What the score has to reach, if the suite does not say.
+    /// The default threshold.
     threshold: Option<f64>,
     needs: &'static [Need],
 }
 
-/// What `value` may be. Texts are the beginning of the complaint if it is something else.
+/// What `value` may be. The text is the error message for any other value.
 #[derive(Clone, Copy)]
 enum Form {
-    /// Nothing is expected there.
+    /// `value` is not used.
     None,
     /// Text, a list or a map; may be missing.
     Anything(&'static str),
     Text(&'static str),
     OptionalText(&'static str),
-    /// Text, or a list of which every one is asked for.
+    /// Text, or a list of texts, each of which is one question.
     Texts(&'static str),
     /// A list of texts; may be missing.
     OptionalList(&'static str),
@@ -42,18 +42,18 @@ enum Form {
     Goal(&'static str),
 }
 
-/// What a judge has to be told besides the output.
+/// What a judge needs besides the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Need {
-    /// The output has to be text.
+    /// The output must be text.
     TextOutput(&'static str),
     /// The variable `query`.
     Query,
     /// The variable `context`, or `contextTransform`.
     Context,
-    /// The same, or else the prompt.
+    /// The same, with the prompt as the fallback.
     ContextOrPrompt,
-    /// The steps that were taken.
+    /// The steps of the case.
     Trajectory,
 }
 
@@ -65,7 +65,7 @@ impl Assertion for Graded {
     fn compile(&self, spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
         let form = self.value;
         let criteria = spec.expect(move |value| form.read(value));
-        // Read by all assertions, so they are not unknown.
+        // Reading the keys here keeps them from being reported as unknown.
         let given = |name: &str| Some((name.to_owned(), spec.node.get(name)?.to_json()));
         let names = ["provider", "rubricPrompt", "contextTransform", "config"];
         let options: Map<String, Value> = names.into_iter().filter_map(given).collect();
@@ -84,7 +84,7 @@ impl Assertion for Graded {
 }
 
 impl Form {
-    /// The criteria, each for a question of its own.
+    /// The criteria; each becomes one question.
     fn read(self, value: Option<&Value>) -> Result<Vec<Value>, String> {
         let value = value.filter(|value| !value.is_null());
         let is_text = |items: &[Value]| items.iter().all(Value::is_string);
@@ -124,7 +124,7 @@ impl Form {
     }
 }
 
-/// One such assertion of a suite.
+/// One assertion of a suite that asks a judge.
 struct Asking {
     /// As written, without `not-`.
     kind: String,
@@ -132,7 +132,7 @@ struct Asking {
     criteria: Expected<Vec<Value>>,
     options: Map<String, Value>,
     threshold: Option<f64>,
-    /// The score decides, not the judge's own word.
+    /// The score decides; `pass` of the judge does not count.
     scored: bool,
     needs: &'static [Need],
     negated: bool,
@@ -178,7 +178,7 @@ impl Asking {
         for need in self.needs {
             need.tell(scene, &self.kind, &self.options, &mut told)?;
         }
-        // What the test says holds for all its assertions, what the assertion says comes first.
+        // Options of the assertion override those of the test.
         for name in ["provider", "rubricPrompt"] {
             if let Some(value) = scene.test.options.raw.get(name) {
                 told.insert(name.to_owned(), value.clone());
@@ -203,7 +203,7 @@ impl Asking {
     }
 
     fn verdict(&self, opinions: &[Opinion]) -> Verdict {
-        // One of several texts is enough to be similar; criteria are all of equal weight.
+        // For `similar`, one of several texts is enough; the scores of other types are averaged.
         let any = self.id == "similar";
         let best = opinions.iter().max_by(|a, b| a.score.total_cmp(&b.score));
         let score = match best {
@@ -223,7 +223,7 @@ impl Asking {
                     let sign = if reached { "≥" } else { "<" };
                     format!("score {shown} {sign} {}", js::number(threshold))
                 }
-                None => format!("the judge said {}", if held { "yes" } else { "no" }),
+                None => format!("the judge answered {}", if held { "yes" } else { "no" }),
             };
         }
         let score = if self.negated { (1.0 - score).clamp(0.0, 1.0) } else { score };
@@ -231,7 +231,7 @@ impl Asking {
     }
 }
 
-/// What a judge said.
+/// The answer of a judge.
 #[derive(Debug, Clone, PartialEq)]
 struct Opinion {
     pass: bool,
@@ -247,7 +247,7 @@ impl Opinion {
             Answer::Failed(why) => return Err(format!("the judge for `{kind}` failed: {why}")),
             Answer::Unavailable(why) => {
                 return Err(format!(
-                    "`{kind}` needs a judge: {why}; name one as `provider` of the assertion or of \
+                    "`{kind}` needs a judge: {why}; set `provider` in the assertion or in \
                      `defaultTest.options`"
                 ));
             }
@@ -262,14 +262,14 @@ impl Opinion {
             (Some(pass), None) => Ok(Self { pass, score: f64::from(u8::from(pass)), reason }),
             (pass, Some(score)) => Ok(Self { pass: pass.unwrap_or(true), score, reason }),
             (None, None) => {
-                Err(format!("the judge for `{kind}` answered without `pass` and without `score`"))
+                Err(format!("the answer of the judge for `{kind}` lacks `pass` and `score`"))
             }
         }
     }
 }
 
 impl Need {
-    /// Adds what the judge has to know.
+    /// Adds what the judge needs.
     fn tell(
         self,
         scene: &Scene<'_>,
@@ -328,7 +328,7 @@ mod tests {
         TestScene, called, compile, first_questions, flaw, judged_with, only_check,
     };
 
-    /// Every type with a value that it accepts.
+    /// Every type with a valid value.
     const ALL: [(&str, &str); 21] = [
         ("llm-rubric", "polite"),
         ("agent-rubric", "polite"),

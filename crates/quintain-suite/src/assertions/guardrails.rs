@@ -1,4 +1,4 @@
-//! Whether the guardrails of the target stepped in.
+//! Whether the guardrails of the target flagged the response.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
@@ -12,11 +12,11 @@ pub(super) static GUARDRAILS: Builtin = Builtin {
     meta: &Meta {
         id: "guardrails",
         aliases: &[],
-        summary: "The guardrails of the target let the answer through",
+        summary: "The guardrails of the target do not flag the response",
         docs: r"# What it does
-Reads what the target reports about its own safety checks: `guardrails` of the response with
-`flagged`, `flaggedInput`, `flaggedOutput` and `reason`. Fails if something was flagged; a target
-that reports nothing passes. `not-guardrails` demands that the content was blocked.
+Reads `guardrails` of the response, in which the target reports its own safety checks: `flagged`,
+`flaggedInput`, `flaggedOutput` and `reason`. Fails if anything is flagged; passes if the target reports
+nothing. `not-guardrails` passes only if the content was blocked.
 
 # Example
 ```yaml
@@ -56,7 +56,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     })
 }
 
-/// The report of the response, or of the last turn of an attack over several turns.
+/// The report of the response, or of the last turn of a multi-turn attack.
 fn report(response: &Response) -> Option<&Value> {
     let own = response.guardrails.as_ref().filter(|report| !js::is_falsy(report));
     own.or_else(|| response.metadata.get("redteamHistory")?.as_array()?.last()?.get("guardrails"))

@@ -12,9 +12,8 @@ pub(super) static IS_HTML: Builtin = Builtin {
         aliases: &[],
         summary: "The output is HTML",
         docs: r"# What it does
-Reads the whole output as a browser does, which repairs what is missing. There has to be at least
-one element of HTML (or a custom one, such as `my-card`), and no text that stands outside of all
-elements the author wrote.
+Parses the whole output like a browser, which repairs missing tags. Passes if there is at least one HTML
+element (or a custom one, such as `my-card`) and no text outside of the elements.
 
 # Example
 ```yaml
@@ -30,10 +29,10 @@ pub(super) static CONTAINS_HTML: Builtin = Builtin {
     meta: &Meta {
         id: "contains-html",
         aliases: &[],
-        summary: "Somewhere in the output there is HTML",
+        summary: "The output contains HTML",
         docs: r"# What it does
-Looks for signs of HTML: tags, entities, comments, attributes, a document type. One of the common
-elements is enough; of the other signs it takes two.
+Searches the output for signs of HTML: tags, entities, comments, attributes, a document type. One common
+element is enough; of the other signs there must be at least two.
 
 # Example
 ```yaml

@@ -1,4 +1,4 @@
-//! Whether the same call brings the same result again.
+//! Repeated calls return the same result.
 
 use quintain_content::registry::Meta;
 use quintain_content::text_diff;
@@ -19,19 +19,19 @@ pub(super) static IDEMPOTENT: Builtin = Builtin {
     meta: &Meta {
         id: "idempotent",
         aliases: &[],
-        summary: "The same call brings the same result again",
+        summary: "Repeated calls return the same result",
         docs: r"# What it does
-Makes the last call of the test again, until it was made `times` times (2 if not given, 10 at most)
-or a result differs, and compares the results as the server sent them, `_meta` apart. What differs every time is masked as
-in `snapshot`: `mask` is a list of JSONPaths and of regular expressions behind `regex:`, `volatile` a
-list of `timestamp`, `date`, `epoch`, `uuid`, `hash`, `address`, `ip`, `duration`, or `all`.
+Makes the last call of the test `times` times in total (default 2, at most 10) and compares the results as
+the server sent them, without `_meta`. Stops at the first result that differs. Mask values that differ
+every time, as in `snapshot`: `mask` is a list of JSONPaths and of regular expressions after `regex:`,
+`volatile` a list of `timestamp`, `date`, `epoch`, `uuid`, `hash`, `address`, `ip`, `duration`, or `all`.
 
 # Why it matters
-Clients and models repeat calls whose answers they lost. A tool that says `idempotentHint` promises
-that this does no harm.
+Clients and models repeat a call if they lose its response. A tool with `idempotentHint` promises that
+this does no harm.
 
 # What counts as proof
-The first result and the one that differs, with the lines that do.
+The first result and the one that differs, with the differing lines.
 
 # Example
 ```yaml
@@ -49,7 +49,7 @@ The first result and the one that differs, with the lines that do.
 const MAX_TIMES: u64 = 10;
 
 struct Idempotent {
-    /// Calls after the first.
+    /// Number of calls after the first.
     again: usize,
     masks: Masks,
     negated: bool,
@@ -68,7 +68,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 }
 
 impl Check for Idempotent {
-    /// One call in each round: what differs already is not called again.
+    /// Asks for one call per round, so that it can stop at the first difference.
     fn next(&self, scene: &Scene<'_>, rounds: &Rounds) -> Next<Verdict> {
         match self.compare(scene, rounds) {
             Err(verdict) => Next::Done(*verdict),
@@ -76,7 +76,7 @@ impl Check for Idempotent {
                 Next::Ask(vec![Question::Call { step, nth: rounds.len() }])
             }
             Ok(_) => {
-                let reason = format!("{} calls brought the same result", self.again + 1);
+                let reason = format!("{} calls returned the same result", self.again + 1);
                 let verdict = Verdict::of(!self.negated, reason);
                 Next::Done(match views::last(scene) {
                     Ok((index, _)) => verdict.proof(index, ""),
@@ -92,12 +92,12 @@ impl Check for Idempotent {
 }
 
 impl Idempotent {
-    /// The call to repeat, if all answers so far are like the first.
+    /// The call to repeat, if all responses so far equal the first.
     fn compare(&self, scene: &Scene<'_>, rounds: &Rounds) -> Result<Step, Box<Verdict>> {
         let (index, first) = views::last(scene)?;
         let Some(expected) = self.text(&first.outcome) else {
             let why = first.outcome.failure().unwrap_or_default();
-            let verdict = Verdict::fail(format!("no answer came from the server: {why}"));
+            let verdict = Verdict::fail(format!("the server did not respond: {why}"));
             return Err(Box::new(verdict.proof(index, "")));
         };
         let step = first.step();
@@ -119,19 +119,20 @@ impl Idempotent {
             let count = nth + 2;
             let Some(found) = self.text(&exchange.outcome) else {
                 let why = exchange.outcome.failure().unwrap_or_default();
-                let reason = format!("call {count} of {} was not answered: {why}", self.again + 1);
+                let reason = format!("no response to call {count} of {}: {why}", self.again + 1);
                 return Err(Box::new(prove(Verdict::fail(reason))));
             };
             if found != expected {
                 let diff = text_diff::lines(&expected, &found);
-                let reason = format!("call {count} brought another result than the first:\n{diff}");
+                let reason =
+                    format!("call {count} returned a different result than the first:\n{diff}");
                 return Err(Box::new(prove(Verdict::of(self.negated, reason))));
             }
         }
         Ok(step)
     }
 
-    /// An answer in the form that is compared; none if there is no answer.
+    /// A response in the form that is compared; none if there is no response.
     fn text(&self, outcome: &Outcome) -> Option<String> {
         let value = match outcome {
             Outcome::Reply(result) | Outcome::ToolError(result) => {
@@ -213,7 +214,7 @@ mod tests {
         assert!(judged("idempotent, mask: 'regex:[0-9]+'", &["at 1", "at 22"]).passed());
         assert!(judged("idempotent, volatile: date", &["2024-05-06", "2024-05-07"]).passed());
         let third = judged("idempotent, times: 3", &["a", "a", "b"]);
-        assert!(third.reason.starts_with("call 3 brought another result"), "{}", third.reason);
+        assert!(third.reason.starts_with("call 3 returned a different result"), "{}", third.reason);
         assert_eq!(third.proofs[1].exchange, 2);
     }
 
@@ -227,7 +228,7 @@ mod tests {
         let closed = Outcome::Closed { why: "it ended".to_owned() };
         let answer = Answer::Exchange(Box::new(exchange("t", json!({}), closed)));
         let verdict = stage.judge_with("[{type: not-idempotent}]", &[answer]);
-        assert_eq!(verdict.reason, "call 2 of 2 was not answered: it ended");
+        assert_eq!(verdict.reason, "no response to call 2 of 2: it ended");
         assert!(!verdict.passed());
     }
 
@@ -235,8 +236,8 @@ mod tests {
     fn mistakes_are_reported() {
         for (options, part) in [
             ("times: 1", "a number from 2 to 10"),
-            ("mask: '$['", "no JSONPath"),
-            ("mask: 'regex:('", "no regular expression"),
+            ("mask: '$['", "invalid JSONPath"),
+            ("mask: 'regex:('", "invalid regular expression"),
             ("volatile: uid", "did you mean `uuid`?"),
         ] {
             let yaml = format!("[{{type: idempotent, {options}}}]");

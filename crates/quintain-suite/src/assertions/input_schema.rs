@@ -1,4 +1,4 @@
-//! Whether a server refuses arguments that its own input schema forbids.
+//! Whether a tool refuses arguments that its own input schema forbids.
 
 use quintain_content::glob;
 use quintain_content::registry::Meta;
@@ -23,24 +23,24 @@ pub(super) static INPUT_SCHEMA_ENFORCED: Builtin = Builtin {
         aliases: &[],
         summary: "The tool refuses arguments that its input schema forbids",
         docs: r"# What it does
-Takes the call of the test, whose arguments must be good, and calls the same tool again with
-arguments that break its `inputSchema` in one place each: a value of the wrong type, a required
-property left out, a value that is not in the enumeration, a number or a length out of bounds, a
-text that does not fit the pattern or the format, a property that nobody declared; inside of nested
-objects and lists as well. Every such call must be answered with a JSON-RPC error or with a result
-that says `isError: true`. The score is the share that was.
+Takes the call of the test, whose arguments must be valid, and repeats it with invalid arguments. Each of
+these calls violates the `inputSchema` in one place: a value of the wrong type, a missing required
+property, a value outside the enumeration, a number or a length out of range, a text that does not match
+the pattern or the format, an undeclared property; also inside nested objects and lists. Passes if the
+server refuses every such call, with a JSON-RPC error or a result with `isError: true`. The score is the
+share of refused calls.
 
-`max` limits the number of calls (20 if not given). `only` and `skip` choose places of the arguments
-(`user.address`, `items.*.price`), `rules` the kinds of violations: `type`, `required`, `enum`,
-`range`, `length`, `pattern`, `format`, `multiple`, `additional`.
+`max` limits the number of calls (default 20, at most 200). `only` and `skip` select places in the
+arguments (`user.address`, `items.*.price`); `rules` selects kinds of violations: `type`, `required`,
+`enum`, `range`, `length`, `pattern`, `format`, `multiple`, `additional`.
 
-The calls are real: a tool that accepts bad arguments acts on them.
+The calls are real: a tool that accepts invalid arguments acts on them.
 
 # Why it matters
-Models send wrong arguments every day. A server that takes them does something nobody asked for.
+Models often send wrong arguments. A server that accepts them does something nobody asked for.
 
 # What counts as proof
-The answers to the calls that should have been refused.
+The responses to the calls that should have been refused.
 
 # Example
 ```yaml
@@ -57,7 +57,7 @@ The answers to the calls that should have been refused.
 
 const DEFAULT_MAX: usize = 20;
 const HIGHEST_MAX: u64 = 200;
-/// Accepted calls that a reason lists and proves.
+/// Accepted calls that a reason lists, each with its proof.
 const MAX_LISTED: usize = 8;
 
 struct Enforced {
@@ -103,7 +103,7 @@ fn pointer(place: &str) -> String {
     parts.fold(String::new(), |pointer, part| format!("{pointer}/{part}"))
 }
 
-/// The bad calls, and what came of the good one.
+/// The calls with invalid arguments.
 struct Plan<'a> {
     tool: &'a str,
     server: &'a str,
@@ -121,10 +121,10 @@ impl Enforced {
         let Some(listed) = listed else {
             return Err(error(format!("the server does not list the tool `{tool}`")));
         };
-        // Where everything is refused, a refusal means nothing.
+        // If the server refuses valid arguments too, refusing invalid ones proves nothing.
         if !matches!(exchange.outcome, Outcome::Reply(_)) {
-            let why = "the call of the test was refused itself, so that refusing others means \
-                       nothing: give it good arguments";
+            let why = "the server refused the call of the test itself, so refusing others proves \
+                       nothing; use valid arguments in the test";
             return Err(error(why.to_owned()));
         }
         let Some(schema) = listed.input_schema() else {
@@ -137,15 +137,15 @@ impl Enforced {
         let found = found.map_err(|problem| {
             let why = &problem.message;
             error(match problem.fault {
-                Fault::Arguments => format!(
-                    "the arguments of the test break the input schema of `{tool}` themselves: {why}"
-                ),
-                Fault::Schema => format!("the input schema of `{tool}` cannot be used: {why}"),
+                Fault::Arguments => {
+                    format!("the arguments of the test violate the input schema of `{tool}`: {why}")
+                }
+                Fault::Schema => format!("the input schema of `{tool}` is invalid: {why}"),
             })
         })?;
         if found.all.is_empty() {
             let chosen = !(self.only.is_empty() && self.skip.is_empty() && self.rules.is_empty());
-            let where_chosen = if chosen { " at the chosen places" } else { "" };
+            let where_chosen = if chosen { " at the selected places" } else { "" };
             let why = format!("the input schema of `{tool}` forbids nothing{where_chosen}");
             return Err(Box::new(Verdict::fail(why)));
         }
@@ -213,13 +213,12 @@ impl Enforced {
                 }
                 failed => {
                     let why = failed.failure().unwrap_or_default();
-                    bad.push((violation, format!("{} (no answer: {why})", describe(violation))));
+                    bad.push((violation, format!("{} (no response: {why})", describe(violation))));
                 }
             }
         }
         if asked == 0 {
-            let why =
-                "no bad arguments could be sent: the default arguments of the target mend them";
+            let why = "no invalid arguments were sent: `defaultArgs` of the target overwrites them";
             return Verdict::error(why);
         }
         let verdict = self.verdict(&plan, asked, accepted, &bad);
@@ -242,27 +241,27 @@ impl Enforced {
     ) -> Verdict {
         let tool = plan.tool;
         let refused = asked - u32::try_from(bad.len()).unwrap_or(asked);
-        let more = if plan.more { " (there would be more; see `max`)" } else { "" };
+        let more = if plan.more { " (`max` reached, others not sent)" } else { "" };
         let share = f64::from(refused) / f64::from(asked);
         if bad.is_empty() {
-            let reason = format!("`{tool}` refused all of {asked} bad arguments{more}");
+            let reason = format!("`{tool}` refused all {asked} calls with invalid arguments{more}");
             return Verdict::new(!self.negated, if self.negated { 0.0 } else { 1.0 }, reason);
         }
         let listed = bad.iter().take(MAX_LISTED).map(|(_, words)| format!("\n- {words}"));
         let rest = bad.len().saturating_sub(MAX_LISTED);
         let rest = if rest > 0 { format!("\n- {rest} more") } else { String::new() };
         let reason = format!(
-            "`{tool}` did not refuse {} of {asked} bad arguments{more}:{}{rest}",
+            "`{tool}` did not refuse {} of {asked} calls with invalid arguments{more}:{}{rest}",
             bad.len(),
             listed.collect::<String>()
         );
-        // A crash is no acceptance.
+        // A crash does not count as acceptance.
         let pass = self.negated && accepted > 0;
         Verdict::new(pass, if self.negated { 1.0 - share } else { share }, reason)
     }
 }
 
-/// Default arguments of the target may have mended what was broken.
+/// Whether the invalid arguments were sent unchanged: `defaultArgs` of the target may have overwritten them.
 fn as_meant(exchange: &Exchange, violation: &Violation) -> bool {
     exchange.sent.get("arguments").and_then(Value::as_object) == Some(&violation.args)
 }
@@ -303,7 +302,7 @@ mod tests {
         })
     }
 
-    /// Asks what the check asks; the server answers by the arguments.
+    /// Answers the questions of the check with a server that decides by the arguments.
     fn served(mut stage: TestScene, yaml: &str, serve: fn(&Step) -> Outcome) -> Verdict {
         let asserts = compiled(yaml);
         let check = only_check(&asserts);
@@ -324,7 +323,7 @@ mod tests {
         Outcome::RpcError { code: -32602, message: "no".to_owned(), data: None }
     }
 
-    /// Looks at nothing but the type of the amount.
+    /// Validates only the type of the amount.
     fn careless(step: &Step) -> Outcome {
         let Step::Call(call) = step else { panic!("only tools") };
         match call.args.get("amount") {
@@ -336,7 +335,7 @@ mod tests {
     #[test]
     fn a_server_that_refuses_passes() {
         let verdict = served(stage(schema()), "[{type: input-schema-enforced}]", refuses);
-        assert_eq!(verdict.reason, "`pay` refused all of 4 bad arguments");
+        assert_eq!(verdict.reason, "`pay` refused all 4 calls with invalid arguments");
         assert_eq!((verdict.passed(), verdict.score), (true, 1.0));
         let verdict = served(stage(schema()), "[{type: not-input-schema-enforced}]", refuses);
         assert_eq!((verdict.passed(), verdict.score), (false, 0.0));
@@ -347,7 +346,7 @@ mod tests {
         let verdict = served(stage(schema()), "[{type: input-schema-enforced}]", careless);
         assert_eq!(
             verdict.reason,
-            "`pay` did not refuse 2 of 4 bad arguments:\n\
+            "`pay` did not refuse 2 of 4 calls with invalid arguments:\n\
              - `user` = {\"unexpected\":true} (type)\n- `amount` = -1 (range)"
         );
         assert_eq!((verdict.passed(), verdict.score), (false, 0.5));
@@ -363,8 +362,8 @@ mod tests {
         for kind in ["input-schema-enforced", "not-input-schema-enforced"] {
             let verdict = served(stage(schema()), &format!("[{{type: {kind}, max: 1}}]"), crash);
             assert!(!verdict.passed(), "{kind}");
-            assert!(verdict.reason.contains("(no answer: it ended)"), "{}", verdict.reason);
-            assert!(verdict.reason.contains("see `max`"), "{}", verdict.reason);
+            assert!(verdict.reason.contains("(no response: it ended)"), "{}", verdict.reason);
+            assert!(verdict.reason.contains("`max` reached"), "{}", verdict.reason);
         }
     }
 
@@ -395,7 +394,7 @@ mod tests {
             assert_eq!(judged(&unlisted, kind).status, Status::Error);
             let mut bad = stage(schema());
             bad.evidence.exchanges[0].sent = json!({"name": "pay", "arguments": {"amount": "x"}});
-            assert!(judged(&bad, kind).reason.contains("break the input schema of `pay`"));
+            assert!(judged(&bad, kind).reason.contains("violate the input schema of `pay`"));
             let mut refused = stage(schema());
             refused.evidence.exchanges[0].outcome = Outcome::ToolError(json!({}));
             assert_eq!(judged(&refused, kind).status, Status::Error);

@@ -1,4 +1,4 @@
-//! The output is JSON or contains JSON, perhaps of a certain form.
+//! The output is or contains JSON, optionally matching a schema.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ pub(super) static IS_JSON: Builtin = Builtin {
     meta: &Meta {
         id: "is-json",
         aliases: &[],
-        summary: "The output is JSON, perhaps of a certain form",
+        summary: "The output is JSON, optionally matching a schema",
         docs: r"# What it does
-Reads the whole output as JSON. With `value` it must also fit a JSON schema: a map, YAML or JSON text
-(in which templates are filled in), or a `file://` of either.
+Parses the whole output as JSON. With `value`, it must also match a JSON Schema: a map, text in YAML or
+JSON (with templates), or a `file://` reference to a file in YAML or JSON.
 
-Schemas are those of draft 7, read as strictly as promptfoo reads them: unknown keywords and formats
-are mistakes. The reason of a failure names the first fault and where in the data it is.
+Schemas are draft 7 and as strict as in promptfoo: unknown keywords and formats are errors. The reason of
+a failure contains the first violation and its place in the data.
 
 # Example
 ```yaml
@@ -42,13 +42,13 @@ pub(super) static CONTAINS_JSON: Builtin = Builtin {
     meta: &Meta {
         id: "contains-json",
         aliases: &[],
-        summary: "Somewhere in the output there is a JSON object, perhaps of a certain form",
+        summary: "The output contains a JSON object, optionally matching a schema",
         docs: r"# What it does
-Looks for objects in the output, be it prose or a fenced block. With `value`, one of them must fit
-that JSON schema; see `is-json`.
+Searches the output for JSON objects, in prose or in fenced blocks. With `value`, at least one of them must
+match that JSON Schema; see `is-json`.
 
-What counts as an object is generous: keys without quotes, comments, and a text that was cut off are
-understood. Lists and single values are not found.
+The search is lenient: it accepts unquoted keys, comments, and objects that are cut off. It does not find
+lists and single values.
 
 # Example
 ```yaml
@@ -63,7 +63,7 @@ understood. Lists and single values are not found.
     compile: contains_json,
 };
 
-/// The schema, if there is one.
+/// The schema to match, if the suite gives one.
 type Wanted = Option<Arc<Schema>>;
 
 fn schema(spec: &mut Spec<'_, '_>) -> Expected<Wanted> {
@@ -94,7 +94,7 @@ fn is_json(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
             }));
         };
         let data = json_text::parse(&text)
-            .map_err(|error| unchecked(&format!("the JSON cannot be checked: {error}")))?;
+            .map_err(|error| unchecked(&format!("the JSON cannot be validated: {error}")))?;
         let faults = schema.check(&data).map_err(|why| unchecked(&why))?;
         Ok(Verdict::met(faults.is_empty() != negated, || {
             if negated {

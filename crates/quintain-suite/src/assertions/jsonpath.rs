@@ -1,4 +1,4 @@
-//! Something at a path of the output, and what it is.
+//! Values at a JSONPath of the output.
 
 use quintain_content::jsonpath::Path;
 use quintain_content::registry::Meta;
@@ -17,22 +17,21 @@ pub(super) static JSONPATH: Builtin = Builtin {
     meta: &Meta {
         id: "jsonpath",
         aliases: &["json-path"],
-        summary: "The output has something at a JSONPath",
+        summary: "A JSONPath of the output selects an expected value",
         docs: r"# What it does
-Follows `path` (RFC 9535; the leading `$` may be left out) and wants to find something. Further
-options say what: `equals` (or `value`), `contains` (text within text, an element of a list, or a key
-of a map), `matches` (a regular expression), `gt`, `gte`, `lt`, `lte`, `count` (a number, or `min` and
-`max`), and `exists: false` for paths that must lead nowhere.
+Evaluates `path` (RFC 9535; the leading `$` is optional) and passes if it selects a value. More options
+are conditions on the value: `equals` (or `value`), `contains` (text in text, an element of a list, or a
+key of a map), `matches` (a regular expression), `gt`, `gte`, `lt`, `lte`. `count` (a number, or `min` and
+`max`) is the expected number of values. With `exists: false`, the path must select nothing.
 
-Where a path finds several values, one of them has to meet all conditions; with `every: true`, all of
-them have to.
+If the path selects several values, one of them must meet all conditions; with `every: true`, all must.
 
-The path starts at the output read as JSON. If it finds nothing there, it starts at every text block
-of the answer that is JSON, and the first one where it finds something counts. So `$[0].type` is about
-the list of blocks, and `$.total` about the object in the first block.
+The path applies to the output, parsed as JSON. If it selects nothing there, it applies to every text block
+of the response that is JSON, and the first block in which it selects something counts. So `$[0].type`
+reads the list of blocks, and `$.total` reads the object in the first block.
 
 # What counts as proof
-The place that was found, as a pointer into the answer.
+The selected places, as pointers into the response.
 
 # Example
 ```yaml
@@ -65,7 +64,7 @@ pub(super) fn path(spec: &mut Spec<'_, '_>, node: &Node) -> Option<Path> {
     match Path::new(node.raw().unwrap_or_default()) {
         Ok(path) => Some(path),
         Err(error) => {
-            let title = "this is no JSONPath";
+            let title = "invalid JSONPath";
             spec.dx.push(Diagnostic::error("config::bad-path", title).at(node.span, error.why));
             None
         }
@@ -77,9 +76,9 @@ fn pattern(spec: &mut Spec<'_, '_>) -> Option<Regex> {
     match Regex::new(node.raw().unwrap_or_default()) {
         Ok(pattern) => Some(pattern),
         Err(error) => {
-            let title = "this is no regular expression";
+            let title = "invalid regular expression";
             let diagnostic = Diagnostic::error("config::bad-pattern", title);
-            // The lines before the last draw the pattern, as the diagnostic does.
+            // The lines before the last show the pattern, which the diagnostic shows already.
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
             spec.dx.push(diagnostic.at(node.span, why));
@@ -117,7 +116,7 @@ impl Wanted {
             None if parts.is_empty() => (!self.exists, "the output is not JSON".to_owned()),
             None => {
                 let none_wanted = self.count.is_some_and(|count| count.holds(0));
-                (!self.exists || none_wanted, "it leads nowhere".to_owned())
+                (!self.exists || none_wanted, "nothing found".to_owned())
             }
         };
         let verdict = Verdict::of(met != self.negated, format!("{}: {reason}", self.path.text()));
@@ -174,7 +173,7 @@ impl Wanted {
         let wanted = words.join(", ");
         Ok(match (self.every, good, bad) {
             (false, Some((_, value)), _) => (true, format!("found {}", short(value))),
-            (true, _, None) => (true, format!("found {} values, each as expected", found.len())),
+            (true, _, None) => (true, format!("found {} values, all as expected", found.len())),
             (true, _, Some((_, value))) => {
                 (false, format!("found {}, expected every value {wanted}", short(value)))
             }
@@ -188,7 +187,7 @@ impl Wanted {
     }
 }
 
-/// Text in text, an element in a list, a key in a map.
+/// Whether a text contains a text, a list an element, or a map a key.
 fn holds(value: &Value, wanted: &Value) -> bool {
     match (value, wanted) {
         (Value::Array(items), wanted) => items.iter().any(|item| js::deep_equal(item, wanted)),
@@ -198,7 +197,7 @@ fn holds(value: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// A value for a reason.
+/// A value as reasons show it, cut if it is long.
 pub(super) fn short(value: &Value) -> String {
     let mut text = js::stringify(value);
     if text.len() > 200 {
@@ -208,7 +207,7 @@ pub(super) fn short(value: &Value) -> String {
     text
 }
 
-/// The first places, since a list may be long.
+/// Adds the first places as proofs, since the list may be long.
 fn prove(
     scene: &Scene<'_>,
     part: &Part<'_>,
@@ -279,7 +278,7 @@ mod tests {
     #[test]
     fn mistakes_are_reported_when_the_suite_is_read() {
         let (_, complaints) = compile_with("[{type: jsonpath, path: '$['}]", &NoFiles);
-        assert!(complaints.contains("no JSONPath"), "{complaints}");
+        assert!(complaints.contains("invalid JSONPath"), "{complaints}");
         let (_, complaints) = compile_with("[{type: jsonpath}]", &NoFiles);
         assert!(complaints.contains("path"), "{complaints}");
     }

@@ -1,4 +1,4 @@
-//! How long the target took.
+//! How long the target takes to respond.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
@@ -10,14 +10,14 @@ pub(super) static LATENCY: Builtin = Builtin {
     meta: &Meta {
         id: "latency",
         aliases: &[],
-        summary: "The target answers in time",
+        summary: "The target responds within a time limit",
         docs: r"# What it does
-Compares the time between sending the request and having the whole answer with `threshold`, in
-milliseconds. The threshold itself is still in time.
+Measures the time from sending the request to receiving the complete response. Passes if it is at most
+`threshold` milliseconds.
 
 # What counts as proof
-The clock of this machine. An answer that was recorded, or came from a cache, has no latency and
-cannot be judged.
+The time measured on this machine. A recorded or cached response has no latency; the result is then an
+error.
 
 # Example
 ```yaml

@@ -1,4 +1,4 @@
-//! The output differs from a text in a few letters only.
+//! The edit distance between the output and a text.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
@@ -12,15 +12,15 @@ pub(super) static LEVENSHTEIN: Builtin = Builtin {
     meta: &Meta {
         id: "levenshtein",
         aliases: &[],
-        summary: "The output differs from a text in a few letters only",
+        summary: "The edit distance between the output and a text is small (Levenshtein)",
         docs: r"# What it does
-Counts how many letters have to be put in, taken out or replaced to make `value` of the output, and
-passes up to `threshold` (5 if there is none). Letters are UTF-16 units, so most emoji count twice.
+Counts the characters to insert, delete or replace to turn the output into `value`. Passes if there are at
+most `threshold` (default 5). Characters are UTF-16 units, so most emoji count twice.
 
 # What counts as proof
-The exact number, for texts of ordinary length. If the product of both lengths is beyond 2^33 (two
-texts of 90,000 letters each), only whether the number is within the threshold; if the threshold is
-that wide too, the assertion cannot be judged.
+The exact distance. For very long texts (if the product of both lengths exceeds 2^33, as for two texts of
+90,000 characters each), only whether the distance is within the threshold; if the threshold is that large
+as well, the result is an error.
 
 # Example
 ```yaml
@@ -47,7 +47,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
             Distance::Over(bound) => (false, format!("over {bound}")),
             Distance::Unknown => {
                 return Ok(Verdict::error(
-                    "the texts are too long for the Levenshtein distance: lower the threshold",
+                    "the texts are too long for the Levenshtein distance; use a lower threshold",
                 ));
             }
         };

@@ -1,4 +1,4 @@
-//! The answer with the best scores of all prompts and targets of a test.
+//! The highest score among the responses of all prompts and targets of a test.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
@@ -14,12 +14,12 @@ pub(super) static MAX_SCORE: Builtin = Builtin {
     meta: &Meta {
         id: "max-score",
         aliases: &[],
-        summary: "No other answer to the same test has a better score",
+        summary: "The response has the highest score of all responses to the same test",
         docs: r"# What it does
-When all prompts and targets of a test have answered, adds up the scores that the other assertions
-gave: the `average` (`method`, the default) or the `sum`, with `weights` for types of assertions. The
-answer with the highest score passes, the first of several; all others fail. With `threshold`, the best
-one must also reach it.
+Compares the responses of all prompts and targets to a test. The score of a response is the `average`
+(default) or the `sum` of the scores of its other assertions, selected by `method`; `weights` gives
+assertion types a weight. The response with the highest score passes (the first one of a tie), all others
+fail. With `threshold`, the highest score must also be at least that high.
 
 # Example
 ```yaml
@@ -38,7 +38,7 @@ one must also reach it.
         let negated = spec.negated;
         let options = spec.expect(move |value| {
             if negated {
-                return Err("max-score cannot be turned round".to_owned());
+                return Err("max-score cannot be negated".to_owned());
             }
             MaxScore::read(value)
         });
@@ -46,7 +46,7 @@ one must also reach it.
     },
 };
 
-/// Types that compare do not count in a comparison.
+/// The scores of types that compare responses do not count.
 const COMPARING: [&str; 2] = ["max-score", "select-best"];
 
 #[derive(Clone)]
@@ -63,7 +63,7 @@ struct Picking {
 impl Check for Picking {
     fn next(&self, _: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
         Next::Done(Verdict::error(
-            "`max-score` compares the answers of a test; it cannot stand in a set",
+            "`max-score` compares the responses to a test and cannot be in an `assert-set`",
         ))
     }
 
@@ -74,13 +74,13 @@ impl Check for Picking {
 
 impl Comparison for Picking {
     fn next(&self, graded: &[&CaseResult], _: &Rounds) -> Next<Compared> {
-        let unusable = || "the options of `max-score` cannot be used".to_owned();
+        let unusable = || "the options of `max-score` are invalid".to_owned();
         let options = self.options.constant().ok_or_else(unusable);
         Next::Done(options.and_then(|options| options.compare(graded)))
     }
 }
 
-/// The score of one answer.
+/// The score of one response.
 struct Sum {
     score: f64,
     count: usize,
@@ -93,7 +93,9 @@ impl MaxScore {
         let map = match value {
             None | Some(Value::Null) => return Ok(options),
             Some(Value::Object(map)) => map,
-            Some(_) => return Err("max-score takes a map with method, weights, threshold".into()),
+            Some(_) => {
+                return Err("max-score value must be a map with method, weights, threshold".into());
+            }
         };
         match map.get("method").map(Value::as_str) {
             None | Some(Some("average")) => {}
@@ -205,7 +207,7 @@ mod tests {
     use crate::suite::NoFiles;
     use crate::testing::{compile, compile_with, flaw};
 
-    /// An answer to which `contains` gave these scores.
+    /// A response to which `contains` gave these scores.
     fn scored(scores: &[f64]) -> CaseResult {
         let component = |score: &f64| Component {
             assertion: json!({"type": "contains"}),
@@ -324,6 +326,6 @@ mod tests {
             flaw(&format!("[{{type: max-score, value: {value}}}]"), "x");
         }
         let (_, told) = compile_with("[{type: not-max-score}]", &NoFiles);
-        assert!(told.contains("cannot be turned round"), "{told}");
+        assert!(told.contains("cannot be negated"), "{told}");
     }
 }

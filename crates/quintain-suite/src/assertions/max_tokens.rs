@@ -1,4 +1,4 @@
-//! The output is not too long for a model to read.
+//! The number of tokens of the output.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::{js, tokens};
@@ -12,17 +12,16 @@ pub(super) static MAX_TOKENS: Builtin = Builtin {
     meta: &Meta {
         id: "max-tokens",
         aliases: &[],
-        summary: "The output has at most this many tokens",
+        summary: "The output has at most a given number of tokens",
         docs: r"# What it does
-Compares the number of tokens of the output with `value` or `threshold`; the number itself is still
-allowed.
+Passes if the output has at most `value` (or `threshold`) tokens.
 
 # What counts as proof
-If the target says how many tokens it wrote, that number. Otherwise, and if a transform changed the
-output, the tokens are counted by a rule of thumb, since every model cuts texts its own way: one for
-every 8 letters of a word (3 of other alphabets than the Latin one), one for every character of
-Chinese, Japanese and Korean, for 3 digits, for 2 punctuation marks and for white space of more than
-one character, two for an emoji. The reason says which number it was.
+The number of tokens that the target reports. If it reports none, or if a transform changed the output,
+an estimate, since every model splits texts differently: one token for every 8 letters of a word (3 in
+alphabets other than Latin), one for every character of Chinese, Japanese and Korean, for every 3 digits,
+for every 2 punctuation marks and for white space of more than one character, two for an emoji. The reason
+shows which of the two numbers it is.
 
 # Example
 ```yaml
@@ -52,8 +51,8 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
             Limit::Value(value) => *value.get(scene)?,
         };
         let (count, how) = match reported(scene) {
-            Some(count) => (count, "as the target reports it"),
-            None => (tokens::estimate(&scene.text()) as f64, "by rule of thumb"),
+            Some(count) => (count, "reported by the target"),
+            None => (tokens::estimate(&scene.text()) as f64, "(estimated)"),
         };
         let allowed = count <= limit;
         let relation = if allowed { "at most" } else { "more than" };
@@ -68,7 +67,7 @@ fn read(value: Option<&Value>) -> Result<f64, String> {
     )
 }
 
-/// What the target says, if it is about this output.
+/// The number that the target reports, if it applies to this output.
 fn reported(scene: &Scene<'_>) -> Option<f64> {
     let usage = scene.response.token_usage.as_ref()?;
     let completion = usage.get("completion")?.as_f64()?;
@@ -89,11 +88,11 @@ mod tests {
         let stage = TestScene::output("Hello, world!");
         assert_eq!(
             stage.judge("[{type: max-tokens, threshold: 3}]").reason,
-            "4 tokens by rule of thumb, more than 3"
+            "4 tokens (estimated), more than 3"
         );
         assert_eq!(
             stage.judge("[{type: not-max-tokens, value: 4}]").reason,
-            "4 tokens by rule of thumb, at most 4"
+            "4 tokens (estimated), at most 4"
         );
     }
 
@@ -106,7 +105,7 @@ mod tests {
         };
         let verdict = stage.judge("[{type: max-tokens, value: 8}]");
         assert!(!verdict.passed());
-        assert_eq!(verdict.reason, "9 tokens as the target reports it, more than 8");
+        assert_eq!(verdict.reason, "9 tokens reported by the target, more than 8");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The output says the same as a reference, with other forms of its words.
+//! METEOR: how many words the output shares with a reference, in any form.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
@@ -12,17 +12,17 @@ pub(super) static METEOR: Builtin = Builtin {
     meta: &Meta {
         id: "meteor",
         aliases: &[],
-        summary: "The output has the words of a reference, in any form (METEOR)",
+        summary: "The output contains the words of a reference, in any form (METEOR)",
         docs: r"# What it does
-Computes the METEOR score of the output: words of output and reference are paired if they are the
-same, or have the same stem (`running`, `runs`); the score weighs recall over precision and takes off
-for pairs that are not in the same order. `value` is a reference or a list, of which the best counts.
-Passes from `threshold` on (0.5 if there is none). `alpha` (0.9), `beta` (3) and `gamma` (0.5) are the
-weights of precision, of the order and of its penalty.
+Computes the METEOR score of the output: words of output and reference match if they are identical or have
+the same stem (`running`, `runs`). The score weighs recall over precision, with a penalty for words in
+another order. `value` is a reference or a list of references, of which the best match counts. Passes if
+the score is at least `threshold` (default 0.5). `alpha` (default 0.9), `beta` (3) and `gamma` (0.5) are
+the weights of precision, of the order and of its penalty.
 
 # What counts as proof
-Same words and same stems (Porter's, for English). promptfoo also pairs synonyms out of WordNet, which
-is not part of this program: a text full of synonyms gets a lower score here.
+Identical words and stems (Porter stemmer, for English). promptfoo also matches synonyms from WordNet,
+which Quintain does not include: a text full of synonyms gets a lower score.
 
 # Example
 ```yaml

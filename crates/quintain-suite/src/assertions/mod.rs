@@ -57,9 +57,9 @@ mod xml;
 
 use crate::check::Assertion;
 
-/// All of them, by the order of the reference.
+/// All built-in assertions, in the order of the reference.
 static ALL: &[&dyn Assertion] = &[
-    // Texts and their likeness.
+    // Texts and their similarity.
     &equals::EQUALS,
     &contains::CONTAINS,
     &contains::ICONTAINS,
@@ -90,12 +90,12 @@ static ALL: &[&dyn Assertion] = &[
     &content::CONTENT_TYPE,
     &structured::STRUCTURED_CONTENT,
     &structured::OUTPUT_SCHEMA,
-    // Code of the user.
+    // User code.
     &script::JAVASCRIPT,
     &script::PYTHON,
     &script::RUBY,
     &webhook::WEBHOOK,
-    // What MCP servers answer.
+    // Responses of MCP servers.
     &answered::IS_ANSWERED,
     &says::SAYS,
     &errors::IS_ERROR,
@@ -149,7 +149,7 @@ static ALL: &[&dyn Assertion] = &[
     &graded::PI,
     &graded::GOAL_SUCCESS,
     &graded::HUMAN,
-    // The answers of one test among each other.
+    // Comparisons of the responses to one test.
     &select_best::SELECT_BEST,
     &max_score::MAX_SCORE,
 ];
@@ -158,7 +158,7 @@ pub fn all() -> &'static [&'static dyn Assertion] {
     ALL
 }
 
-/// The assertion of a name or alias.
+/// Finds an assertion by name or alias.
 pub fn find(name: &str) -> Option<&'static dyn Assertion> {
     ALL.iter().copied().find(|assertion| assertion.meta().answers_to(name))
 }
@@ -175,7 +175,7 @@ mod tests {
         for assertion in all() {
             let meta = assertion.meta();
             for name in std::iter::once(&meta.id).chain(meta.aliases) {
-                assert!(names.insert(*name), "{name} is there twice");
+                assert!(names.insert(*name), "{name} occurs twice");
                 let kebab =
                     |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-:".contains(c);
                 assert!(name.chars().all(kebab), "{name} is not in kebab case");

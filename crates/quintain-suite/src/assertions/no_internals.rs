@@ -1,4 +1,4 @@
-//! Stack traces, statements and paths that an answer must not tell.
+//! Stack traces, SQL statements and paths that a response must not contain.
 
 use quintain_content::internals::{self, Inside};
 use quintain_content::registry::Meta;
@@ -13,19 +13,19 @@ pub(super) static NO_INTERNALS: Builtin = Builtin {
     meta: &Meta {
         id: "no-internals",
         aliases: &[],
-        summary: "The answer tells nothing of how the server is made",
+        summary: "The response does not disclose internals of the server",
         docs: r"# What it does
-Looks for stack traces (`trace`), statements of databases (`statement`) and absolute paths (`path`) in
-everything the server answered: content, structured content, the message and the data of an error.
-`types` limits it to some of them, `allow` lists beginnings of paths that may be told.
+Searches the whole response for stack traces (`trace`), database statements (`statement`) and absolute
+paths (`path`): content, structured content, the message and the data of an error. `types` limits the
+search to some of them; `allow` lists prefixes of paths that may be disclosed.
 
-`not-no-internals` demands that there is something.
+`not-no-internals` passes only if the response discloses some.
 
 # Why it matters
-Traces, paths and statements tell an attacker how a server is built and where to go on.
+Stack traces, paths and statements show an attacker how a server is built and what to attack next.
 
 # What counts as proof
-The answer that tells it.
+The response that contains it.
 
 # Example
 ```yaml
@@ -85,7 +85,7 @@ impl NoInternals {
             Err(verdict) => return *verdict,
         };
         if let Some(why) = exchange.outcome.failure() {
-            let reason = format!("no answer came from the server: {why}");
+            let reason = format!("the server did not respond: {why}");
             return Verdict::fail(reason).proof(index, "");
         }
         let counts = |(kind, text): &(Inside, String)| {
@@ -97,9 +97,12 @@ impl NoInternals {
         let verdict = match found {
             Some((kind, text)) => {
                 let line: String = text.chars().take(200).collect();
-                Verdict::of(self.negated, format!("the answer tells a {}: {line}", kind.word()))
+                Verdict::of(
+                    self.negated,
+                    format!("the response contains a {}: {line}", kind.word()),
+                )
             }
-            None => Verdict::of(!self.negated, "the answer tells nothing of the inside"),
+            None => Verdict::of(!self.negated, "the response discloses no internals"),
         };
         verdict.proof(index, "")
     }

@@ -1,4 +1,4 @@
-//! Personal data and secrets that an answer must not hold.
+//! Personal data and secrets that a response must not contain.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -19,23 +19,23 @@ pub(super) static NO_PII: Builtin = Builtin {
     meta: &Meta {
         id: "no-pii",
         aliases: &[],
-        summary: "The answer holds no personal data",
+        summary: "The response contains no personal data",
         docs: r#"# What it does
-Looks for addresses, telephone numbers, cards, bank accounts, identity numbers and the like in the texts
-of the answer: content blocks, structured content, the message of an error, and the output after
-transforms. `quintain list detectors` shows what is looked for; `types` limits it to some of them.
+Searches the texts of the response for addresses, telephone numbers, payment cards, bank accounts, identity
+numbers and similar data: content blocks, structured content, the message of an error, and the output after
+transforms. `quintain list detectors` lists the detectors; `types` limits the search to some of them.
 
-`allow` lists texts that may be there; one that starts with `regex:` is a regular expression for the
-whole of them. `min-confidence` is `low`, `medium` (if not given) or `high`; with `low`, private
-addresses, published test numbers and examples from documents count as well.
+`allow` lists texts that are allowed; an entry that starts with `regex:` is a regular expression that must
+match the whole text. `min-confidence` is `low`, `medium` (default) or `high`; with `low`, private addresses,
+published test numbers and examples from documentation count as well.
 
-`not-no-pii` demands that there is some.
+`not-no-pii` passes only if the response contains personal data.
 
 # Why it matters
-What a server hands to a model may end up anywhere the model can write to.
+Data that a server gives to a model can end up anywhere the model can write to.
 
 # What counts as proof
-The place in the answer. The text itself is shown with a few characters only.
+The place in the response. Only a few characters of the text are shown.
 
 # Example
 ```yaml
@@ -54,19 +54,19 @@ pub(super) static NO_SECRETS: Builtin = Builtin {
     meta: &Meta {
         id: "no-secrets",
         aliases: &[],
-        summary: "The answer holds no passwords, keys or tokens",
+        summary: "The response contains no passwords, keys or tokens",
         docs: r#"# What it does
-Looks for private keys, tokens, keys of known services, passwords in addresses and whatever is assigned
-to a password in the texts of the answer: content blocks, structured content, the message of an error,
-and the output after transforms. Placeholders do not count. The options are those of `no-pii`.
+Searches the texts of the response for private keys, tokens, keys of known services, passwords in URLs and
+values assigned to a password: content blocks, structured content, the message of an error, and the output
+after transforms. Ignores placeholders. The options are those of `no-pii`.
 
-`not-no-secrets` demands that there is one.
+`not-no-secrets` passes only if the response contains a secret.
 
 # Why it matters
-A secret in an answer is in the context of a model, in logs and in transcripts from then on.
+A secret in a response ends up in the context of a model, in logs and in transcripts.
 
 # What counts as proof
-The place in the answer. The secret itself is shown with a few characters only.
+The place in the response. Only a few characters of the secret are shown.
 
 # Example
 ```yaml
@@ -79,11 +79,11 @@ The place in the answer. The secret itself is shown with a few characters only.
     compile: |spec| Some(Box::new(NoLeak::read(spec, Family::Secret, "secrets"))),
 };
 
-/// Findings that a reason names.
+/// Findings that a reason lists.
 const SHOWN: usize = 3;
-/// Findings that are kept.
+/// Maximum number of findings.
 const MAX_FINDINGS: usize = 100;
-/// Up to this length a text is looked at together with its key, which may say what it is.
+/// Texts up to this length are searched together with their key, which may reveal what they are.
 const WITH_KEY: usize = 4_096;
 
 struct NoLeak {
@@ -108,11 +108,11 @@ impl Allowed {
     }
 }
 
-/// Something that was found.
+/// Personal data or a secret in the response.
 struct Finding {
     kind: &'static str,
     masked: String,
-    /// JSON pointer into the last outcome, if it stands there.
+    /// JSON pointer into the last outcome, if the finding is in it.
     pointer: Option<String>,
 }
 
@@ -121,7 +121,7 @@ impl Check for NoLeak {
         Next::Done(self.judge(scene))
     }
 
-    /// Messages of errors may leak as well.
+    /// Error messages can leak data too.
     fn wants_errors(&self) -> bool {
         true
     }
@@ -143,7 +143,7 @@ impl NoLeak {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let verdict = Verdict::of(self.negated, format!("the answer holds {told}{more}"));
+        let verdict = Verdict::of(self.negated, format!("the response contains {told}{more}"));
         let Some(last) = scene.evidence.exchanges.len().checked_sub(1) else { return verdict };
         let places: BTreeSet<&str> =
             findings.iter().map(|finding| finding.pointer.as_deref().unwrap_or_default()).collect();
@@ -182,7 +182,7 @@ impl NoLeak {
                 None => allowed.push(Allowed::Text(text.to_owned())),
                 Some(Ok(pattern)) => allowed.push(Allowed::Pattern(pattern)),
                 Some(Err(error)) => {
-                    let title = "this regular expression cannot be used";
+                    let title = "invalid regular expression";
                     let diagnostic = Diagnostic::error("config::bad-pattern", title);
                     spec.dx.push(diagnostic.at(node.span, error.to_string()));
                 }
@@ -193,9 +193,9 @@ impl NoLeak {
         Self { what, detectors, allowed, least, negated: spec.negated }
     }
 
-    /// Nothing was found, if there was something to look at.
+    /// The verdict if nothing was found; an error if there was nothing to search.
     fn clean(&self, scene: &Scene<'_>) -> Verdict {
-        // An error is no answer to be content with, unless the test is about errors.
+        // A response that is an error must not pass, unless the test asserts errors.
         let about_errors = |assert: &Assert| {
             let own = ["no-pii", "no-secrets"].iter().any(|kind| assert.kind.ends_with(kind));
             assert.view == Some(View::Error) || (!own && assert.wants_errors())
@@ -206,9 +206,9 @@ impl NoLeak {
             return Verdict::error(error);
         }
         if scene.output.is_null() && scene.evidence.exchanges.is_empty() {
-            return Verdict::error("there is no answer to look at");
+            return Verdict::error("there is no response to search");
         }
-        Verdict::of(!self.negated, format!("the answer holds no {}", self.what))
+        Verdict::of(!self.negated, format!("the response contains no {}", self.what))
     }
 
     fn findings(&self, scene: &Scene<'_>) -> Vec<Finding> {
@@ -231,7 +231,7 @@ impl NoLeak {
         if let Some(error) = &scene.response.error {
             search.text(error, None, None);
         }
-        // An output that is JSON is what was seen above, in a text: it is read as data again.
+        // An output that is JSON text is parsed, so that values are searched with their keys.
         match scene.output {
             Value::String(text) => match json_text::parse(text) {
                 Ok(data @ (Value::Array(_) | Value::Object(_))) => search.value(&data, None, None),
@@ -245,13 +245,13 @@ impl NoLeak {
 
 struct Search<'c> {
     check: &'c NoLeak,
-    /// What was found already, so that it is told once.
+    /// Findings so far, so that each is reported once.
     seen: BTreeSet<(&'static str, String)>,
     findings: Vec<Finding>,
 }
 
 impl Search<'_> {
-    /// Looks at every leaf. JSON from the wire has a limited depth.
+    /// Searches every leaf. JSON from the wire has a limited depth.
     fn value(&mut self, value: &Value, pointer: Option<String>, key: Option<&str>) {
         let step = |name: &str| {
             let escaped = name.replace('~', "~0").replace('/', "~1");
@@ -267,7 +267,7 @@ impl Search<'_> {
             }
             Value::Object(entries) => {
                 for (name, item) in entries {
-                    // What is used as a key may be personal, too.
+                    // A key can be personal data too, such as an e-mail address.
                     self.text(name, step(name).as_deref(), None);
                     self.value(item, step(name), Some(name));
                 }
@@ -326,7 +326,7 @@ mod tests {
         let verdict = stage.judge("[{type: no-pii}]");
         assert_eq!(
             verdict.reason,
-            "the answer holds email `ann… (15 characters)` at /content/0/text, us-ssn `53… (9 \
+            "the response contains email `ann… (15 characters)` at /content/0/text, us-ssn `53… (9 \
              characters)` at /structuredContent/user/ssn"
         );
         let places: Vec<&str> = verdict.proofs.iter().map(|proof| proof.pointer.as_str()).collect();
@@ -342,7 +342,7 @@ mod tests {
         let verdict = stage.judge("[{type: no-secrets}]");
         assert_eq!(
             verdict.reason,
-            "the answer holds assigned-secret `hu… (9 characters)` at /structuredContent/db_password"
+            "the response contains assigned-secret `hu… (9 characters)` at /structuredContent/db_password"
         );
     }
 
@@ -390,7 +390,7 @@ mod tests {
         let yaml =
             "[{type: no-pii, types: [emial, jwt], allow: ['regex:('], min-confidence: sure}]";
         let (_, told) = compile_with(yaml, &NoFiles);
-        for part in ["emial", "jwt", "cannot be used", "sure"] {
+        for part in ["emial", "jwt", "invalid regular expression", "sure"] {
             assert!(told.contains(part), "{part} in {told}");
         }
     }

@@ -1,4 +1,4 @@
-//! A number in the output, and how large it is.
+//! A number in the output, compared with bounds.
 
 use std::sync::LazyLock;
 
@@ -19,17 +19,17 @@ pub(super) static NUMBER: Builtin = Builtin {
     meta: &Meta {
         id: "number",
         aliases: &[],
-        summary: "A number in the output is large or small enough",
+        summary: "A number in the output is in a range",
         docs: r"# What it does
-Takes the number at `path` (see `jsonpath`), or without a path the first number of the output: of its
-text blocks if it has any. Commas between thousands are understood.
+Takes the number at `path` (see `jsonpath`), or the first number in the output without `path`; in the text
+blocks, if the output has any. Accepts commas between thousands.
 
-It must meet all of `equals` (or `value`), `gt`, `gte`, `lt`, `lte`, `between: [low, high]` (both
-ends included) and `approx`, which allows for a difference of `tolerance` (one millionth of the value
-if not given).
+The number must meet all given conditions: `equals` (or `value`), `gt`, `gte`, `lt`, `lte`,
+`between: [low, high]` (inclusive), and `approx`, which allows a difference of `tolerance` (default: one
+millionth of the value).
 
 # What counts as proof
-The place the number was taken from.
+The place of the number.
 
 # Example
 ```yaml
@@ -87,7 +87,7 @@ impl Wanted {
     fn judge(&self, scene: &Scene<'_>) -> Verdict {
         let Some((number, pointer)) = self.find(scene) else {
             let place = self.path.as_ref().map_or("the output", |path| path.text());
-            return Verdict::fail(format!("there is no number in {place}"));
+            return Verdict::fail(format!("no number found in {place}"));
         };
         let shown = js::number(number);
         let mut missed = Vec::new();
@@ -102,7 +102,7 @@ impl Wanted {
         }
         let reason = match (missed.as_slice(), self.negated) {
             ([], false) => format!("{shown} is as expected"),
-            ([], true) => format!("{shown} is what it must not be"),
+            ([], true) => format!("{shown} meets the conditions, expected that it does not"),
             (missed, _) => format!("{shown} is not {}", missed.join(", ")),
         };
         let verdict = Verdict::of(missed.is_empty() != self.negated, reason);
@@ -148,7 +148,7 @@ fn of_value(value: &Value) -> Option<f64> {
     }
 }
 
-/// The whole text as a number, or the first one in it.
+/// The whole text as a number, or the first number in it.
 fn of_text(text: &str) -> Option<f64> {
     let whole = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     whole.or_else(|| IN_PROSE.find(text)?.as_str().replace(',', "").parse().ok())
@@ -191,6 +191,6 @@ mod tests {
         let verdict = TestScene::output("5").judge("[{type: number, gt: 7, lt: 9}]");
         assert_eq!(verdict.reason, "5 is not > 7 and < 9");
         let verdict = TestScene::output("5").judge("[{type: not-number, gt: 1}]");
-        assert_eq!(verdict.reason, "5 is what it must not be");
+        assert_eq!(verdict.reason, "5 meets the conditions, expected that it does not");
     }
 }

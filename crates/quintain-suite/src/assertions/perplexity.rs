@@ -1,4 +1,4 @@
-//! How sure a model was of its words.
+//! The perplexity of a response: how certain the model was of its tokens.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
@@ -11,11 +11,11 @@ pub(super) static PERPLEXITY: Builtin = Builtin {
     meta: &Meta {
         id: "perplexity",
         aliases: &[],
-        summary: "The model was sure of its words",
+        summary: "The perplexity of the response is low",
         docs: r"# What it does
-Computes the perplexity of the answer from the log probabilities that the target reports: 1 if the
-model was certain of every token, more if it hesitated. Passes up to `threshold`, and always without
-one. A target that reports no log probabilities cannot be judged.
+Computes the perplexity of the response from the log probabilities that the target reports: 1 if the model
+was certain of every token, higher if it was not. Passes if the perplexity is at most `threshold`, and
+always without a threshold. If the target reports no log probabilities, the result is an error.
 
 # Example
 ```yaml
@@ -32,11 +32,11 @@ pub(super) static PERPLEXITY_SCORE: Builtin = Builtin {
     meta: &Meta {
         id: "perplexity-score",
         aliases: &[],
-        summary: "The model was sure of its words, as a score",
+        summary: "The perplexity of the response is low, as a score",
         docs: r"# What it does
-Turns the perplexity of the answer into a score, 1 / (1 + perplexity): at most 0.5, less if the model
-hesitated. Passes from `threshold` on, and always without one. A target that reports no log
-probabilities cannot be judged.
+Turns the perplexity of the response into a score, 1 / (1 + perplexity): 0.5 if the model was certain of
+every token, lower if it was not. Passes if the score is at least `threshold`, and always without a
+threshold. If the target reports no log probabilities, the result is an error.
 
 # Example
 ```yaml
@@ -77,7 +77,7 @@ fn perplexity_score(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     })
 }
 
-/// e to the power of the mean of the negated log probabilities.
+/// e to the power of the mean negative log probability.
 fn measure(scene: &Scene<'_>, what: &str) -> Result<f64, Box<Verdict>> {
     let reported = scene.response.log_probs.as_ref().and_then(Value::as_array);
     let Some(probabilities) = reported.filter(|all| !all.is_empty()) else {

@@ -13,17 +13,16 @@ pub(super) static PROGRESS_REPORTED: Builtin = Builtin {
     meta: &Meta {
         id: "progress-reported",
         aliases: &[],
-        summary: "The server reported its progress",
+        summary: "The server reports progress",
         docs: r"# What it does
-Every request carries a progress token. While the last one of the test was open, at least `min`
-notifications of progress (1 if not given) must have come with that token. Each must have a number in
-`progress` that is not smaller than the one before; `total` must stay the same once it is told, and
-progress must not exceed it.
+Every request has a progress token. Passes if the server sent at least `min` progress notifications
+(default 1) with that token before it responded to the last request of the test. The number in `progress`
+must never decrease; `total` must not change once it is set, and `progress` must not exceed it.
 
-`not-progress-reported` passes if the server answered and reported nothing.
+`not-progress-reported` passes if the server responded without reporting progress.
 
 # What counts as proof
-The exchange with the notifications that came with it; the reason says which of them is wrong.
+The exchange with its notifications; the reason names the notification that is wrong.
 
 # Example
 ```yaml
@@ -41,7 +40,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     if let Some(node) = spec.fields.get("min") {
         match node.as_u64().filter(|min| *min > 0) {
             Some(wanted) => min = wanted,
-            None => quintain_source::wrong_type("min", "a number from 1", node, spec.dx),
+            None => quintain_source::wrong_type("min", "a number of at least 1", node, spec.dx),
         }
     }
     let negated = spec.negated;
@@ -51,7 +50,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 fn judge(scene: &Scene<'_>, min: u64, negated: bool) -> Result<Verdict, Box<Verdict>> {
     let (index, exchange) = views::last(scene)?;
     if let Some(why) = exchange.outcome.failure() {
-        let reason = format!("no answer came from the server: {why}");
+        let reason = format!("the server did not respond: {why}");
         return Ok(Verdict::fail(reason).proof(index, ""));
     }
     let reports = reports(exchange);
@@ -70,9 +69,9 @@ fn judge(scene: &Scene<'_>, min: u64, negated: bool) -> Result<Verdict, Box<Verd
 
 fn reported(count: u64) -> String {
     match count {
-        0 => "progress was never reported".to_owned(),
-        1 => "progress was reported once".to_owned(),
-        count => format!("progress was reported {count} times"),
+        0 => "the server reported no progress".to_owned(),
+        1 => "the server reported progress once".to_owned(),
+        count => format!("the server reported progress {count} times"),
     }
 }
 
@@ -84,7 +83,7 @@ fn reports(exchange: &Exchange) -> Vec<&Value> {
     reports.filter_map(|notice| notice.get("params")).collect()
 }
 
-/// What is wrong with the reports, if anything.
+/// The first violation of the protocol in the notifications, if there is one.
 fn flaw(exchange: &Exchange, reports: &[&Value]) -> Option<String> {
     let own = exchange.sent.get("_meta").and_then(|meta| meta.get("progressToken"));
     let mut before = f64::NEG_INFINITY;
@@ -92,27 +91,35 @@ fn flaw(exchange: &Exchange, reports: &[&Value]) -> Option<String> {
     for (at, report) in reports.iter().enumerate() {
         let nth = at + 1;
         if own.is_some_and(|own| report.get("progressToken") != Some(own)) {
-            return Some(format!("report {nth} has another token than the request"));
+            return Some(format!(
+                "progress notification {nth} has a different token than the request"
+            ));
         }
         let Some(progress) = report.get("progress").and_then(Value::as_f64) else {
-            return Some(format!("report {nth} has no number in `progress`"));
+            return Some(format!("`progress` of progress notification {nth} is not a number"));
         };
         let words = js::number(progress);
         if progress < before {
-            return Some(format!("report {nth} goes back from {} to {words}", js::number(before)));
+            let before = js::number(before);
+            return Some(format!("progress notification {nth} goes back from {before} to {words}"));
         }
         before = progress;
         let Some(told) = report.get("total").filter(|total| !total.is_null()) else { continue };
         let Some(told) = told.as_f64() else {
-            return Some(format!("report {nth} has something else than a number in `total`"));
+            return Some(format!("`total` of progress notification {nth} is not a number"));
         };
         if progress > told {
-            return Some(format!("report {nth} is {words} of {}", js::number(told)));
+            let total = js::number(told);
+            return Some(format!(
+                "progress notification {nth} exceeds its total: {words} of {total}"
+            ));
         }
         #[expect(clippy::float_cmp, reason = "the server repeats a number or it does not")]
         if let Some(total) = total.replace(told).filter(|total| *total != told) {
             let (from, to) = (js::number(total), js::number(told));
-            return Some(format!("report {nth} changes the total from {from} to {to}"));
+            return Some(format!(
+                "progress notification {nth} changes the total from {from} to {to}"
+            ));
         }
     }
     None
@@ -148,18 +155,27 @@ mod tests {
     fn progress_goes_forward_and_keeps_its_total() {
         for (reports, expected) in [
             (json!([{"progress": 1}, {"progress": 1, "total": 2}, {"progress": 2}]), None),
-            (json!([]), Some("progress was never reported, expected at least once")),
-            (json!([{"progress": 2}, {"progress": 1}]), Some("report 2 goes back from 2 to 1")),
-            (json!([{"progress": "x"}]), Some("report 1 has no number in `progress`")),
-            (json!([{"progress": 3, "total": 2}]), Some("report 1 is 3 of 2")),
+            (json!([]), Some("the server reported no progress, expected at least once")),
+            (
+                json!([{"progress": 2}, {"progress": 1}]),
+                Some("progress notification 2 goes back from 2 to 1"),
+            ),
+            (
+                json!([{"progress": "x"}]),
+                Some("`progress` of progress notification 1 is not a number"),
+            ),
+            (
+                json!([{"progress": 3, "total": 2}]),
+                Some("progress notification 1 exceeds its total: 3 of 2"),
+            ),
             (
                 json!([{"progress": 1, "total": 2}, {"progress": 2, "total": 5}]),
-                Some("report 2 changes the total from 2 to 5"),
+                Some("progress notification 2 changes the total from 2 to 5"),
             ),
         ] {
             let (passed, reason) = reason(reports, "progress-reported");
             assert_eq!(passed, expected.is_none(), "{reason}");
-            assert_eq!(reason, expected.unwrap_or("progress was reported 3 times"));
+            assert_eq!(reason, expected.unwrap_or("the server reported progress 3 times"));
         }
         assert!(!reason(json!([{"progress": 1}]), "progress-reported, min: 2").0);
     }
@@ -169,7 +185,10 @@ mod tests {
         let mut stage = stage(json!([{"progress": 1, "progressToken": "other"}]));
         stage.evidence.exchanges[0].sent = json!({"_meta": {"progressToken": "mine"}});
         let verdict = stage.judge("[{type: progress-reported}]");
-        assert_eq!(verdict.reason, "report 1 has another token than the request");
+        assert_eq!(
+            verdict.reason,
+            "progress notification 1 has a different token than the request"
+        );
     }
 
     #[test]
@@ -187,6 +206,6 @@ mod tests {
     #[test]
     fn mistakes_are_reported() {
         let (_, complaints) = compile_with("[{type: progress-reported, min: 0}]", &NoFiles);
-        assert!(complaints.contains("a number from 1"), "{complaints}");
+        assert!(complaints.contains("a number of at least 1"), "{complaints}");
     }
 }

@@ -1,4 +1,4 @@
-//! Comparisons of numbers, and counts, as options of several assertions.
+//! Options that several assertions share: comparisons of numbers, and counts.
 
 use quintain_content::text::js;
 use quintain_source::{Fields, Node, wrong_type};
@@ -45,7 +45,7 @@ impl Bounds {
     }
 }
 
-/// How many there have to be: a number, or `{min, max}`.
+/// An expected count: a number, or `{min, max}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) min: u64,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The references in lower case; `no_text` is the complaint about anything but texts.
+/// The references in lower case; `no_text` is the error message for anything but texts.
 pub(super) fn references(value: Option<&Value>, no_text: &str) -> Result<Vec<String>, String> {
     let lower = |text: &Value| text.as_str().map(str::to_lowercase);
     match value {

@@ -13,13 +13,13 @@ pub(super) static IS_REFUSAL: Builtin = Builtin {
         aliases: &[],
         summary: "The output refuses to answer",
         docs: r#"# What it does
-Looks for the usual words of a refusal: a beginning such as "I'm sorry" or "I cannot", or a phrase
-such as "as an AI" or "not appropriate" anywhere in the text. Case does not matter. Blank output and
-output that is not text count as a refusal too, with score 0.
+Searches the output for the usual phrases of a refusal, ignoring case: "I'm sorry" or "I cannot" at the
+beginning, "as an AI" or "not appropriate" anywhere. Blank output and output that is not text count as a
+refusal too, with score 0.
 
 # What counts as proof
-Words only. It knows English phrases, and is wrong about a text that quotes them; to be sure, ask a
-model with `llm-rubric`.
+The phrases only, which are English. A text that quotes them counts as a refusal; for a judgement of the
+meaning, use `llm-rubric`.
 
 # Example
 ```yaml
@@ -31,7 +31,7 @@ model with `llm-rubric`.
     compile,
 };
 
-// It takes no value: promptfoo lets one pass and ignores it.
+// It does not read `value`: promptfoo accepts and ignores it.
 fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     let negated = spec.negated;
     spec.fields.get("value");

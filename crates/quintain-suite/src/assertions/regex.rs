@@ -1,4 +1,4 @@
-//! The output matches a regular expression of JavaScript's dialect.
+//! The output matches a JavaScript regular expression.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::verdict::Verdict;
@@ -14,11 +14,11 @@ pub(super) static REGEX: Builtin = Builtin {
         aliases: &[],
         summary: "The output matches a regular expression",
         docs: r"# What it does
-Looks for a place in the output that the pattern `value` matches. The dialect is that of JavaScript,
-without flags: letters keep their case, `^` and `$` are the ends of the whole text, and `.` is
-anything but a line break. `(?i:...)` ignores case inside of the group.
+Searches the output for a match of the regular expression `value`. The syntax is JavaScript's, without
+flags: case counts, `^` and `$` match at the ends of the whole text, and `.` matches anything except a line
+break. `(?i:...)` ignores case inside the group.
 
-A pattern that is none fails, negated or not. One that takes too long cannot be judged.
+An invalid pattern fails, with `not-` too. If matching takes too long, the result is an error.
 
 # Example
 ```yaml
@@ -31,7 +31,7 @@ A pattern that is none fails, negated or not. One that takes too long cannot be 
     compile,
 };
 
-/// The pattern, or what is wrong with it.
+/// The pattern, or why it is invalid.
 #[derive(Clone)]
 struct Wanted {
     source: String,
@@ -42,7 +42,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     let negated = spec.negated;
     let wanted = spec.expect(read);
     if let Some(Wanted { pattern: Err(why), .. }) = wanted.constant() {
-        let title = "this is no regular expression";
+        let title = "invalid regular expression";
         let diagnostic = Diagnostic::new(spec.strictness, "config::bad-pattern", title);
         let span = spec.node.get("value").unwrap_or(spec.node).span;
         spec.dx.push(diagnostic.at(span, why));
@@ -56,7 +56,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
         let found = match pattern.is_match(&scene.text()) {
             Ok(found) => found,
             Err(error) => {
-                let why = format!("the pattern could not be applied: {error}");
+                let why = format!("matching the pattern failed: {error}");
                 return Ok(Verdict::error(why));
             }
         };
@@ -77,7 +77,7 @@ fn read(value: Option<&Value>) -> Result<Wanted, String> {
     }
 }
 
-/// What Node would say, which users of promptfoo know.
+/// The error message of Node.js, which users of promptfoo know.
 fn complaint(source: &str, error: &ScriptError) -> String {
     let ScriptError::Syntax { message, .. } = error else { return error.to_string() };
     let what = match message.as_str() {

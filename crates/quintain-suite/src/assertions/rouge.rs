@@ -1,4 +1,4 @@
-//! The output has most words in common with a reference.
+//! ROUGE-1: how many words the output shares with a reference.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::{js, rouge};
@@ -11,11 +11,12 @@ pub(super) static ROUGE_N: Builtin = Builtin {
     meta: &Meta {
         id: "rouge-n",
         aliases: &[],
-        summary: "The output has most words in common with a reference",
+        summary: "The output shares most words with a reference (ROUGE)",
         docs: r"# What it does
-Compares the words of the output with those of `value` (ROUGE-1): the score is the harmonic mean of
-the share of words of the output that are in the reference and the other way round. Case and order do
-not matter; punctuation counts as words. Passes from `threshold` on (0.75 if there is none).
+Compares the words of the output with those of `value` (ROUGE-1). The score is the harmonic mean of
+precision (the share of words of the output that are in the reference) and recall (the share of words of
+the reference that are in the output). Ignores case and order; punctuation marks count as words. Passes if
+the score is at least `threshold` (default 0.75).
 
 # Example
 ```yaml

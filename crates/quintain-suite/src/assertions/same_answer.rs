@@ -1,4 +1,4 @@
-//! Two calls are answered alike.
+//! Two calls get the same response.
 
 use quintain_content::registry::Meta;
 use quintain_content::text_diff;
@@ -17,20 +17,20 @@ pub(super) static SAME_ANSWER: Builtin = Builtin {
     meta: &Meta {
         id: "same-answer",
         aliases: &[],
-        summary: "Another call is answered in the same way",
+        summary: "Another call gets the same response",
         docs: r"# What it does
-Makes the call in `as` after the last one of the test, and compares what the server says to both: results
-and errors alike, in small letters, without the texts that were given to it. The call has the form of a
-prompt that is a call: `tool` and `args`, or `method` and `params`.
+Makes the call in `as` after the last call of the test and compares both responses, results as well as
+errors: in lower case, without the texts that the calls sent. The call is written like a prompt: `tool` and
+`args`, or `method` and `params`.
 
-`not-same-answer` demands a difference.
+`not-same-answer` passes only if the responses differ.
 
 # Why it matters
-A search for `x' OR 'a'<'b` and one for `x' OR 'b'<'a` find the same, unless the text becomes part of a
+A search for `x' OR 'a'<'b` and one for `x' OR 'b'<'a` return the same, unless the text becomes part of a
 query.
 
 # What counts as proof
-Both answers, with the lines that differ.
+Both responses, with the lines that differ.
 
 # Example
 ```yaml
@@ -59,7 +59,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 }
 
 impl SameAnswer {
-    /// The other call with the variables of the case, to the server of the first.
+    /// The other call, with the variables of the case, to the server of the first call.
     fn step(&self, scene: &Scene<'_>, first: &Exchange) -> Result<Step, String> {
         let mut step = crate::step_templates::fill(&self.other, scene.vars, scene.templates)
             .map_err(|error| error.to_string())?;
@@ -114,15 +114,16 @@ impl SameAnswer {
         };
         for exchange in [first, second] {
             if let Some(why) = exchange.outcome.failure() {
-                return prove(Verdict::fail(format!("no answer came from the server: {why}")));
+                return prove(Verdict::fail(format!("the server did not respond: {why}")));
             }
         }
         if !echo::differ(first, second) {
-            return prove(Verdict::of(!self.negated, "both calls are answered alike"));
+            return prove(Verdict::of(!self.negated, "both calls get the same response"));
         }
         let words = |exchange| echo::own_words(exchange).unwrap_or_default();
         let diff = text_diff::lines(&words(first), &words(second));
-        prove(Verdict::of(self.negated, format!("the other call is answered otherwise:\n{diff}")))
+        let reason = format!("the other call gets a different response:\n{diff}");
+        prove(Verdict::of(self.negated, reason))
     }
 }
 
@@ -167,7 +168,7 @@ mod tests {
     fn repetitions_make_no_difference() {
         assert!(judged(YAML, "nothing like one", reply("nothing like two")).passed());
         let other = judged(YAML, "ann", reply("nobody"));
-        assert!(other.reason.starts_with("the other call is answered otherwise:"));
+        assert!(other.reason.starts_with("the other call gets a different response:"));
         assert_eq!(other.status, Status::Fail);
         let not = YAML.replace("same", "not-same");
         assert!(judged(&not, "ann", reply("nobody")).passed());

@@ -1,4 +1,4 @@
-//! The server says something, wherever in its answer, be that a result or an error.
+//! The response contains a text anywhere, in a result or in an error.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::{Next, Rounds};
@@ -12,19 +12,20 @@ pub(super) static SAYS: Builtin = Builtin {
     meta: &Meta {
         id: "says",
         aliases: &[],
-        summary: "The server says something, in a result or in an error",
+        summary: "The response contains a text, in a result or in an error",
         docs: r"# What it does
-Looks for the text `value`, or for what matches the regular expression behind `regex:`, in everything
-that the server answered: content blocks of every kind, structured content, resources, messages, the
-message and the data of an error. Case counts; `regex:/no such/i` does without it.
+Searches the whole response for the text `value`, or for a match of the regular expression after `regex:`:
+content blocks of every type, structured content, resources, messages, the message and the data of an
+error. Case counts; `regex:/no such/i` ignores it.
 
-`not-says` needs an answer as well, be it an error: a server that crashed has kept nothing to itself.
+`not-says` also requires a response, which may be an error: a crash is never a pass.
 
 # Why it matters
-`contains` looks at the output of a result. What must never be said must not be said in an error either.
+`contains` searches only the output of a result. A text that must never be disclosed must not be in an
+error either.
 
 # What counts as proof
-The answer that says it.
+The response that contains the text.
 
 # Example
 ```yaml
@@ -62,12 +63,12 @@ impl Says {
         let words = self.words.get(scene)?;
         let (index, exchange) = views::last(scene)?;
         if let Some(why) = exchange.outcome.failure() {
-            let reason = format!("no answer came from the server: {why}");
+            let reason = format!("the server did not respond: {why}");
             return Ok(Verdict::fail(reason).proof(index, ""));
         }
         let said = words.occur_in(&exchange.outcome.said())?;
-        let does = if said { "says" } else { "does not say" };
-        let reason = format!("the answer {does} {}", words.shown());
+        let does = if said { "contains" } else { "does not contain" };
+        let reason = format!("the response {does} {}", words.shown());
         Ok(Verdict::of(said != self.negated, reason).proof(index, ""))
     }
 }

@@ -1,4 +1,5 @@
-//! Code of the user that judges: JavaScript here, Python and Ruby by an interpreter of the user.
+//! User code that judges the output: JavaScript runs in this process, Python and Ruby in the user's
+//! interpreter.
 
 use quintain_content::registry::Meta;
 use quintain_content::text::js;
@@ -19,21 +20,21 @@ pub(super) static JAVASCRIPT: Builtin = Builtin {
     meta: &Meta {
         id: "javascript",
         aliases: &[],
-        summary: "JavaScript of yours is content with the output",
+        summary: "Your JavaScript code accepts the output",
         docs: r"# What it does
 Runs `value`: an expression, several lines with `return`, a function, or `file://check.js[:function]`
 with a function as its default export. Inline code sees `output` and `context`; functions get them as
 arguments.
 
-The code returns true or false, a number (the score; passed if it is above 0, or at least
-`threshold`), or `{pass, score, reason}`, optionally with `namedScores` and `componentResults`.
+The code returns true or false, a number (the score; passes if it is above 0, or at least `threshold`),
+or `{pass, score, reason}`, optionally with `namedScores` and `componentResults`.
 
 `context` has `vars`, `prompt`, `test`, `provider`, `providerResponse`, `metadata`, `logProbs`,
-`config` (the option of the same name), and, for code that mentions them, `trace` and `exchanges`:
-everything that was sent and received.
+`config` (the option of the same name), and, if the code mentions them, `trace` and `exchanges`: all
+requests and responses.
 
-The code runs inside of Quintain, without Node: `require` and `fetch` are not available, time and
-memory are limited.
+The code runs inside Quintain, not in Node.js: `require` and `fetch` are not available, and time and memory
+are limited.
 
 # Example
 ```yaml
@@ -51,15 +52,14 @@ pub(super) static PYTHON: Builtin = Builtin {
     meta: &Meta {
         id: "python",
         aliases: &[],
-        summary: "Python code of yours is content with the output",
+        summary: "Your Python code accepts the output",
         docs: r"# What it does
-Runs `value`: an expression, or several lines with `return`, over `output` and `context`; or
-`file://check.py[:function]`, whose function `get_assert(output, context)` is called by default.
-`context` is that of `javascript`.
+Runs `value`: an expression, or several lines with `return`, that use `output` and `context`; or
+`file://check.py[:function]`, by default its function `get_assert(output, context)`. `context` is the same
+as for `javascript`.
 
 The code returns a boolean, a number, or a dict with `pass`, `score` and `reason`; `pass_`,
-`named_scores` and `component_results` are understood too. `threshold` applies to the score of all of
-them.
+`named_scores` and `component_results` work too. `threshold` always applies to the score.
 
 # Example
 ```yaml
@@ -76,11 +76,11 @@ pub(super) static RUBY: Builtin = Builtin {
     meta: &Meta {
         id: "ruby",
         aliases: &[],
-        summary: "Ruby code of yours is content with the output",
+        summary: "Your Ruby code accepts the output",
         docs: r"# What it does
-Runs `value`: an expression, or several lines with `return`, over `output` and `context`; or
-`file://check.rb[:function]`, whose function `get_assert(output, context)` is called by default. What
-the code sees and returns is the same as for `python`.
+Runs `value`: an expression, or several lines with `return`, that use `output` and `context`; or
+`file://check.rb[:function]`, by default its function `get_assert(output, context)`. Arguments and results
+are the same as for `python`.
 
 # Example
 ```yaml
@@ -109,7 +109,7 @@ struct Grading {
 }
 
 enum Source {
-    /// Inline code, as written. Without templates in it, JavaScript is prepared once.
+    /// Inline code, as written. JavaScript without templates is compiled once.
     Inline { text: String, script: Option<Script> },
     /// A file, with the reference as written.
     File { code: Code, script: Script, reference: String },
@@ -127,7 +127,7 @@ fn compile(spec: &mut Spec<'_, '_>, language: Language) -> Option<Box<dyn Check>
     Some(Box::new(ScriptCheck { source: source?, config, grading }))
 }
 
-/// A check for which there is nothing to run, which is the verdict of every case.
+/// A check without code: every case gets an error.
 fn without_code(spec: &mut Spec<'_, '_>, language: Language) -> Option<Box<dyn Check>> {
     let name = match language {
         Language::JavaScript => "javascript",
@@ -173,7 +173,7 @@ fn source(spec: &mut Spec<'_, '_>, language: Language) -> Option<Source> {
     Some(Source::File { script: code.script(), code, reference })
 }
 
-/// Interpreters are told which function to call.
+/// Interpreters need the name of the function to call.
 fn with_function(code: Code) -> Code {
     match code {
         Code::File {
@@ -275,7 +275,7 @@ impl ScriptCheck {
         }))
     }
 
-    /// Python and Ruby show the value as it is written.
+    /// The reasons of Python and Ruby show the value as written.
     fn written(&self) -> &str {
         match &self.source {
             Source::Inline { text, .. } => text,
@@ -333,14 +333,14 @@ impl ScriptCheck {
             }
             (Some(Answer::Unavailable(why)), _) => Verdict::error(why),
             (Some(Answer::Exchange(_) | Answer::Reply(_)) | None, _) => {
-                Verdict::error("no interpreter answered")
+                Verdict::error("the interpreter did not answer")
             }
         }
     }
 }
 
-/// promptfoo counts what inline code throws as a failure, and what a file throws as an error. What
-/// only we cannot do is an error in both.
+/// As in promptfoo, an exception of inline code is a failure and one of a file is an error. An API that
+/// only Quintain lacks is an error in both cases.
 fn failure(error: &ScriptError, in_file: bool, shown: &str) -> Verdict {
     let (message, stack) = match error {
         ScriptError::Thrown { name, message, stack } => {

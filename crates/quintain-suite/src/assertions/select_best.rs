@@ -1,4 +1,4 @@
-//! The answer that a model likes best of all prompts and targets of a test.
+//! The best response of all prompts and targets of a test, as a model judges.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::{Next, Rounds};
@@ -14,12 +14,12 @@ pub(super) static SELECT_BEST: Builtin = Builtin {
     meta: &Meta {
         id: "select-best",
         aliases: &[],
-        summary: "A model likes no other answer to the same test better",
+        summary: "A model judges the response as the best of all responses to the same test",
         docs: r"# What it does
-When all prompts and targets of a test have answered, asks a model which answer meets the criterion in
+Compares the responses of all prompts and targets to a test: asks a model which one meets the criterion in
 `value` best. That one passes, all others fail.
 
-Without a judge this cannot be judged: it is an error, never a pass.
+Without a judge the result is an error, never a pass.
 
 # Example
 ```yaml
@@ -33,7 +33,7 @@ Without a judge this cannot be judged: it is an error, never a pass.
         let negated = spec.negated;
         let criterion = spec.expect(move |value| match value {
             Some(Value::String(text)) if !negated => Ok(text.clone()),
-            _ if negated => Err("select-best cannot be turned round".to_owned()),
+            _ if negated => Err("select-best cannot be negated".to_owned()),
             _ => Err("select-best must have a string value".to_owned()),
         });
         let provider = spec.node.get("provider").map(quintain_source::Node::to_json);
@@ -49,7 +49,7 @@ struct Choosing {
 impl Check for Choosing {
     fn next(&self, _: &Scene<'_>, _: &Rounds) -> Next<Verdict> {
         Next::Done(Verdict::error(
-            "`select-best` compares the answers of a test; it cannot stand in a set",
+            "`select-best` compares the responses to a test and cannot be in an `assert-set`",
         ))
     }
 
@@ -78,7 +78,7 @@ impl Choosing {
 
     fn compare(&self, graded: &[&CaseResult], answers: &[Answer]) -> Compared {
         let Some(criterion) = self.criterion.constant() else {
-            return Err("`value` of `select-best` cannot be used".to_owned());
+            return Err("`value` of `select-best` is invalid".to_owned());
         };
         if graded.len() < 2 {
             return Err("select-best assertion must have at least two outputs to compare between"
@@ -91,8 +91,8 @@ impl Choosing {
             }
             Some(Answer::Unavailable(why)) => {
                 return Err(format!(
-                    "`select-best` needs a judge: {why}; name one as `provider` of the assertion \
-                     or of `defaultTest.options`"
+                    "`select-best` needs a judge: {why}; set `provider` in the assertion or in \
+                     `defaultTest.options`"
                 ));
             }
             Some(Answer::Exchange(_) | Answer::Reply(_)) | None => {

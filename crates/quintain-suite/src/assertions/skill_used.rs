@@ -14,13 +14,13 @@ pub(super) static SKILL_USED: Builtin = Builtin {
         aliases: &[],
         summary: "The target used a skill",
         docs: r"# What it does
-Looks at the skills that an agent reports in the `skillCalls` of its metadata; those that failed do
-not count. `value` is a name, a list of names that all have to be there, or a map:
+Reads the skills that an agent reports in the `skillCalls` of its metadata; failed ones do not count.
+`value` is a name, a list of names that must all be there, or a map:
 
 - `name` or `pattern`: a name, or a pattern with `*` and `?`.
-- `min`, `max`: how often, at least once if neither is given.
+- `min`, `max`: the number of uses (default: at least one).
 
-Negated, none of them may have been used.
+`not-skill-used` passes only if none of the skills was used.
 
 # Example
 ```yaml
@@ -35,7 +35,7 @@ Negated, none of them may have been used.
 
 #[derive(Clone)]
 enum Wanted {
-    /// All of these, by name.
+    /// All of these names.
     All(Vec<String>),
     Counted(Matcher),
 }
@@ -51,7 +51,7 @@ struct Matcher {
 /// A skill that was used.
 struct Used {
     name: String,
-    /// The name, and where the skill came from.
+    /// The name, and the source of the skill.
     shown: String,
 }
 

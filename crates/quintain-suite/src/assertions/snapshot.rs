@@ -1,4 +1,4 @@
-//! The answer is the one that was kept.
+//! The response equals a stored snapshot.
 
 use quintain_content::registry::Meta;
 use quintain_content::text_diff;
@@ -15,24 +15,24 @@ pub(super) static SNAPSHOT: Builtin = Builtin {
     meta: &Meta {
         id: "snapshot",
         aliases: &[],
-        summary: "The answer is the one that was kept in a file",
+        summary: "The response equals a snapshot in a file",
         docs: r"# What it does
-Compares the output (or the side of the answer that `view` names) with the file `value`, a path from
-the folder of the suite on. Without `value` it is `__snapshots__/NAME.snap`, where `NAME` is the
-description of the test, or the prompt if it has none. `value` may contain templates, and tests that
-differ in variables only need them: `value: weather/{{city}}.snap`. With `perTarget: true`, every
-target has a file of its own, since its name is put before that of the file.
+Compares the output (or the part of the response that `view` selects) with the file `value`, a path
+relative to the folder of the suite. The default is `__snapshots__/NAME.snap`, where `NAME` is the
+description of the test, or the prompt if there is none. `value` may contain templates; tests that differ
+only in variables need them: `value: weather/{{city}}.snap`. With `perTarget: true`, every target has its
+own file, whose name starts with the name of the target.
 
-The file holds text as it is and anything else as JSON with sorted keys. If there is no such file, it
-is written and the assertion passes; in CI (the variable `CI` is set) it fails. `quintain eval
---update-snapshots` writes files that differ anew.
+The file contains text as it is, and anything else as JSON with sorted keys. If the file does not exist,
+Quintain writes it and the assertion passes; in CI (the variable `CI` is set) the assertion fails instead.
+`quintain eval --update-snapshots` overwrites files that differ.
 
-What changes every time is masked: `mask` is a list of JSONPaths (as in `jsonpath`, they start at the
-output or at a text block that is JSON) and of regular expressions behind `regex:`; `volatile` is a
-list of `timestamp`, `date`, `epoch`, `uuid`, `hash`, `address`, `ip`, `duration`, or `all`.
+Mask values that change every time: `mask` is a list of JSONPaths (which apply to the output or to a text
+block that is JSON, as in `jsonpath`) and of regular expressions after `regex:`; `volatile` is a list of
+`timestamp`, `date`, `epoch`, `uuid`, `hash`, `address`, `ip`, `duration`, or `all`.
 
 # Why it matters
-Models and code rely on the form of an answer, long before anybody has written down what it is.
+Models and code rely on the form of a response, even where nobody has specified it.
 
 # What counts as proof
 The lines that differ.
@@ -62,7 +62,7 @@ fn compile(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     Some(Box::new(Snapshot { file, masks, negated: spec.negated }))
 }
 
-/// The name of the file of a test that names none.
+/// The default name of the file.
 fn default_name(scene: &Scene<'_>) -> String {
     let described =
         scene.test.description.as_deref().map(|description| {
@@ -70,13 +70,13 @@ fn default_name(scene: &Scene<'_>) -> String {
         });
     let name = match described {
         Some(description) => slug(&description),
-        // Prompts are long and alike: what the name cannot hold, the number tells apart.
+        // Prompts are long and often share their beginning; the hash makes the name unique.
         None => format!("{}-{:08x}", slug(scene.prompt), fnv(scene.prompt)),
     };
     format!("__snapshots__/{name}.snap")
 }
 
-/// A number that stays the same in every version (FNV-1a).
+/// A hash that stays the same in every version (FNV-1a).
 fn fnv(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -110,25 +110,25 @@ impl Snapshot {
             None => verdict,
         };
         if let (true, Some(error)) = (scene.output.is_null(), &scene.response.error) {
-            return Ok(prove(Verdict::fail(format!("the answer is an error: {error}"))));
+            return Ok(prove(Verdict::fail(format!("the response is an error: {error}"))));
         }
         let text = snapshot::text(scene.output, &self.masks);
         Ok(match content(answers)? {
             None if self.negated => Verdict::error(format!("there is no snapshot {shown}")),
             None => {
                 let reason = format!(
-                    "there is no snapshot {shown}; `--update-snapshots` writes it, as does a run \
-                     outside of CI"
+                    "there is no snapshot {shown}; `--update-snapshots` or a run outside of CI \
+                     writes it"
                 );
                 prove(Verdict::fail(reason).proposing(file, text, true))
             }
             Some(kept) if kept == text => {
-                let reason = format!("the answer is as in {shown}");
+                let reason = format!("the response equals {shown}");
                 prove(Verdict::of(!self.negated, reason))
             }
             Some(kept) => {
                 let diff = text_diff::lines(&kept, &text);
-                let reason = format!("the answer is not as in {shown}:\n{diff}");
+                let reason = format!("the response differs from {shown}:\n{diff}");
                 let verdict = prove(Verdict::of(self.negated, reason));
                 if self.negated { verdict } else { verdict.proposing(file, text, false) }
             }
@@ -213,7 +213,7 @@ mod tests {
         assert!(stage.judge_with(yaml, &kept(&text)).passed());
         assert!(stage.judge_with(yaml, &kept(&text.replace('\n', "\r\n"))).passed());
         let verdict = stage.judge_with(yaml, &kept(&text.replace("\"n\": 1", "\"n\": 2")));
-        assert!(verdict.reason.starts_with("the answer is not as in a.snap:\n"));
+        assert!(verdict.reason.starts_with("the response differs from a.snap:\n"));
         assert!(verdict.reason.contains("\"n\": 2\n+ "), "{}", verdict.reason);
         assert!(verdict.proposal.is_some_and(|proposal| !proposal.fresh));
         let not = "[{type: not-snapshot, value: a.snap, mask: [$.id]}]";
@@ -227,7 +227,7 @@ mod tests {
         let mut stage = TestScene::output(Value::Null);
         stage.response.error = Some("it crashed".to_owned());
         let verdict = stage.judge_with("[{type: snapshot}]", &NONE);
-        assert_eq!(verdict.reason, "the answer is an error: it crashed");
+        assert_eq!(verdict.reason, "the response is an error: it crashed");
         assert_eq!(verdict.proposal, None);
     }
 
@@ -240,7 +240,7 @@ mod tests {
                 compile_with(&format!("[{{type: snapshot, {options}}}]"), &NoFiles);
             assert!(complaints.contains(part), "{complaints}");
         }
-        let failed = [Answer::Failed("it is no file".to_owned())];
+        let failed = [Answer::Failed("not a file".to_owned())];
         for answers in [&failed[..], &[]] {
             let verdict = TestScene::output("x").judge_with("[{type: snapshot}]", answers);
             assert_eq!(verdict.status, Status::Error);

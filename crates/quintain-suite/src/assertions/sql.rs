@@ -1,4 +1,4 @@
-//! The output is SQL or contains SQL, perhaps of certain tables and columns only.
+//! The output is or contains SQL, optionally limited to allowed tables and columns.
 
 use quintain_content::registry::Meta;
 use quintain_content::sql::{self, Dialect, Fault};
@@ -14,19 +14,19 @@ pub(super) static IS_SQL: Builtin = Builtin {
     meta: &Meta {
         id: "is-sql",
         aliases: &[],
-        summary: "The output is SQL, perhaps of certain tables and columns only",
+        summary: "The output is SQL, optionally limited to allowed tables and columns",
         docs: r"# What it does
-Reads the whole output as statements of SQL. `value` is a map:
+Parses the whole output as SQL statements. `value` is a map:
 
-- `databaseType`: the dialect: `MySQL` (the default), `MariaDB`, `PostgreSQL`, `Sqlite`,
+- `databaseType`: the SQL dialect, one of `MySQL` (the default), `MariaDB`, `PostgreSQL`, `Sqlite`,
   `TransactSQL`, `BigQuery`, `Snowflake`, `Redshift`, `Hive`, `Athena`, `DB2`, `FlinkSQL`, `NoQL` or
   `Trino`.
 - `allowedTables`: patterns for `operation::database::table`, such as `select::null::users`.
 - `allowedColumns`: patterns for `operation::table::column`, such as `select::users::name`. A column
-  that is written without its table is allowed as well.
+  without its table is allowed as well.
 
-`null` stands for what the statement does not say, `(.*)` for all columns of a table. The lists allow
-everything if they are empty.
+`null` stands for a part that the statement leaves out, `(.*)` for all columns of a table. An empty list
+allows everything.
 
 # Example
 ```yaml
@@ -45,10 +45,10 @@ pub(super) static CONTAINS_SQL: Builtin = Builtin {
     meta: &Meta {
         id: "contains-sql",
         aliases: &[],
-        summary: "A fenced block of the output is SQL, perhaps of certain tables and columns only",
+        summary: "A fenced block of the output is SQL, optionally limited to allowed tables and columns",
         docs: r"# What it does
-Looks at the fenced blocks that are SQL or of no language; one of them has to be what `is-sql` asks
-for. If there is no such block, the whole output has to be it.
+Checks the fenced blocks of language `sql` or without a language. Passes if one of them passes `is-sql`. If
+there is no such block, the whole output must pass `is-sql`.
 
 # Example
 ```yaml
@@ -69,7 +69,7 @@ struct Wanted {
     columns: Option<Allowed>,
 }
 
-/// What statements may touch.
+/// The tables and columns that statements may use.
 #[derive(Clone)]
 struct Allowed {
     listed: Vec<String>,
@@ -81,10 +81,10 @@ fn wanted(spec: &mut Spec<'_, '_>) -> Expected<Wanted> {
     if let Some(Wanted { database, .. }) = wanted.constant()
         && Dialect::named(database).is_none()
     {
-        let title = format!("there is no dialect `{database}`");
+        let title = format!("unknown SQL dialect `{database}`");
         let diagnostic = Diagnostic::new(spec.strictness, "config::unknown-dialect", title);
         let span = spec.node.get("value").unwrap_or(spec.node).span;
-        spec.dx.push(diagnostic.at(span, format!("known are {}", Dialect::NAMES.join(", "))));
+        spec.dx.push(diagnostic.at(span, format!("expected one of {}", Dialect::NAMES.join(", "))));
     }
     wanted
 }
@@ -128,13 +128,13 @@ impl Allowed {
         }
         let pattern = |text: &String| {
             Pattern::new(&format!("^{text}$"), "i")
-                .map_err(|error| format!("`{text}` is no regular expression: {error}"))
+                .map_err(|error| format!("invalid regular expression `{text}`: {error}"))
         };
         let patterns = texts.iter().map(pattern).collect::<Result<_, _>>()?;
         Ok(Self { listed, patterns })
     }
 
-    /// Why these are not allowed. A pattern that cannot be applied allows nothing.
+    /// Why these are not allowed. A pattern that fails to match allows nothing.
     fn refusal(&self, what: &str, found: &[String]) -> Option<String> {
         let allows =
             |name: &String| self.patterns.iter().any(|p| p.is_match(name).unwrap_or(false));
@@ -149,7 +149,7 @@ impl Allowed {
 }
 
 impl Wanted {
-    /// Everything that is wrong with a text.
+    /// All errors of a text.
     fn faults(&self, text: &str) -> Result<Vec<String>, Box<Verdict>> {
         let sql = js::trim(text);
         let database = self.database.as_str();
@@ -294,6 +294,6 @@ mod tests {
         );
         let unknown = "[{type: is-sql, value: {databaseType: Nonsense}}]";
         let (_, complaints) = compile_with(unknown, &NoFiles);
-        assert!(complaints.contains("there is no dialect `Nonsense`"), "{complaints}");
+        assert!(complaints.contains("unknown SQL dialect `Nonsense`"), "{complaints}");
     }
 }

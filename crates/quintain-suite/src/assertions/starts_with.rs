@@ -12,7 +12,7 @@ pub(super) static STARTS_WITH: Builtin = Builtin {
         aliases: &[],
         summary: "The output starts with a text",
         docs: r"# What it does
-Compares the beginning of the output with `value`, letter by letter. White space counts.
+Compares the beginning of the output with `value`. Case and white space count.
 
 # Example
 ```yaml

@@ -1,4 +1,4 @@
-//! `structuredContent` of a tool result, and the output schema that the tool promised.
+//! `structuredContent` of a tool result, and the output schema of the tool.
 
 use quintain_content::json_text;
 use quintain_content::registry::Meta;
@@ -15,11 +15,11 @@ pub(super) static STRUCTURED_CONTENT: Builtin = Builtin {
     meta: &Meta {
         id: "structured-content",
         aliases: &[],
-        summary: "The answer has structured content, perhaps of a certain form",
+        summary: "The response has structured content, optionally with an expected value or schema",
         docs: r"# What it does
-The result of the tool has `structuredContent`. With `value`, it must have everything that `value`
-has: maps may have more keys, lists must be of the same length. With `mode: exact` it must be equal.
-With `schema`, it must fit that JSON schema (2020-12).
+Passes if the tool result has `structuredContent`. With `value`, it must contain everything in `value`:
+maps may have more keys, lists must have the same length. With `mode: exact`, it must equal `value`. With
+`schema`, it must match that JSON Schema (2020-12).
 
 # What counts as proof
 The place in `structuredContent` that differs.
@@ -42,17 +42,17 @@ pub(super) static OUTPUT_SCHEMA: Builtin = Builtin {
     meta: &Meta {
         id: "output-schema",
         aliases: &[],
-        summary: "The answer keeps the output schema that the tool promised",
+        summary: "The response matches the output schema of the tool",
         docs: r"# What it does
-Takes the `outputSchema` that the server listed for the tool and checks `structuredContent` against
-it. With `repeated: true`, a text block must also carry the same data as JSON, which the protocol
-recommends for clients that do not know structured content.
+Validates `structuredContent` against the `outputSchema` that the server lists for the tool. With
+`repeated: true`, a text block must also contain the same data as JSON, which the protocol recommends for
+clients without support for structured content.
 
 # Why it matters
-Clients hand structured content to code that trusts the schema.
+Clients pass structured content to code that trusts the schema.
 
 # What counts as proof
-The place in `structuredContent` that breaks the promise.
+The place in `structuredContent` that violates the schema.
 
 # Example
 ```yaml
@@ -65,10 +65,10 @@ The place in `structuredContent` that breaks the promise.
     compile: output_schema,
 };
 
-/// Places that are shown; the first one is usually enough.
+/// Maximum number of proofs; the first one is usually enough.
 const MAX_PROOFS: usize = 5;
 
-/// Adds places of the structured content as proofs.
+/// Adds places in the structured content as proofs.
 fn proved<'p>(
     scene: &Scene<'_>,
     verdict: Verdict,
@@ -89,7 +89,7 @@ fn structured_content(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
     judging(move |scene| {
         let structured = views::result(scene).and_then(|result| result.get("structuredContent"));
         let Some(structured) = structured else {
-            return Ok(Verdict::of(negated, "the answer has no structuredContent"));
+            return Ok(Verdict::of(negated, "the response has no structuredContent"));
         };
         let resolve = |param: &Option<Param>| {
             let resolve = |param: &Param| match param.resolve(scene) {
@@ -123,15 +123,11 @@ fn output_schema(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
             return Err(Box::new(Verdict::error("no tool was called")));
         };
         let Some(schema) = tool.and_then(|tool| tool.output_schema()) else {
-            return Ok(Verdict::of(
-                negated,
-                format!("the tool `{name}` promises no output schema"),
-            ));
+            return Ok(Verdict::of(negated, format!("the tool `{name}` has no output schema")));
         };
         let result = views::result(scene);
         let Some(structured) = result.and_then(|result| result.get("structuredContent")) else {
-            let reason =
-                format!("`{name}` promises an output schema but sent no structuredContent");
+            let reason = format!("`{name}` has an output schema but sent no structuredContent");
             return Ok(proved(scene, Verdict::of(negated, reason), []));
         };
         let problems = schema::validate(schema, structured);
@@ -144,10 +140,10 @@ fn output_schema(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
             ));
         }
         if repeated && !is_repeated(scene, structured) {
-            let reason = "no text block repeats structuredContent as JSON";
+            let reason = "no text block contains structuredContent as JSON";
             return Ok(proved(scene, Verdict::of(negated, reason), [""]));
         }
-        let reason = format!("structuredContent keeps the output schema of `{name}`");
+        let reason = format!("structuredContent matches the output schema of `{name}`");
         Ok(proved(scene, Verdict::of(!negated, reason), [""]))
     })
 }
@@ -159,10 +155,10 @@ fn is_repeated(scene: &Scene<'_>, structured: &Value) -> bool {
         .any(|text| json_text::parse(text).is_ok_and(|value| js::deep_equal(&value, structured)))
 }
 
-/// A schema that cannot be used is nobody's fault but its own: never a pass.
+/// The verdict on data that violates the schema. An invalid schema is an error, never a pass.
 fn broken(scene: &Scene<'_>, problems: &[Problem], negated: bool, schema: &str) -> Verdict {
     if let Some(problem) = problems.iter().find(|problem| problem.fault == Fault::Schema) {
-        return Verdict::error(format!("{schema} cannot be used: {}", problem.message));
+        return Verdict::error(format!("{schema} is invalid: {}", problem.message));
     }
     let told = problems.iter().take(3).map(|problem| match problem.pointer.as_str() {
         "" => problem.message.clone(),
@@ -170,12 +166,12 @@ fn broken(scene: &Scene<'_>, problems: &[Problem], negated: bool, schema: &str) 
     });
     let told = told.collect::<Vec<_>>().join("; ");
     let more = if problems.len() > 3 { "; …" } else { "" };
-    let reason = format!("structuredContent does not fit {schema}: {told}{more}");
+    let reason = format!("structuredContent does not match {schema}: {told}{more}");
     let pointers = problems.iter().map(|problem| problem.pointer.as_str());
     proved(scene, Verdict::of(negated, reason), pointers)
 }
 
-/// The first place where data is not as wanted.
+/// The first difference from the expected data.
 struct Difference {
     pointer: String,
     found: Option<String>,
@@ -306,7 +302,10 @@ mod tests {
         let alone = promising(json!({"structuredContent": {"t": 1}}), schema);
         assert!(alone.judge("[{type: output-schema}]").passed());
         assert!(!alone.judge("[{type: output-schema, repeated: true}]").passed());
-        assert!(!stage(good).judge("[{type: output-schema}]").passed(), "nothing was promised");
+        assert!(
+            !stage(good).judge("[{type: output-schema}]").passed(),
+            "there is no output schema"
+        );
     }
 
     #[test]

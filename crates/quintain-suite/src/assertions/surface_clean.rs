@@ -1,4 +1,4 @@
-//! What a target lists holds nothing that deceives.
+//! The surface of the target contains nothing deceptive.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::finding::{Place, fingerprint};
@@ -13,20 +13,20 @@ pub(super) static SURFACE_CLEAN: Builtin = Builtin {
     meta: &Meta {
         id: "surface-clean",
         aliases: &[],
-        summary: "What the target lists holds no hidden orders, secrets or confusing names",
+        summary: "The surface of the target has no hidden instructions, secrets or confusing names",
         docs: r"# What it does
-Looks at names, descriptions and schemas of tools, prompts and resources as the attacks do that need no
-call: `tool-poisoning`, `tool-shadowing`, `toxic-flow`, `tool-discovery` and `secrets`. `attacks` limits it to
-some of them. `only` lists findings, by id or fingerprint: everything else is let pass. `allow` lists
-findings that are accepted.
+Inspects names, descriptions and schemas of tools, prompts and resources with the attacks that need no
+call: `tool-poisoning`, `tool-shadowing`, `toxic-flow`, `tool-discovery` and `secrets`. `attacks` limits
+the check to some of them. `only` lists findings by id or fingerprint; others are ignored. `allow` lists
+accepted findings.
 
-`not-surface-clean` demands that there is something.
+`not-surface-clean` passes only if there is a finding.
 
 # Why it matters
-Models read descriptions as instructions, and nobody else reads them.
+Models follow descriptions like instructions, and people rarely read them.
 
 # What counts as proof
-The text and where it stands.
+The text and its place.
 
 # Example
 ```yaml
@@ -40,12 +40,12 @@ The text and where it stands.
     compile,
 };
 
-/// Findings that a reason names.
+/// Findings that a reason lists.
 const SHOWN: usize = 5;
 
 struct SurfaceClean {
     inspections: Vec<&'static dyn SurfaceInspection>,
-    /// Beginnings of fingerprints.
+    /// Prefixes of fingerprints.
     only: Option<Vec<String>>,
     allowed: Vec<String>,
     negated: bool,
@@ -109,12 +109,12 @@ impl Check for SurfaceClean {
 impl SurfaceClean {
     fn judge(&self, scene: &Scene<'_>) -> Verdict {
         if scene.surfaces.is_empty() {
-            return Verdict::error("nothing is known of what the target offers");
+            return Verdict::error("the surface of the target is unknown");
         }
         for (server, surface) in scene.surfaces {
             if let Some(problem) = surface.problems.first() {
                 return Verdict::error(format!(
-                    "`{server}` could not be listed in full: {problem}"
+                    "the surface of `{server}` is incomplete: {problem}"
                 ));
             }
         }
@@ -128,7 +128,7 @@ impl SurfaceClean {
             }
         }
         if found.is_empty() {
-            return Verdict::of(!self.negated, "nothing that deceives is listed");
+            return Verdict::of(!self.negated, "the surface contains nothing deceptive");
         }
         let more = match found.len().saturating_sub(SHOWN) {
             0 => String::new(),

@@ -1,4 +1,4 @@
-//! The surface of a target is the one that was kept.
+//! The surface of the target equals a stored snapshot.
 
 use quintain_content::registry::Meta;
 use quintain_evidence::inquiry::{Next, Rounds};
@@ -16,24 +16,24 @@ pub(super) static SURFACE_SNAPSHOT: Builtin = Builtin {
     meta: &Meta {
         id: "surface-snapshot",
         aliases: &[],
-        summary: "Tools, prompts and resources of the target are those that were kept in a file",
+        summary: "The tools, prompts and resources of the target equal a snapshot in a file",
         docs: r"# What it does
-Compares what the servers of the target list (tools with descriptions, schemas and annotations,
-prompts, resources, resource templates, instructions) with the file `value`, by default
-`quintain.surface.json` in the folder of the suite. Every difference is a failure and is told item by
-item: what was added, removed or changed.
+Compares the surface of the target (tools with descriptions, schemas and annotations, prompts, resources,
+resource templates, instructions) with the file `value`, by default `quintain.surface.json` in the folder
+of the suite. Fails on any difference and lists every item that was added, removed or changed.
 
-If there is no such file, it is written and the assertion passes; in CI (the variable `CI` is set) it
-fails. `quintain eval --update-snapshots` accepts the surface as it is now. With `perTarget: true`,
-every target has a file of its own, since its name is put before that of the file.
+If the file does not exist, Quintain writes it and the assertion passes; in CI (the variable `CI` is set)
+the assertion fails instead. `quintain eval --update-snapshots` overwrites the file with the current
+surface. With `perTarget: true`, every target has its own file, whose name starts with the name of the
+target.
 
-`only` names the parts to compare (`tools`, `prompts`, `resources`, `templates`, `instructions`),
-`ignore` what may change (`descriptions`, `titles`, `annotations`, `input-schemas`, `output-schemas`,
-`icons`, `meta`). The file holds all of it nevertheless, so that several assertions can share it.
+`only` lists the parts to compare (`tools`, `prompts`, `resources`, `templates`, `instructions`), `ignore`
+the parts that may change (`descriptions`, `titles`, `annotations`, `input-schemas`, `output-schemas`,
+`icons`, `meta`). The file always contains the whole surface, so that several assertions can share it.
 
 # Why it matters
-Models read descriptions as instructions. A server that changes them after it was approved changes
-what models do, and nobody sees it.
+Models follow descriptions like instructions. A server that changes them after its approval changes what
+models do, and nobody notices.
 
 # What counts as proof
 The list of changes.
@@ -54,7 +54,7 @@ The list of changes.
 const DEFAULT: &str = "quintain.surface.json";
 /// Changes that a reason lists.
 const MAX_LISTED: usize = 20;
-/// Changes that are kept with the verdict.
+/// Changes that are stored with the verdict.
 const MAX_KEPT: usize = 200;
 
 struct SurfaceSnapshot {
@@ -119,15 +119,15 @@ impl SurfaceSnapshot {
         let file = self.file.path(scene, || DEFAULT.to_owned())?;
         let shown = GoldenFile::shown(&file);
         if scene.surfaces.is_empty() {
-            return Err(Box::new(Verdict::error("nothing is known of what the target offers")));
+            return Err(Box::new(Verdict::error("the surface of the target is unknown")));
         }
         for (server, surface) in scene.surfaces {
             if let Some(problem) = surface.problems.first() {
-                let why = format!("`{server}` could not be listed in full: {problem}");
+                let why = format!("the surface of `{server}` is incomplete: {problem}");
                 return Err(Box::new(Verdict::error(why)));
             }
         }
-        // The file holds everything, so that assertions about parts of it can share it.
+        // The file contains the whole surface, so that assertions about parts of it can share it.
         let whole = lock(scene.surfaces, &Scope::default());
         let text = pretty(&whole);
         let now = narrowed(whole, &self.scope);
@@ -136,7 +136,7 @@ impl SurfaceSnapshot {
                 return Ok(Verdict::error(format!("there is no {shown}")));
             }
             let reason = format!(
-                "there is no {shown}; `--update-snapshots` writes it, as does a run outside of CI"
+                "there is no {shown}; `--update-snapshots` or a run outside of CI writes it"
             );
             return Ok(Verdict::fail(reason).proposing(file, text, true));
         };
@@ -153,10 +153,10 @@ impl SurfaceSnapshot {
         };
         let changes = drift(&kept, &now);
         if changes.is_empty() {
-            let reason = format!("the target offers what {shown} says");
+            let reason = format!("the surface of the target equals {shown}");
             return Ok(Verdict::of(!self.negated, reason));
         }
-        let reason = format!("the target does not offer what {shown} says:{}", listed(&changes));
+        let reason = format!("the surface of the target differs from {shown}:{}", listed(&changes));
         let mut verdict = Verdict::of(self.negated, reason);
         verdict.metadata = Some(json!({"drift": kept_with_verdict(&changes)}));
         Ok(if self.negated { verdict } else { verdict.proposing(file, text, false) })
@@ -164,7 +164,7 @@ impl SurfaceSnapshot {
 }
 
 fn pretty(lock: &Value) -> String {
-    // A value cannot fail to be written.
+    // Serialising a `Value` cannot fail.
     serde_json::to_string_pretty(lock).unwrap_or_default() + "\n"
 }
 
@@ -220,7 +220,7 @@ mod tests {
         let verdict = stage("Steals.").judge_with("[{type: surface-snapshot}]", &before);
         assert_eq!(
             verdict.reason,
-            "the target does not offer what quintain.surface.json says:\n\
+            "the surface of the target differs from quintain.surface.json:\n\
              - tool `pay`: description changed from \"Pays.\" to \"Steals.\""
         );
         assert_eq!(verdict.metadata.unwrap()["drift"][0]["item"], "tool `pay`");
@@ -272,7 +272,7 @@ mod tests {
         let broken = [Answer::Value("{".into())];
         let verdict = stage("x").judge_with("[{type: surface-snapshot}]", &broken);
         assert_eq!(verdict.status, Status::Error);
-        assert!(verdict.proposal.is_some(), "an update mends the file");
+        assert!(verdict.proposal.is_some(), "an update overwrites the file");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How well the called tools are the expected ones.
+//! The F1 score of the called tools against the expected ones.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,14 @@ pub(super) static TOOL_CALL_F1: Builtin = Builtin {
     meta: &Meta {
         id: "tool-call-f1",
         aliases: &[],
-        summary: "The output calls the expected tools and no others",
+        summary: "The output calls the expected tools and no others (F1 score)",
         docs: r"# What it does
-Collects the names of the tools that the output calls, in the formats of OpenAI, Anthropic and
-Google, and compares them with `value`: a list of names, or a text with commas. Order and repetition
-do not matter. Text is read as JSON, or searched for JSON on lines of its own outside of fenced
-blocks.
+Collects the names of the tools that the output calls, in the formats of OpenAI, Anthropic and Google, and
+compares them with `value`: a list of names, or comma-separated text. Ignores order and repetition. Text
+is parsed as JSON, or searched for lines of JSON outside of fenced blocks.
 
-The score is the harmonic mean of precision (how many of the called tools are expected) and recall
-(how many of the expected tools are called). It has to reach `threshold`, which is 1 by default.
+The score is the harmonic mean of precision (the share of called tools that are expected) and recall (the
+share of expected tools that are called). Passes if it is at least `threshold` (default 1).
 
 # Example
 ```yaml

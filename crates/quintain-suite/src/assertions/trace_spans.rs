@@ -1,4 +1,4 @@
-//! Spans of the trace of a case: how many, how long, how many errors.
+//! Spans in the trace of a case: their number, duration and errors.
 
 use quintain_content::glob;
 use quintain_content::registry::Meta;
@@ -14,17 +14,18 @@ pub(super) static TRACE_SPAN_COUNT: Builtin = Builtin {
     meta: &Meta {
         id: "trace-span-count",
         aliases: &[],
-        summary: "So many spans of the trace have a certain name",
+        summary: "The number of spans with a certain name is in a range",
         docs: r#"# What it does
-The recorded exchanges of a case are its trace: a tool call is a span `execute_tool NAME`, any other
-request has the name of its method, and the target as a whole has its own name. Counts the spans that
-match `pattern` (`*` and `?`, case does not count) and compares with `min` and `max`.
+The recorded exchanges of a case are its trace: a tool call is a span `execute_tool NAME`, the span of any
+other request has the name of its method, and one span for the whole target has the name of the target.
+Counts the spans whose name matches `pattern` (with `*` and `?`, ignoring case) and compares the number
+with `min` and `max`.
 
-Other than in promptfoo, no `tracing` has to be switched on. A case that asked no MCP server has no
-trace and cannot be judged. `not-` changes nothing.
+Unlike in promptfoo, `tracing` need not be enabled. A case without an MCP server has no trace; the result
+is then an error. `not-` has no effect.
 
 # What counts as proof
-The exchanges that matched.
+The matching exchanges.
 
 # Example
 ```yaml
@@ -41,11 +42,11 @@ pub(super) static TRACE_SPAN_DURATION: Builtin = Builtin {
     meta: &Meta {
         id: "trace-span-duration",
         aliases: &[],
-        summary: "The spans of the trace are short enough",
+        summary: "The spans of the trace are short",
         docs: r#"# What it does
-Every span that matches `pattern` (all if not given; see `trace-span-count` for names) takes `max`
-milliseconds at most. With `percentile`, only that percentile of them has to. No span at all is short
-enough. `not-` changes nothing.
+Passes if every span whose name matches `pattern` (default: all; see `trace-span-count` for names) takes at
+most `max` milliseconds. With `percentile`, only that percentile of the durations must be within `max`.
+Passes if no span matches. `not-` has no effect.
 
 # What counts as proof
 The exchanges that took too long.
@@ -65,12 +66,12 @@ pub(super) static TRACE_ERROR_SPANS: Builtin = Builtin {
     meta: &Meta {
         id: "trace-error-spans",
         aliases: &[],
-        summary: "Not too many spans of the trace are errors",
+        summary: "The number of error spans in the trace is limited",
         docs: r"# What it does
-Counts the spans that match `pattern` (all if not given; see `trace-span-count` for names) and ended
-with an error: a tool that said `isError`, or a request without a result. `value` is the number that
-is allowed, or a map with `max_count`, `max_percentage` and `pattern`; without any, none is allowed.
-`not-` changes nothing.
+Counts the spans whose name matches `pattern` (default: all; see `trace-span-count` for names) and that
+ended with an error: a tool result with `isError`, or a request without a result. `value` is the number of
+errors that is allowed (default 0), or a map with `max_count`, `max_percentage` and `pattern`. `not-` has no
+effect.
 
 # What counts as proof
 The exchanges that failed.
@@ -86,10 +87,10 @@ The exchanges that failed.
     compile: errors,
 };
 
-/// Spans that a reason or a proof shows.
+/// Spans that a reason lists or a proof points to.
 const SHOWN: usize = 3;
 
-/// The trace of the case, or the verdict that there is none.
+/// The trace of the case, or an error verdict if there is none.
 pub(super) fn trace<'a>(scene: &Scene<'a>, kind: &str) -> Result<Trace<'a>, Box<Verdict>> {
     Trace::of(scene).ok_or_else(|| {
         Box::new(Verdict::error(format!("No trace data available for {kind} assertion")))
@@ -105,16 +106,16 @@ pub(super) fn proved<'s>(
     exchanges.fold(verdict, |verdict, at| verdict.proof(at, ""))
 }
 
-/// promptfoo takes `not-` away from these types and forgets it; whoever writes it is mistaken.
+/// promptfoo ignores `not-` on these types, so whoever writes it expects something else.
 fn without_negation(spec: &mut Spec<'_, '_>) {
     if spec.negated {
-        let title = format!("`not-` changes nothing on `{}`", spec.kind);
+        let title = format!("`not-` has no effect on `{}`", spec.kind);
         let diagnostic = Diagnostic::new(spec.strictness, "config::no-negation", title);
-        spec.dx.push(diagnostic.at(spec.node.span, "this is judged as if `not-` were not there"));
+        spec.dx.push(diagnostic.at(spec.node.span, "evaluated without `not-`"));
     }
 }
 
-/// A number of `value`; one of another kind is an error.
+/// A number in `value`; any other type is an error.
 pub(super) fn number(
     map: &Map<String, Value>,
     key: &str,
@@ -240,7 +241,7 @@ fn duration(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 }
 
 impl Timed {
-    /// The spans come slowest first, and there is at least one.
+    /// `spans` is not empty and sorted by duration, slowest first.
     fn judge(&self, spans: &[&Span<'_>]) -> Verdict {
         let max = js::number(self.max);
         let (slow, reason) = match self.percentile {
@@ -276,7 +277,7 @@ impl Timed {
     }
 }
 
-/// The nearest rank, counted from the fastest.
+/// The nearest-rank percentile; the spans are sorted, slowest first.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -293,7 +294,7 @@ fn slowest(spans: &[&Span<'_>]) -> String {
     named.collect::<Vec<_>>().join(", ")
 }
 
-/// To the microsecond.
+/// Milliseconds, rounded to the microsecond.
 fn millis(took: f64) -> String {
     js::number((took * 1e3).round() / 1e3)
 }
@@ -480,6 +481,6 @@ mod tests {
         flaw("[{type: trace-span-duration, value: {max: 1, percentile: 101}}]", "x");
         flaw("[{type: trace-error-spans, value: {max_count: many}}]", "x");
         let (_, told) = compile_with("[{type: not-trace-error-spans}]", &NoFiles);
-        assert!(told.contains("`not-` changes nothing"), "{told}");
+        assert!(told.contains("`not-` has no effect"), "{told}");
     }
 }

@@ -1,4 +1,4 @@
-//! The steps that a case took: which tools were used, in which order, with which arguments.
+//! The steps of a case: which tools were called, how often, in which order.
 
 use quintain_content::glob;
 use quintain_content::registry::Meta;
@@ -14,14 +14,14 @@ pub(super) static TOOL_USED: Builtin = Builtin {
     meta: &Meta {
         id: "trajectory:tool-used",
         aliases: &[],
-        summary: "Tools were called",
+        summary: "Certain tools were called",
         docs: r#"# What it does
-`value` names a tool or several: each must have been called. `*` and `?` stand for anything and one
-character. With a map, the calls of `name` (or `pattern`) are counted and compared with `min` (1 if
-not given) and `max`. `not-` forbids the tools.
+Passes if every tool in `value` was called: a name or a list of names. In a name, `*` matches any text and
+`?` one character. If `value` is a map, the number of calls of `name` (or `pattern`) must be at least `min`
+(default 1) and at most `max`. `not-` passes only if none of the tools was called.
 
 # What counts as proof
-The calls that matched. A case that asked no MCP server cannot be judged.
+The matching calls. For a case without an MCP server the result is an error.
 
 # Example
 ```yaml
@@ -40,13 +40,13 @@ pub(super) static TOOL_SEQUENCE: Builtin = Builtin {
     meta: &Meta {
         id: "trajectory:tool-sequence",
         aliases: &[],
-        summary: "Tools were called in an order",
+        summary: "Tools were called in a certain order",
         docs: r#"# What it does
-`value` is a list of tools that must have been called in this order; others may come between. With
-`{mode: exact, steps: [...]}` nothing else may have been called.
+`value` is a list of tools that must have been called in this order; calls of other tools in between are
+allowed. With `{mode: exact, steps: [...]}`, no other tool may have been called.
 
 # What counts as proof
-The calls that made up the sequence. A case that asked no MCP server cannot be judged.
+The calls of the sequence. For a case without an MCP server the result is an error.
 
 # Example
 ```yaml
@@ -63,13 +63,13 @@ pub(super) static STEP_COUNT: Builtin = Builtin {
     meta: &Meta {
         id: "trajectory:step-count",
         aliases: &[],
-        summary: "A case took so many steps",
+        summary: "The number of steps of a case is in a range",
         docs: r"# What it does
-Counts the steps of a `type` (`tool`, `command`, `span`, or a list of them) whose name matches
-`pattern`, and compares with `min` and `max`.
+Counts the steps of a `type` (`tool`, `command`, `span`, or a list of them) whose name matches `pattern`,
+and compares the number with `min` and `max`.
 
 # What counts as proof
-The calls that were counted. A case that asked no MCP server cannot be judged.
+The counted calls. For a case without an MCP server the result is an error.
 
 # Example
 ```yaml
@@ -82,7 +82,7 @@ The calls that were counted. A case that asked no MCP server cannot be judged.
     compile: step_count,
 };
 
-/// What a step must be like.
+/// The step that is expected.
 #[derive(Clone, Default)]
 pub(super) struct Matcher {
     kinds: Vec<String>,
@@ -90,7 +90,7 @@ pub(super) struct Matcher {
 }
 
 impl Matcher {
-    /// Text is a pattern; a map has `name` or `pattern`, and perhaps a `type`.
+    /// Text is a pattern; a map has `name` or `pattern`, and optionally a `type`.
     pub(super) fn read(value: &Value, kind: Option<&str>) -> Self {
         let default = || kind.map(str::to_owned).into_iter().collect();
         let map = match value {
@@ -112,7 +112,7 @@ impl Matcher {
         Self { kinds, pattern: Some(pattern.to_owned()).filter(|text| !text.is_empty()) }
     }
 
-    /// Demands a name.
+    /// Reports an error if there is no name.
     pub(super) fn required(self, kind: &str, what: &str) -> Result<Self, String> {
         if self.pattern.is_some() {
             return Ok(self);
@@ -132,7 +132,7 @@ impl Matcher {
     }
 }
 
-/// The calls of tools, in order.
+/// The tool calls, in order.
 pub(super) fn tools<'t, 'a>(trace: &'t Trace<'a>) -> Vec<&'t Span<'a>> {
     trace.steps().filter(|step| matches!(step.step, Step::Tool { .. })).collect()
 }
@@ -147,7 +147,7 @@ fn named<'m>(matchers: impl IntoIterator<Item = &'m Matcher>) -> String {
     matchers.into_iter().map(Matcher::label).collect::<Vec<_>>().join(", ")
 }
 
-/// Bounds of a count; what is no number counts as missing, as in promptfoo.
+/// The bounds of a count.
 fn bounds(map: &Map<String, Value>, kind: &str) -> Result<(Option<f64>, Option<f64>), String> {
     Ok((number(map, "min", kind)?, number(map, "max", kind)?))
 }
@@ -283,7 +283,7 @@ fn tool_sequence(spec: &mut Spec<'_, '_>) -> Option<Box<dyn Check>> {
 }
 
 impl Sequence {
-    /// The calls that make up the sequence, if they are there.
+    /// The calls of the sequence, if it occurs.
     fn find<'t, 'a>(&self, tools: &[&'t Span<'a>]) -> (Option<Vec<&'t Span<'a>>>, String) {
         let actual = labels(tools);
         if self.exact {

@@ -17,13 +17,13 @@ pub(super) static TOOL_ARGS_MATCH: Builtin = Builtin {
         aliases: &[],
         summary: "A tool was called with certain arguments",
         docs: r#"# What it does
-Looks for a call of the tool `name` (or `pattern`) with the arguments `args` (or `arguments`). With
-`mode: partial`, which is the default, maps may have more keys; lists must be of the same length. With
-`mode: exact` the arguments must be equal, apart from those in `ignore` (names or patterns) and those
-that have the value given in `defaults`.
+Passes if the tool `name` (or `pattern`) was called with the arguments `args` (or `arguments`). With
+`mode: partial` (default), maps may have more keys; lists must have the same length. With `mode: exact`, the
+arguments must be equal, except for those in `ignore` (names or patterns) and those whose value is the one
+in `defaults`.
 
 # What counts as proof
-The call that matched. A case that asked no MCP server cannot be judged.
+The matching call. For a case without an MCP server the result is an error.
 
 # Example
 ```yaml
@@ -173,7 +173,7 @@ impl Wanted {
         Value::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
-    /// Names what did not count.
+    /// Lists the arguments that were ignored.
     fn left_out(&self, args: &Value) -> String {
         let entries = || args.as_object().into_iter().flatten();
         let ignored = entries().filter(|(key, _)| self.is_ignored(key));
@@ -191,7 +191,7 @@ fn name(value: &Value) -> Option<String> {
     value.as_str().filter(|name| !name.trim().is_empty()).map(str::to_owned)
 }
 
-/// Whether the data has everything that is wanted; lists must be of the same length.
+/// Whether the data contains everything expected; lists must have the same length.
 fn covers(actual: &Value, wanted: &Value) -> bool {
     match (actual, wanted) {
         (Value::Array(actual), Value::Array(wanted)) => {

@@ -12,10 +12,10 @@ pub(super) static WEBHOOK: Builtin = Builtin {
     meta: &Meta {
         id: "webhook",
         aliases: &[],
-        summary: "A web service is content with the output",
+        summary: "A web service accepts the output",
         docs: r#"# What it does
-Posts `{"output": ..., "context": {"prompt": ..., "vars": {...}}}` to the address in `value` and
-expects `{"pass": true}` or `{"pass": false}`, optionally with `score` and `reason`.
+Sends `{"output": ..., "context": {"prompt": ..., "vars": {...}}}` to the URL in `value` (POST) and expects
+`{"pass": true}` or `{"pass": false}`, optionally with `score` and `reason`.
 
 # Example
 ```yaml
@@ -73,7 +73,7 @@ impl Webhook {
             Some(Answer::Failed(why)) => failed(why),
             Some(Answer::Unavailable(why)) => Verdict::error(why),
             Some(Answer::Exchange(_) | Answer::Reply(_)) | None => {
-                Verdict::error("the web service was not asked")
+                Verdict::error("the web service was not called")
             }
         }
     }

@@ -11,10 +11,10 @@ pub(super) static WORD_COUNT: Builtin = Builtin {
     meta: &Meta {
         id: "word-count",
         aliases: &[],
-        summary: "The output has a number of words",
+        summary: "The number of words in the output is in a range",
         docs: r"# What it does
-Counts the words of the output, which are whatever stands between white space. `value` is a number,
-or a map with `min`, `max` or both; the bounds belong to the range.
+Counts the words of the output, separated by white space. `value` is the exact number, or a map with `min`,
+`max` or both (inclusive).
 
 # Example
 ```yaml
@@ -68,7 +68,7 @@ fn range(value: Option<&Value>) -> Result<Range, String> {
     }
 }
 
-/// A number, also one that is written as text; blank text is 0 in JavaScript.
+/// A number, or text that is one; blank text is 0, as in JavaScript.
 pub(super) fn numeric(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),

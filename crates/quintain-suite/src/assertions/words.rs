@@ -1,10 +1,10 @@
-//! A text, or a regular expression behind `regex:`, that an answer is searched for.
+//! A text, or a regular expression after `regex:`, that a response is searched for.
 
 use quintain_evidence::verdict::Verdict;
 use quintain_script::Pattern;
 use serde_json::Value;
 
-/// What has to be said.
+/// The text or pattern to search for.
 #[derive(Clone)]
 pub(super) enum Words {
     Text(String),
@@ -19,7 +19,7 @@ impl Words {
         };
         let Some(source) = text.strip_prefix("regex:") else {
             return match text.as_str() {
-                // It would be in every answer.
+                // Every response contains the empty text.
                 "" => Err(format!("\"{kind}\" needs a text that is not empty")),
                 _ => Ok(Self::Text(text.clone())),
             };
@@ -28,7 +28,7 @@ impl Words {
         let (body, flags) = slashed.unwrap_or((source, ""));
         match Pattern::new(body, flags) {
             Ok(pattern) => Ok(Self::Pattern { pattern, source: source.to_owned() }),
-            Err(error) => Err(format!("this is no regular expression: {error}")),
+            Err(error) => Err(format!("invalid regular expression: {error}")),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The output is XML or contains XML, perhaps with certain elements.
+//! The output is or contains XML, optionally with required elements.
 
 use quintain_content::markup::fragments::{self, Found};
 use quintain_content::markup::tree::{self, Element};
@@ -14,16 +14,16 @@ pub(super) static IS_XML: Builtin = Builtin {
     meta: &Meta {
         id: "is-xml",
         aliases: &[],
-        summary: "The output is XML, perhaps with certain elements",
+        summary: "The output is XML, optionally with required elements",
         docs: r"# What it does
-Reads the whole output as a document of XML with namespaces. `value` lists elements that must be
-there: a list, a text with commas, or a map with `requiredElements`.
+Parses the whole output as an XML document with namespaces. `value` lists required elements: a list,
+comma-separated text, or a map with `requiredElements`.
 
-An element is named by its path from the root, such as `order.item`. Where an element occurs several
-times, a number picks one of them (`order.item.0.price`). `@_name` is an attribute, `#text` the text
-of an element that has more than text.
+An element is given by its path from the root, such as `order.item`. If an element occurs several times, a
+number selects one (`order.item.0.price`). `@_name` is an attribute, `#text` the text of an element that
+has more than text.
 
-A document type with declarations of its own is refused.
+Fails if the document type contains declarations (an internal subset).
 
 # Example
 ```yaml
@@ -40,13 +40,12 @@ pub(super) static CONTAINS_XML: Builtin = Builtin {
     meta: &Meta {
         id: "contains-xml",
         aliases: &[],
-        summary: "Somewhere in the output there is XML, perhaps with certain elements",
+        summary: "The output contains XML, optionally with required elements",
         docs: r"# What it does
-Looks for elements that are opened and closed in the output, be it prose or a fenced block. `value`
-lists elements that must be there, as for `is-xml`; those of several elements in a row count
-together.
+Searches the output for elements with a start tag and an end tag, in prose or in fenced blocks. `value`
+lists required elements, as for `is-xml`; consecutive elements count together.
 
-Faults within the elements, such as unknown entities, are forgiven.
+Ignores errors inside the elements, such as unknown entities.
 
 # Example
 ```yaml

@@ -14,19 +14,19 @@ pub struct Assert {
     pub rule: Rule,
     /// 0 makes it a metric that cannot fail the test.
     pub weight: f64,
-    /// Under which name the score is reported; may contain templates.
+    /// The name under which the score is reported; may contain templates.
     pub metric: Option<String>,
     /// Applied to the output before this assertion only.
     pub transform: Option<Code>,
     pub view: Option<View>,
-    /// The script of `value: file://...`, to be run before the check.
+    /// The script of `value: file://...`, which runs before the check.
     pub script: Option<Code>,
     pub span: Span,
     /// The entry as written, for reports.
     pub raw: Value,
 }
 
-/// What an entry demands.
+/// What an entry checks.
 pub enum Rule {
     Check(Box<dyn Check>),
     /// `assert-set`: entries that count as one.
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Assert {
 }
 
 impl Assert {
-    /// Whether this entry looks at more of the target than its tools.
+    /// Whether this entry needs more of the surface than the tools.
     pub fn wants_survey(&self) -> bool {
         match &self.rule {
             Rule::Check(check) => check.wants_survey(),
@@ -51,7 +51,7 @@ impl Assert {
         }
     }
 
-    /// What compares the answers of one test, if that is what this entry does.
+    /// The comparison of the responses to one test, if this entry is one.
     pub fn comparison(&self) -> Option<&dyn Comparison> {
         match &self.rule {
             Rule::Check(check) => check.comparison(),
@@ -59,7 +59,7 @@ impl Assert {
         }
     }
 
-    /// Whether this entry has an opinion on answers that are errors.
+    /// Whether this entry judges responses that are errors.
     pub fn wants_errors(&self) -> bool {
         match &self.rule {
             Rule::Check(check) => check.wants_errors() || self.view == Some(View::Error),

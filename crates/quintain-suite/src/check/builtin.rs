@@ -6,7 +6,7 @@ use quintain_evidence::verdict::Verdict;
 
 use super::{Assertion, Check, Scene, Spec};
 
-/// A type of assertion without a type of its own.
+/// An assertion type given by its description and a compile function.
 pub struct Builtin {
     pub meta: &'static Meta,
     pub compile: fn(&mut Spec<'_, '_>) -> Option<Box<dyn Check>>,
@@ -22,8 +22,8 @@ impl Assertion for Builtin {
     }
 }
 
-/// A check that asks nothing. What keeps it from judging is the verdict as well, hence the `?` in
-/// such functions.
+/// A check without questions. `Err` is a verdict as well, the one of a check that cannot judge, so that
+/// the function can use `?`.
 pub fn judging<F>(judge: F) -> Option<Box<dyn Check>>
 where
     F: Fn(&Scene<'_>) -> Result<Verdict, Box<Verdict>> + Send + Sync + 'static,

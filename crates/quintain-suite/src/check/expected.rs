@@ -1,4 +1,4 @@
-//! A value of an assertion in the form that the assertion works with.
+//! `value` of an assertion, converted into the type that the assertion works with.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::{Param, Scene, Spec};
 
-/// What makes the form out of a value; none if the suite gives none. The error is for the user.
+/// Converts a value, or none if the suite gives none. The error is shown to the user.
 type Read<T> = Box<dyn Fn(Option<&Value>) -> Result<T, String> + Send + Sync>;
 
-/// `value` after reading. What does not change from case to case is read once, when the suite is
-/// loaded; anything else when the variables are known.
+/// `value` after conversion. A value without templates is converted once, when the suite is loaded; others
+/// when the variables are known.
 pub struct Expected<T> {
     read: Read<T>,
     state: State<T>,
@@ -25,12 +25,12 @@ enum State<T> {
 
 impl<T> Expected<T> {
     fn broken(read: Read<T>) -> Self {
-        Self { read, state: State::Ready(Err("`value` cannot be read".to_owned())) }
+        Self { read, state: State::Ready(Err("`value` is unreadable".to_owned())) }
     }
 }
 
 impl<T: Clone> Expected<T> {
-    /// The value for this case. If it has the wrong form, that is the verdict.
+    /// The value for this case. An invalid value is an error verdict.
     pub fn get<'a>(&'a self, scene: &Scene<'a>) -> Result<Cow<'a, T>, Box<Verdict>> {
         let error = |why: &String| Box::new(Verdict::error(why));
         match &self.state {
@@ -42,7 +42,7 @@ impl<T: Clone> Expected<T> {
         }
     }
 
-    /// The value, if it is the same for all cases and of the right form.
+    /// The value, if it is valid and the same for all cases.
     pub fn constant(&self) -> Option<&T> {
         match &self.state {
             State::Ready(Ok(ready)) => Some(ready),
@@ -52,8 +52,8 @@ impl<T: Clone> Expected<T> {
 }
 
 impl Spec<'_, '_> {
-    /// `value` in the form that `read` makes of it. promptfoo notices what is wrong with a value
-    /// while it runs; here it is reported when the suite is loaded as well.
+    /// `value`, converted by `read`. promptfoo reports an invalid value during the run; Quintain also
+    /// reports it when it loads the suite.
     pub fn expect<T>(
         &mut self,
         read: impl Fn(Option<&Value>) -> Result<T, String> + Send + Sync + 'static,
@@ -63,7 +63,7 @@ impl Spec<'_, '_> {
             (Some(Param::Fixed(value)), _) => State::Ready(read(Some(&value))),
             (Some(param), _) => State::Open(param),
             (None, Some(null)) if null.is_null() => State::Ready(read(Some(&Value::Null))),
-            // Reported already: a file that cannot be read.
+            // An unreadable file, which is reported already.
             (None, Some(_)) => return Expected::broken(Box::new(read)),
             (None, None) => State::Ready(read(None)),
         };
@@ -73,7 +73,7 @@ impl Spec<'_, '_> {
         Expected { read: Box::new(read), state }
     }
 
-    /// `threshold` that has to be there; otherwise the verdict of all cases.
+    /// The required `threshold`; without it, all cases get an error verdict.
     pub fn required_threshold(&mut self, or: &str) -> Result<f64, Box<Verdict>> {
         self.threshold().ok_or_else(|| {
             self.unusable(self.node.span, or);
@@ -83,6 +83,6 @@ impl Spec<'_, '_> {
 
     fn unusable(&mut self, span: Span, why: &str) {
         let diagnostic = Diagnostic::new(self.strictness, "config::unusable-value", why);
-        self.dx.push(diagnostic.at(span, "this assertion cannot be judged"));
+        self.dx.push(diagnostic.at(span, "this assertion cannot be evaluated"));
     }
 }

@@ -1,4 +1,4 @@
-//! A value of an assertion that may contain templates, or come from a script.
+//! An option of an assertion that may contain templates or come from a script.
 
 use std::borrow::Cow;
 
@@ -9,19 +9,19 @@ use serde_json::Value;
 use super::Scene;
 use super::scene::as_text;
 
-/// A value as the suite gives it.
+/// A value as written in the suite.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Param {
-    /// Nothing in it changes from case to case.
+    /// The same for all cases.
     Fixed(Value),
-    /// Text, or a list with texts, to be filled in with the variables of the case.
+    /// Text or a list of texts with templates, expanded for every case.
     Template(Value),
-    /// What the script of `value: file://...` returns; for an assertion of this type.
+    /// What the script of `value: file://...` returns, for an assertion of type `kind`.
     Script { kind: String },
 }
 
 impl Param {
-    /// promptfoo fills in text and the texts of a list, but not what is inside of maps.
+    /// promptfoo expands text and the texts of a list, but not the values of maps.
     pub fn new(value: Value) -> Self {
         let templated = match &value {
             Value::String(text) => is_template(text),
@@ -31,7 +31,7 @@ impl Param {
         if templated { Self::Template(value) } else { Self::Fixed(value) }
     }
 
-    /// The value for this case. If it cannot be expanded, the error is the verdict.
+    /// The value for this case. A template that fails is an error verdict.
     #[expect(clippy::result_large_err, reason = "the error is the verdict of the check")]
     pub fn resolve<'a>(&'a self, scene: &Scene<'a>) -> Result<Cow<'a, Value>, Verdict> {
         let fill = |text: &str| {
@@ -66,8 +66,8 @@ impl Param {
     }
 }
 
-/// A script for `value` gives something to compare with. An opinion of its own is a mistake: the
-/// user took this for an assertion of type `javascript`.
+/// A script for `value` returns the value to compare with. If it returns a verdict instead, the user
+/// probably meant an assertion of type `javascript`.
 #[expect(clippy::result_large_err, reason = "the error is the verdict of the check")]
 fn usable<'a>(kind: &str, value: &'a Value) -> Result<&'a Value, Verdict> {
     let (what, many) = match value {

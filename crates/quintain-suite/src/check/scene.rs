@@ -1,4 +1,4 @@
-//! What a check may look at.
+//! What a check can see of a case.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 use super::Test;
 use crate::target::Target;
 
-/// One answered case.
+/// One case with its response.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
-    /// What the assertion is about: the output after all transforms, or the view it asked for.
+    /// The output after all transforms, or the part of the response that `view` selects.
     pub output: &'a Value,
     pub response: &'a Response,
     pub evidence: &'a Evidence,
-    /// What the servers of the target listed, by the key of the server.
+    /// The surfaces of the servers of the target, by the key of the server.
     pub surfaces: &'a [(String, Surface)],
     pub vars: &'a Map<String, Value>,
     /// The prompt as it was sent.
@@ -27,7 +27,7 @@ pub struct Scene<'a> {
     pub test: &'a Test,
     /// Label or id of the target.
     pub target: &'a str,
-    /// The target as the suite describes it.
+    /// The target as the suite defines it.
     pub definition: Option<&'a Target>,
     /// How long the target took; unknown for recorded outputs.
     pub latency_ms: Option<f64>,
@@ -55,7 +55,7 @@ pub fn as_text(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Which side of the answer an assertion is about.
+/// The part of the response that an assertion judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum View {
     /// The output after transforms.
@@ -67,7 +67,7 @@ pub enum View {
     Json,
     /// `structuredContent` of the result.
     Structured,
-    /// What went wrong: the message of an error, or the texts of a result with `isError`.
+    /// The message of an error, or the texts of a result with `isError`.
     Error,
 }
 
@@ -80,10 +80,10 @@ impl View {
         ("error", Self::Error),
     ];
 
-    /// The side it names; none if the answer has no such side.
+    /// The part of the response that this view selects.
     ///
     /// # Errors
-    /// Says what is missing, for the reason of a failed assertion.
+    /// If the response has no such part; the text is the reason of the failed assertion.
     pub fn of<'a>(
         self,
         output: &'a Value,
@@ -97,15 +97,15 @@ impl View {
             Self::Text => Ok(Cow::Owned(Value::String(texts()))),
             Self::Json => serde_json::from_str(&texts())
                 .map(Cow::Owned)
-                .map_err(|error| format!("the text of the answer is not JSON: {error}")),
+                .map_err(|error| format!("the text of the response is not JSON: {error}")),
             Self::Structured => outcome
                 .and_then(|outcome| outcome.result()?.get("structuredContent"))
                 .map(|structured| Cow::Owned(structured.clone()))
-                .ok_or_else(|| "the answer has no structuredContent".to_owned()),
+                .ok_or_else(|| "the response has no structuredContent".to_owned()),
             Self::Error => match (&response.error, outcome) {
                 (Some(error), _) => Ok(Cow::Owned(Value::String(error.clone()))),
                 (None, Some(Outcome::ToolError(_))) => Ok(Cow::Owned(Value::String(texts()))),
-                _ => Err("the answer is no error".to_owned()),
+                _ => Err("the response is not an error".to_owned()),
             },
         }
     }

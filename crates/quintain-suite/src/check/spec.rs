@@ -9,20 +9,20 @@ use serde_json::Value;
 use super::Param;
 use crate::files::{FileValue, Files};
 
-/// One entry of `assert`. The common keys (`type`, `weight`, `metric`, `transform`, `view`, ...) are
-/// read by others; what an assertion does not ask for is reported as unknown.
+/// One entry of `assert`. The loader reads the common keys (`type`, `weight`, `metric`, `transform`, `view`,
+/// ...); keys that the assertion does not read are reported as unknown.
 pub struct Spec<'n, 'd> {
     pub fields: Fields<'n>,
     /// The whole entry.
     pub node: &'n Node,
     /// The type as written, without `not-`.
     pub kind: &'n str,
-    /// `not-` stood before the type; the check turns its verdict round itself, since the reasons
-    /// read differently.
+    /// Whether the type has the prefix `not-`. The check negates its verdict itself, since the reasons
+    /// differ.
     pub negated: bool,
     pub base_dir: &'n Path,
     pub files: &'n dyn Files,
-    /// How bad a mistake is that promptfoo lets pass.
+    /// The severity of mistakes that promptfoo accepts.
     pub strictness: Severity,
     pub dx: &'d mut Diagnostics,
     /// Set when `value` is a script.
@@ -30,12 +30,12 @@ pub struct Spec<'n, 'd> {
 }
 
 impl Spec<'_, '_> {
-    /// `value`, with the content of the file in place of `file://...`.
+    /// `value`; a `file://` reference is replaced by the content of the file.
     pub fn value(&mut self) -> Option<Param> {
         self.param("value")
     }
 
-    /// `value` that has to be there.
+    /// The required `value`.
     pub fn required_value(&mut self) -> Option<Param> {
         if self.fields.get("value").is_none() {
             self.fields.missing("value", self.dx);
@@ -43,7 +43,7 @@ impl Spec<'_, '_> {
         self.value()
     }
 
-    /// Another option with the same rights as `value`.
+    /// Another option that is read like `value`.
     pub fn param(&mut self, name: &'static str) -> Option<Param> {
         let node = self.fields.get(name)?;
         if let Some(items) = node.as_seq() {
@@ -63,13 +63,13 @@ impl Spec<'_, '_> {
         }
     }
 
-    /// One element of a list; files hold data there, never scripts.
+    /// One element of a list, in which files are data, never scripts.
     fn item(&mut self, node: &Node) -> Option<Value> {
         let Some(reference) = file_reference(node) else { return Some(node.to_json()) };
         match self.file(reference, node)? {
             FileValue::Data(value) => Some(value),
             FileValue::Code(_) => {
-                self.unreadable(node, "a script cannot stand in a list");
+                self.unreadable(node, "a script is not allowed in a list");
                 None
             }
         }
@@ -98,7 +98,7 @@ impl Spec<'_, '_> {
         value
     }
 
-    /// A path of the suite.
+    /// A path relative to the suite.
     pub fn path(&self, text: &str) -> PathBuf {
         self.base_dir.join(text).components().collect()
     }

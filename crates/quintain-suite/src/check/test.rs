@@ -10,39 +10,39 @@ use serde_json::{Map, Value};
 
 use super::{Assert, View};
 
-/// A test with `defaultTest` and its scenario merged in; variables are not expanded yet.
+/// A test, merged with `defaultTest` and its scenario; variables are not expanded yet.
 #[derive(Debug, Default)]
 pub struct Test {
     pub description: Option<String>,
     pub vars: Map<String, Value>,
-    /// Those of `defaultTest` first; they are shared by all tests.
+    /// The ones of `defaultTest` come first and are shared by all tests.
     pub asserts: Vec<Arc<Assert>>,
-    /// Passed if the score reaches it, whatever single assertions say.
+    /// The test passes if its score is at least this, even if an assertion fails.
     pub threshold: Option<f64>,
     /// `assertScoringFunction`
     pub scoring: Option<Code>,
     pub metadata: Map<String, Value>,
     pub options: TestOptions,
-    /// Names of targets and prompts it is meant for; all if none.
+    /// Names of the targets and prompts it is limited to; empty for all.
     pub only_targets: Option<Vec<String>>,
     pub only_prompts: Option<Vec<String>>,
-    /// A recorded output that takes the place of the call.
+    /// A recorded output that is used instead of a call.
     pub provider_output: Option<Value>,
-    /// What stands behind the `file://` references among the variables.
+    /// The files that variables refer to with `file://`.
     pub files: BTreeMap<String, VarFile>,
     pub span: Span,
 }
 
-/// A file that a variable names.
+/// A file that a variable refers to.
 #[derive(Debug, Clone)]
 pub enum VarFile {
     Text(String),
-    /// Called for every case: with the name of the variable, the prompt and all variables.
+    /// Called for every case, with the name of the variable, the prompt and all variables.
     Code(Code),
 }
 
 impl Test {
-    /// The file that the value of a variable names, if it does.
+    /// The file that the value of a variable refers to, if it is a reference.
     pub fn file(&self, value: &Value) -> Option<&VarFile> {
         self.files.get(value.as_str().filter(|text| text.starts_with("file://"))?)
     }
@@ -56,16 +56,16 @@ pub struct TestOptions {
     pub transform_vars: Option<Code>,
     pub prefix: Option<String>,
     pub suffix: Option<String>,
-    /// The output becomes a variable of this name for later tests.
+    /// Later tests see the output as a variable of this name.
     pub store_output_as: Option<String>,
     pub run_serially: bool,
     pub disable_var_expansion: bool,
     pub disable_conversation_var: bool,
     pub repeat: Option<u32>,
-    /// Which side of the answer assertions look at, unless they say so themselves.
+    /// The part of the response that assertions judge, unless they have their own `view`.
     pub view: Option<View>,
-    /// Limit for the whole case, all steps together.
+    /// Time limit for all steps of a case together.
     pub timeout: Option<Duration>,
-    /// The options as written, for reports and judges.
+    /// The options as written, for reports and for questions to judges.
     pub raw: Map<String, Value>,
 }

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::check::Scene;
 
-/// The names that promptfoo gives these things. `trace` and `exchanges`, which may be large, are
-/// only there if the code mentions them.
+/// The keys are those of promptfoo. `trace` and `exchanges`, which may be large, are present only if the
+/// code mentions them.
 pub fn context(scene: &Scene<'_>, config: Option<&Value>, code: &str) -> Value {
     let mut context = Map::new();
     let mut put = |name: &str, value: Value| context.insert(name.to_owned(), value);
@@ -53,7 +53,7 @@ fn test(scene: &Scene<'_>) -> Value {
     Value::Object(shown)
 }
 
-/// The exchanges as spans, one after the other.
+/// The exchanges as consecutive spans.
 fn trace(evidence: &Evidence) -> Value {
     let mut clock = 0.0;
     let mut span = |(index, exchange): (usize, &Exchange)| {

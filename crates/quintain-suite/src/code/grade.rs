@@ -1,19 +1,19 @@
-//! From what the user's code returned to a verdict: true or false, a score, or a whole opinion.
+//! Turns the return value of user code into a verdict: a boolean, a score, or a whole verdict.
 
 use quintain_content::text::js;
 use quintain_evidence::verdict::{Status, Verdict};
 use serde_json::{Map, Value};
 
-/// What code may return.
+/// A valid return value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Grade {
     Answer(bool),
     Score(f64),
-    /// `{pass, score, reason}` and what may come with it.
+    /// `{pass, score, reason}` with its optional keys.
     Opinion(Box<Verdict>),
 }
 
-/// How promptfoo names the code in reasons.
+/// The words that promptfoo uses for the code in reasons.
 #[derive(Debug, Clone, Copy)]
 pub struct Voice {
     /// `Custom function` or `Python code`.
@@ -23,7 +23,7 @@ pub struct Voice {
 }
 
 impl Grade {
-    /// What JavaScript returned.
+    /// Reads the return value of JavaScript.
     pub fn of_js(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(answer) => Some(Self::Answer(*answer)),
@@ -33,10 +33,10 @@ impl Grade {
         }
     }
 
-    /// What Python or Ruby returned: as JSON text too, and with names in snake case.
+    /// Reads the return value of Python or Ruby, which may be JSON text and have keys in snake case.
     ///
     /// # Errors
-    /// Says what it returned instead.
+    /// If the value is invalid; the message shows it.
     pub fn of_script(value: &Value, voice: Voice, threshold: Option<f64>) -> Result<Self, String> {
         let wanted = format!(
             "{} assertion must return a boolean, number, or {{pass, score, reason}} object.",
@@ -119,7 +119,7 @@ impl Grade {
     }
 }
 
-/// An object that promptfoo takes for a result of its own kind.
+/// An object that promptfoo accepts as a `GradingResult`.
 fn opinion(map: &Map<String, Value>) -> Option<Verdict> {
     let pass = map.get("pass")?.as_bool()?;
     let score = map.get("score")?.as_f64()?;
@@ -143,7 +143,7 @@ fn opinion(map: &Map<String, Value>) -> Option<Verdict> {
     Some(verdict)
 }
 
-/// Parts are taken as they come; what they lack is made up for.
+/// Component results may be incomplete; missing keys get defaults.
 fn part(map: &Map<String, Value>) -> Verdict {
     opinion(map).unwrap_or_else(|| {
         let pass = map.get("pass").and_then(Value::as_bool).unwrap_or(false);
@@ -226,7 +226,7 @@ mod tests {
         let verdict = python(opinion.clone(), Some(0.5), false);
         assert_eq!(verdict.reason, "Python score 0.4 is less than threshold 0.5: meh");
         let Some(Grade::Opinion(ours)) = Grade::of_js(&opinion) else { panic!() };
-        assert!(ours.passed(), "JavaScript knows best");
+        assert!(ours.passed(), "the threshold does not apply to JavaScript");
     }
 
     #[test]

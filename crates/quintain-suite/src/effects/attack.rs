@@ -1,4 +1,4 @@
-//! What an attack on one target would start and contact.
+//! The effects of attacking one target: what the attack starts and contacts.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::names::{Defined, bare};
 use super::targets;
 use crate::suite::{Suite, Target, TargetKind};
 
-/// What an attack on this target would do. The suite is as it is written.
+/// The effects of attacking this target. Templates in the suite are not expanded.
 pub fn of_attack(
     name: &str,
     target: &McpTarget,

@@ -1,5 +1,5 @@
-//! Walks through everything that a plan would use of a suite. Assertions are asked for their first questions, as a
-//! run asks them, so that a new kind of assertion is seen without being known here.
+//! Walks through everything that a plan uses of a suite. It asks assertions for their first questions, as a run
+//! does, so that it covers new assertion types without knowing them.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -21,24 +21,24 @@ use crate::check::Scene;
 use crate::plan::{Plan, PlannedCase};
 use crate::suite::{Assert, DerivedValue, Prompt, PromptBody, Rule, Suite, Target, Test, VarFile};
 
-/// What is found on the way.
+/// Collects the effects.
 pub(super) struct Collector<'a> {
     pub(super) suite: &'a Suite,
-    /// Variables that every started server is given.
+    /// Variables that every started server inherits.
     pub(super) inherited: &'a [&'a str],
     effects: Effects,
     tests: Tests,
     code: BTreeMap<(&'static str, Option<String>), BTreeMap<String, usize>>,
     written: BTreeSet<String>,
     asked: BTreeSet<String>,
-    /// For texts that are templates: the environment by name.
+    /// Expands `{{env.NAME}}` to itself, so that the names stay visible.
     templates: Nunjucks,
-    /// What targets, scripts and web services are asked and told.
+    /// Variables in what is sent to targets, scripts and web services.
     content: Variables,
 }
 
-/// What a run of this plan would do, reports of the command line aside. `inherited` are the names of the variables
-/// that every started server is given.
+/// The effects of running this plan, without the reports of the command line. `inherited` are the names of the
+/// variables that every started server inherits.
 pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
     let mut names: BTreeSet<String> = suite.env.keys().cloned().collect();
     for seat in &plan.seats {
@@ -57,7 +57,7 @@ pub fn of_suite(suite: &Suite, plan: &Plan, inherited: &[&str]) -> Effects {
     }
     let mut used: BTreeSet<usize> = plan.seats.iter().map(|seat| seat.target).collect();
     if !found.tests.made_by.is_empty() {
-        // Tests that are made by code may be sent to all of them.
+        // Generated tests may be sent to all targets.
         used.extend(0..suite.targets.len());
     }
     for target in used {
@@ -89,7 +89,7 @@ impl<'a> Collector<'a> {
         Defined(vec![&self.suite.written_env]).variables(texts, Scope::Env)
     }
 
-    /// Notes what is sent to whoever is asked.
+    /// Records the variables in texts that are sent.
     fn content<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) {
         let variables = self.variables(texts);
         self.content = std::mem::take(&mut self.content).with(&variables);
@@ -111,7 +111,7 @@ impl<'a> Collector<'a> {
         self.code_with(code, what, None);
     }
 
-    /// The same for code that has an interpreter of its own.
+    /// The same, for code with its own interpreter.
     pub(super) fn code_with(&mut self, code: &Code, what: &str, executable: Option<&str>) {
         let (language, file) = match code {
             Code::Inline { .. } => (name(code.language()), None),
@@ -140,7 +140,7 @@ impl<'a> Collector<'a> {
     fn write(&mut self, what: &'static str, file: &KeptFile) {
         let shown = file.full().display().to_string();
         if self.written.insert(shown.clone()) {
-            let refused = (!file.is_inside()).then_some("it is outside of the folder of the suite");
+            let refused = (!file.is_inside()).then_some("it is outside the folder of the suite");
             self.effects.write.push(Write { what, file: shown, refused });
         }
     }
@@ -148,7 +148,7 @@ impl<'a> Collector<'a> {
     fn tests(&mut self, plan: &Plan) {
         let suite = self.suite;
         for (_, filter) in &suite.tests.filters {
-            self.code(filter, "filter of templates");
+            self.code(filter, "template filter");
             self.content.any = true;
         }
         for metric in &suite.tests.derived_metrics {
@@ -157,7 +157,7 @@ impl<'a> Collector<'a> {
             }
         }
         for not_called in &suite.not_called {
-            self.code(&not_called.code, &format!("makes {}", not_called.makes));
+            self.code(&not_called.code, &format!("generates {}", not_called.makes));
             self.content.any = true;
             if let (Code::File { path, .. }, "tests") = (&not_called.code, not_called.makes) {
                 self.tests.made_by.push(path.display().to_string());
@@ -165,7 +165,7 @@ impl<'a> Collector<'a> {
         }
         let (mut tests, mut prompts) = (HashSet::new(), HashSet::new());
         if !self.tests.made_by.is_empty() {
-            // Tests that are made by code may use all of them.
+            // Generated tests may use all prompts.
             prompts.extend(0..suite.tests.prompts.len());
             suite.tests.prompts.iter().for_each(|prompt| self.prompt(prompt));
         }
@@ -212,8 +212,8 @@ impl<'a> Collector<'a> {
             self.tests.changed_by_code += 1;
         }
         if let Some(code) = &options.transform {
-            self.code(code, "transforms answers");
-            // What it returns may be sent with a later test.
+            self.code(code, "transforms responses");
+            // A later test may send what it returns.
             self.content.any |= options.store_output_as.is_some();
         }
         if let Some(code) = &test.scoring {
@@ -234,7 +234,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// What assertions ask of the outside.
+    /// Records the effects of the questions of assertions.
     fn asserts(
         &mut self,
         test: &Test,
@@ -254,7 +254,7 @@ impl<'a> Collector<'a> {
                         self.asked.insert(url);
                     }
                     Question::Read(file) => self.write("snapshot", &file),
-                    // Seen before; calls go to the target; nobody judges yet.
+                    // Recorded before, sent to the target, or without an effect.
                     Question::Run { .. }
                     | Question::Call { .. }
                     | Question::Say(_)

@@ -1,18 +1,18 @@
-//! Which variables of the user a text reads, through the `env` of a target and of the suite.
+//! Which of the user's environment variables a text reads, through `env` of the target and of the suite.
 
 use std::collections::BTreeMap;
 
 use quintain_evidence::effects::Variables;
 use quintain_source::{EnvNames, Scope, env_names};
 
-/// Variables that are defined by variables.
+/// Maximum depth of variables that refer to variables.
 const ROUNDS: usize = 8;
 
-/// The `env` maps that stand between a template and the environment of the user, innermost first.
+/// The `env` maps between a template and the user's environment, innermost first.
 pub(super) struct Defined<'a>(pub(super) Vec<&'a BTreeMap<String, String>>);
 
 impl Defined<'_> {
-    /// The user's variables that these texts read.
+    /// The user's environment variables that these texts read.
     pub(super) fn variables<'t>(
         &self,
         texts: impl IntoIterator<Item = &'t str>,
@@ -25,7 +25,7 @@ impl Defined<'_> {
             let mut settled = true;
             for name in found.names {
                 match self.0.iter().find_map(|map| map.get(&name)) {
-                    // A variable of the suite may be defined by the user's of the same name.
+                    // A variable of the suite may refer to the user's variable of the same name.
                     Some(text) if !env_names(text, Scope::Env).names.contains(&name) => {
                         settled = false;
                         next.add(&env_names(text, Scope::Env));
@@ -47,7 +47,7 @@ impl Defined<'_> {
     }
 }
 
-/// An address without what may be secret in it: user information, query and fragment.
+/// A URL without the parts that may be secret: user information, query and fragment.
 pub(super) fn bare(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let url = &url[..end];

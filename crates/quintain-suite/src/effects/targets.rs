@@ -1,4 +1,4 @@
-//! What targets start and contact.
+//! The effects of targets: what they start and contact.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::collect::Collector;
 use super::names::{Defined, bare};
 use crate::suite::{CodeTarget, ExecTarget, HttpTarget, Target, TargetKind};
 
-/// `content` are the variables in what targets are asked.
+/// Collects the effects of a target. `content` are the variables in what the tests send to it.
 pub(super) fn collect(target: &Target, content: &Variables, found: &mut Collector<'_>) {
     let defined = Defined(vec![&target.env, &found.suite.written_env]);
     let one = One { target, defined, content };
@@ -25,7 +25,7 @@ pub(super) fn collect(target: &Target, content: &Variables, found: &mut Collecto
         TargetKind::Echo | TargetKind::Other => {}
     }
     if let Some(code) = &target.transform {
-        found.code(code, "transforms answers");
+        found.code(code, "transforms responses");
     }
 }
 
@@ -41,14 +41,14 @@ impl One<'_> {
     }
 
     fn mcp(&self, mcp: &McpTarget, found: &mut Collector<'_>) {
-        // Written into every call and every reply.
+        // Part of every call and every reply.
         let shared = format!("{:?} {}", mcp.respond, Value::Object(mcp.default_args.clone()));
         let shared = self.defined.variables([shared.as_str()], Scope::Env).with(self.content);
         for server in &mcp.servers {
             self.server(server, &shared, found);
         }
         if let Some(code) = &mcp.transform_response {
-            found.code(code, "transforms answers");
+            found.code(code, "transforms responses");
         }
     }
 
@@ -95,7 +95,7 @@ impl One<'_> {
         found.contact(Contact { what, url: bare(url), receives });
     }
 
-    /// What credentials the target itself gets.
+    /// The variables in the credentials that the target itself receives.
     fn auth(&self, auth: &Auth) -> Variables {
         let texts: Vec<&str> = match auth {
             Auth::None | Auth::Stored | Auth::OAuth(_) => Vec::new(),
@@ -115,7 +115,7 @@ impl One<'_> {
         let secret = client_secret.iter().map(ExposeSecret::expose_secret);
         let own = self.defined.variables(plain.chain(secret), Scope::Bare);
         match grant {
-            // The identity provider gets them, and this server what that one hands out.
+            // The identity provider receives them; this server gets a token that it issues.
             Grant::IdentityAssertion(_) => own,
             grant => own.with(&self.grant(grant)),
         }
@@ -132,7 +132,7 @@ impl One<'_> {
         let texts = named.chain([http.url.as_str(), &body]).chain(http.request.as_deref());
         let mut receives = self.defined.variables(texts, Scope::Env).with(self.content);
         receives = receives.with(&self.auth(&http.auth));
-        // Code may write anything into a request.
+        // The code can put any variable into a request.
         receives.any |= http.transform_request.is_some();
         let url = match &http.request {
             Some(request) => host_of(request, http.use_https),
@@ -141,8 +141,8 @@ impl One<'_> {
         found.contact(Contact { what: self.name(), url, receives });
         for (code, what) in [
             (&http.transform_request, "transforms requests"),
-            (&http.transform_response, "transforms answers"),
-            (&http.validate_status, "judges statuses"),
+            (&http.transform_response, "transforms responses"),
+            (&http.validate_status, "validates the status"),
         ] {
             code.iter().for_each(|code| found.code(code, what));
         }
@@ -166,7 +166,7 @@ impl One<'_> {
     }
 }
 
-/// Where a request that is written out goes.
+/// The hosts of a raw request.
 fn host_of(request: &str, https: bool) -> String {
     let scheme = if https { "https" } else { "http" };
     let hosts = request.lines().filter_map(|line| {
@@ -178,7 +178,7 @@ fn host_of(request: &str, https: bool) -> String {
     format!("{scheme}://{}", hosts.join(" or "))
 }
 
-/// The program that runs code of a language, if one is started for it.
+/// The interpreter of a language and the variable that overrides it; none for JavaScript.
 pub(super) fn interpreter(language: Language) -> Option<(&'static str, &'static str)> {
     match language {
         Language::JavaScript => None,

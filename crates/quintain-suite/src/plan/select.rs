@@ -1,4 +1,4 @@
-//! Which part of a suite is run: the filters of the command line.
+//! Selects the tests to run: the filters of the command line.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::suite::{Prompt, Target, Test, TestList, expand};
 
-/// Filters; all of them have to agree. The default selects everything.
+/// Filters. A test is selected if it passes all of them; the default selects everything.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// On descriptions of tests.
+    /// Matches the descriptions of tests.
     pub pattern: Option<Regex>,
     pub targets: Option<Regex>,
     pub prompts: Option<Regex>,
@@ -23,19 +23,19 @@ pub struct Selection {
     /// Positions of tests, `start..end`.
     pub range: Option<std::ops::Range<usize>>,
     pub first: Option<usize>,
-    /// So many tests by chance; the seed makes it repeatable.
+    /// The number of randomly chosen tests, and the random seed.
     pub sample: Option<(usize, u64)>,
-    /// Tests that are one of these, for instance those that failed in an earlier run.
+    /// Only these tests, for example the failed tests of an earlier run.
     pub among: Option<Among>,
 }
 
-/// Makes of a description and variables what a stored result has.
+/// Converts a description and variables into the identity that a stored result has.
 type Stored = Box<dyn Fn(Option<&str>, &Map<String, Value>) -> Sameness>;
 
 /// Tests of an earlier run.
 pub struct Among {
     pub tests: HashSet<Sameness>,
-    /// What a test would be in the results of a run, which contain no secrets.
+    /// Redacts secrets like stored results, so that identities compare equal.
     pub stored: Stored,
 }
 
@@ -45,8 +45,7 @@ impl std::fmt::Debug for Among {
     }
 }
 
-/// What makes a test the same test in another run: its description, and its variables before they
-/// are filled in.
+/// Identifies a test across runs: its description, and its variables before they are expanded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Sameness {
     description: Option<String>,
@@ -59,20 +58,20 @@ impl Sameness {
     }
 }
 
-/// Why a filter makes no sense.
+/// An invalid filter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectError {
-    #[error("`{pattern}` is no regular expression: {why}")]
+    #[error("invalid regular expression `{pattern}`: {why}")]
     Pattern { pattern: String, why: String },
-    #[error("`{text}` is no range; write START:END, for example 0:10")]
+    #[error("invalid range `{text}`: expected START:END, for example 0:10")]
     Range { text: String },
-    #[error("`{text}` is no metadata filter; write KEY=VALUE")]
+    #[error("invalid metadata filter `{text}`: expected KEY=VALUE")]
     Metadata { text: String },
 }
 
 impl Selection {
     /// # Errors
-    /// When it is no regular expression.
+    /// If the pattern is invalid.
     pub fn regex(pattern: &str) -> Result<Regex, SelectError> {
         Regex::new(pattern).map_err(|error| SelectError::Pattern {
             pattern: pattern.to_owned(),
@@ -81,7 +80,7 @@ impl Selection {
     }
 
     /// # Errors
-    /// When it is not `START:END`.
+    /// If the text is not `START:END`.
     pub fn parse_range(text: &str) -> Result<std::ops::Range<usize>, SelectError> {
         let wrong = || SelectError::Range { text: text.to_owned() };
         let (start, end) = text.split_once(':').ok_or_else(wrong)?;
@@ -93,7 +92,7 @@ impl Selection {
     }
 
     /// # Errors
-    /// When it is not `KEY=VALUE`.
+    /// If the text is not `KEY=VALUE`.
     pub fn parse_metadata(text: &str) -> Result<(String, String), SelectError> {
         let pair = text.split_once('=').filter(|(key, _)| !key.is_empty());
         let (key, value) = pair.ok_or_else(|| SelectError::Metadata { text: text.to_owned() })?;
@@ -114,8 +113,7 @@ impl Selection {
         })
     }
 
-    /// The positions of the tests that are selected, in their order. A suite without tests runs its
-    /// prompts once.
+    /// The positions of the selected tests, in order. A suite without tests runs its prompts once.
     pub(super) fn tests(&self, tests: &TestList) -> Vec<Option<usize>> {
         let range = self.range.clone().unwrap_or(0..usize::MAX);
         if tests.is_empty() {
@@ -123,7 +121,7 @@ impl Selection {
             return if lone { vec![None] } else { Vec::new() };
         }
         let within = range.start.min(tests.len())..range.end.min(tests.len());
-        // A test that cannot be read any more is selected, and fails with the reason.
+        // A test that has become unreadable is selected, so that it fails with the reason.
         let allowed = |at: &usize| {
             !self.looks_inside() || tests.get(*at).map_or(true, |test| self.allows(&test))
         };
@@ -137,7 +135,7 @@ impl Selection {
         chosen
     }
 
-    /// Whether it matters what a test says.
+    /// Whether a filter needs the content of tests.
     fn looks_inside(&self) -> bool {
         self.pattern.is_some() || !self.metadata.is_empty() || self.among.is_some()
     }
@@ -152,14 +150,14 @@ impl Selection {
     }
 }
 
-/// A test with lists as variables is several tests in a run.
+/// Whether a test is one of `among`. A test with lists as variables is several tests in a run.
 fn is_among(test: &Test, among: &Among) -> bool {
     let description = test.description.as_deref();
     let is = |vars: &Map<String, Value>| among.tests.contains(&(among.stored)(description, vars));
     is(&test.vars) || (test.vars.values().any(Value::is_array) && expand(&test.vars).iter().any(is))
 }
 
-/// Metadata that is a list has every one of its values; a text has every part of it.
+/// Whether the metadata of a test has a value: as an element of a list, or as part of a text.
 fn has(test: &Test, key: &str, wanted: &str) -> bool {
     let is = |value: &Value| match value {
         Value::String(text) => text.contains(wanted),
@@ -172,7 +170,7 @@ fn has(test: &Test, key: &str, wanted: &str) -> bool {
     }
 }
 
-/// `count` of the items in their order, chosen by the seed alone.
+/// Randomly chooses `count` items, with a seed, and keeps their order.
 fn sample<T>(items: Vec<T>, count: usize, seed: u64) -> Vec<T> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut kept = index::sample(&mut random, items.len(), count.min(items.len())).into_vec();

@@ -11,7 +11,7 @@ use crate::files::Files;
 
 const SET: &str = "assert-set";
 
-/// What assertions are read with.
+/// Reads and compiles assertions.
 pub struct AssertReader<'a> {
     pub base_dir: &'a std::path::Path,
     pub files: &'a dyn Files,
@@ -19,7 +19,7 @@ pub struct AssertReader<'a> {
 }
 
 impl AssertReader<'_> {
-    /// Reads a list of entries; what is wrong with any of them is reported.
+    /// Reads a list of entries and reports the errors in all of them.
     pub fn list(&self, node: &Node, dx: &mut Diagnostics) -> Vec<Assert> {
         let Some(items) = node.as_seq() else {
             quintain_source::wrong_type("assert", "a list", node, dx);
@@ -28,15 +28,15 @@ impl AssertReader<'_> {
         items.iter().filter_map(|item| self.entry(item, dx)).collect()
     }
 
-    /// The entries of a set, which are no sets themselves.
+    /// Reads the entries of a set, which must not be sets themselves.
     fn members(&self, node: &Node, dx: &mut Diagnostics) -> Vec<Assert> {
         for item in node.as_seq().unwrap_or_default() {
             let kind = item.get("type").filter(|kind| kind.raw() == Some(SET));
             if let Some(kind) = kind {
                 dx.push(
-                    Diagnostic::error("config::nested-set", "a set cannot contain a set")
-                        .at(kind.span, "stands in another set")
-                        .help("write its assertions beside the others"),
+                    Diagnostic::error("config::nested-set", "an `assert-set` cannot be nested")
+                        .at(kind.span, "inside another set")
+                        .help("move its assertions to the outer set"),
                 );
             }
         }
@@ -54,7 +54,7 @@ impl AssertReader<'_> {
         let metric = fields.string("metric", dx);
         let transform = fields.get("transform").and_then(|node| self.code("transform", node, dx));
         let view = fields.choice("view", &View::WORDS, dx);
-        // Read by whoever asks a judge.
+        // The assertions that ask a judge read these.
         for name in ["provider", "rubricPrompt", "contextTransform"] {
             fields.get(name);
         }
@@ -89,7 +89,7 @@ impl AssertReader<'_> {
         dx: &mut Diagnostics,
     ) -> Option<(Rule, Option<Code>)> {
         let (negated, base) = match kind.strip_prefix("not-") {
-            // `not-` belongs to the type only if there is no type of that name.
+            // `not-` is a prefix only if no type has the whole name.
             Some(base) if assertions::find(kind).is_none() => (true, base),
             _ => (false, kind),
         };
@@ -100,7 +100,7 @@ impl AssertReader<'_> {
             found.push(unknown(kind, base, kind_node));
             None
         };
-        // promptfoo finds out while it runs: the tests concerned end in an error, all others run.
+        // promptfoo reports this during the run: tests with such an assertion end in an error, others run.
         let broken = self.strictness == Severity::Warning && found.has_errors();
         let why = found.iter().find(|one| one.severity == Severity::Error).map(Diagnostic::text);
         if broken {
@@ -133,7 +133,7 @@ impl AssertReader<'_> {
             script: None,
         };
         let check = assertion.compile(&mut spec);
-        // promptfoo hands `config` and `threshold` to whoever may want them.
+        // promptfoo accepts `config` and `threshold` on every type.
         for name in ["config", "threshold"] {
             spec.fields.get(name);
         }
@@ -148,7 +148,7 @@ impl AssertReader<'_> {
     }
 }
 
-/// An assertion that makes no sense.
+/// A check for an invalid assertion: every case gets an error.
 struct Broken(String);
 
 impl Check for Broken {
@@ -176,6 +176,6 @@ fn unknown(kind: &str, base: &str, node: &Node) -> Diagnostic {
     match closest(base, names) {
         Some(meant) if base == kind => diagnostic.help(format!("did you mean `{meant}`?")),
         Some(meant) => diagnostic.help(format!("did you mean `not-{meant}`?")),
-        None => diagnostic.help("`quintain list assertions` shows all of them"),
+        None => diagnostic.help("`quintain list assertions` lists all types"),
     }
 }

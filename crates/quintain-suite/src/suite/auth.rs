@@ -1,4 +1,4 @@
-//! How a server wants to be authenticated to. Credentials are secrets: `Debug` does not show them.
+//! Reads how to authenticate to a server. Credentials are secrets: `Debug` does not show them.
 
 use quintain_evidence::connection::{
     ApiKeyPlacement, Auth, ClientAuth, Grant, IdentityProvider, OAuth, SigningKey,
@@ -64,7 +64,7 @@ pub(super) enum Type {
     Stored,
 }
 
-/// Reads `auth` of a server. Nothing is returned if anything about it is wrong.
+/// Reads `auth` of a server. Returns none if any part of it is invalid.
 pub(super) fn read(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Auth> {
     let mut fields = Fields::of(node, "`auth`", dx)?;
     fields.required("type", dx)?;
@@ -109,7 +109,7 @@ fn oauth(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -> 
     let audience = optional(fields, "audience", reader, dx);
     let resource = optional(fields, "resource", reader, dx);
     let (client_id, client_secret, grant) = match grant_type {
-        // With a mistake in the type of the grant, the keys that most grants have are still checked.
+        // If the grant type is invalid, the keys that most grants have are still checked.
         Some(GrantType::ClientCredentials) | None => client_credentials(fields, reader, dx),
         Some(other) => {
             let client_id = optional(fields, "clientId", reader, dx);
@@ -145,14 +145,14 @@ fn oauth(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -> 
     })
 }
 
-/// The client acts for itself: its id, and the secret or the key that proves it.
+/// The client credentials: its id, and a secret or a private key.
 fn client_credentials(
     fields: &mut Fields<'_>,
     reader: &Reader<'_>,
     dx: &mut Diagnostics,
 ) -> (Option<String>, Option<SecretString>, Option<Grant>) {
     let id = required(fields, "clientId", reader, dx);
-    // They may be there by habit; this grant has no use for them.
+    // This grant does not use them; users often set them anyway.
     fields.get("username");
     fields.get("password");
     if fields.get("privateKey").is_none() {
@@ -185,7 +185,7 @@ fn identity_provider(
     Some(IdentityProvider { token_url, client_id, client_secret, id_token })
 }
 
-/// Complains about a URL that is invalid, once all variables in it are known.
+/// Reports an invalid URL, once all variables in it are known.
 fn check_known_url(
     fields: &mut Fields<'_>,
     name: &'static str,
@@ -199,7 +199,7 @@ fn check_known_url(
     }
 }
 
-/// A list, or one text in which commas or blanks separate.
+/// A list, or one text separated by commas or white space.
 fn scopes(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -> Vec<String> {
     let nodes = fields.scalars("scopes", dx).unwrap_or_default();
     let texts = nodes.into_iter().filter_map(|node| reader.templates.fill(node, Scope::Bare, dx));
@@ -208,7 +208,7 @@ fn scopes(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) ->
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// A text in which bare `{{X}}` means the environment, as promptfoo has it here.
+/// A text in which `{{X}}` without `env.` is an environment variable, as in promptfoo.
 fn optional(
     fields: &mut Fields<'_>,
     name: &'static str,
@@ -222,7 +222,7 @@ fn optional(
     reader.templates.fill(node, Scope::Bare, dx)
 }
 
-/// The same, but it must be there and say something.
+/// The same for a required key, which must not be empty.
 fn required(
     fields: &mut Fields<'_>,
     name: &'static str,
@@ -233,7 +233,7 @@ fn required(
     let text = optional(fields, name, reader, dx)?;
     if text.trim().is_empty() {
         let title = format!("`{name}` is empty");
-        dx.push(Diagnostic::error("config::empty-value", title).at(node.span, "says nothing"));
+        dx.push(Diagnostic::error("config::empty-value", title).at(node.span, "expected a value"));
         return None;
     }
     Some(text)

@@ -1,4 +1,4 @@
-//! One entry of `tests`, of a scenario, or `defaultTest`; and how they are laid over each other.
+//! Reads one entry of `tests`, of a scenario, or `defaultTest`, and merges them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use super::Test;
 use super::loader::{Loader, Place};
 use super::mention::{self, Kind};
 
-/// A test must say at least one of these.
+/// A test must have at least one of these keys.
 pub(super) const SUBSTANCE: [&str; 7] =
     ["assert", "vars", "options", "metadata", "provider", "providerOutput", "threshold"];
 
-/// What a test is for.
+/// Where a test is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Test,
-    /// `defaultTest`, or `config` of a scenario: only part of a test.
+    /// `defaultTest`, or `config` of a scenario: part of a test.
     Part(&'static str),
 }
 
 impl Loader<'_> {
-    /// Reads one test. `test_dir` is where the file with the test lies.
+    /// Reads one test. `test_dir` is the folder of the file with the test.
     pub(super) fn test(
         &mut self,
         node: &Node,
@@ -70,16 +70,16 @@ impl Loader<'_> {
             span: node.span,
         };
         if let Some((key, _)) = fields.entry("provider") {
-            let why = "every test is sent to the targets of the suite";
+            let why = "every test runs against the targets of the suite";
             self.no_effect(key.span, "`provider` of a test", why);
         }
         fields.finish(place.strictness, self.dx);
         let says = |name: &&str| node.get(name).is_some_and(|node| !node.is_null());
         if role == Role::Test && !SUBSTANCE.iter().any(says) {
             self.dx.push(
-                Diagnostic::error("config::empty-test", "this test says nothing")
+                Diagnostic::error("config::empty-test", "this test is empty")
                     .at(node.span, "")
-                    .help("give it `vars` or `assert`"),
+                    .help("add `vars` or `assert`"),
             );
         }
         Some(test)
@@ -102,14 +102,14 @@ impl Loader<'_> {
             strictness: place.strictness,
         };
         let mut asserts: Vec<_> = reader.list(node, self.dx).into_iter().map(Arc::new).collect();
-        // The list is made in the place of the larger one before it.
+        // Collecting in place keeps the larger allocation of the list before it.
         asserts.shrink_to_fit();
         asserts
     }
 }
 
 impl Test {
-    /// This test where it says something, `base` elsewhere. Assertions of `base` come first.
+    /// Merges this test over `base`: its values win, and the assertions of `base` come first.
     pub(super) fn over(mut self, base: &Self) -> Self {
         for (name, file) in &base.files {
             self.files.entry(name.clone()).or_insert_with(|| file.clone());
@@ -136,7 +136,7 @@ impl Test {
         }
     }
 
-    /// Several `defaultTest`s are one: what later files say counts, assertions add up.
+    /// Merges the `defaultTest`s of several files: values of later files win, assertions are concatenated.
     pub(super) fn joined(mut self, earlier: &Self) -> Self {
         let own = std::mem::take(&mut self.asserts);
         self.description = self.description.or_else(|| earlier.description.clone());

@@ -19,11 +19,11 @@ use crate::code::RunCode as _;
 use crate::files::{FileValue, language_of, split_function};
 use crate::purpose::{Consent, NotCalled};
 
-/// Who gets the tests, one by one.
+/// Receives the tests one by one.
 type Take<'t> = &'t mut dyn FnMut(Entry<'_>);
 
 impl Loader<'_> {
-    /// Reads all tests of a `tests` key, not yet laid over `defaultTest`.
+    /// Reads all tests of a `tests` key, not yet merged with `defaultTest`.
     pub(super) fn tests(&mut self, node: Node, place: &Place<'_>, take: Take<'_>) {
         match node.kind {
             NodeKind::Seq(items) => {
@@ -55,7 +55,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Reads one test and hands it on.
+    /// Reads one test and passes it on.
     fn entry(
         &mut self,
         node: &Node,
@@ -70,11 +70,11 @@ impl Loader<'_> {
         }
     }
 
-    /// The tests of a file or of all files that a pattern matches. Named alone, a JSON file's tests
-    /// are numbered, as promptfoo has it.
+    /// The tests of a file or of all files that a pattern matches. As in promptfoo, the tests of a JSON file
+    /// are numbered if `tests` is that file alone.
     fn test_files(&mut self, name: &str, at: Span, alone: bool, place: &Place<'_>, take: Take<'_>) {
         if let Some((scheme, _)) = name.split_once("://").filter(|(scheme, _)| *scheme != "file") {
-            let why = format!("tests cannot be fetched over `{scheme}`; save them as a file");
+            let why = format!("tests from `{scheme}://` are not supported; save them as a file");
             return self.unreadable(at, why);
         }
         let name = name.strip_prefix("file://").unwrap_or(name);
@@ -133,7 +133,7 @@ impl Loader<'_> {
                 }
             }
             _ => {
-                let why = "tests are read from `.yaml`, `.json`, `.jsonl` and `.csv` files";
+                let why = "expected a `.yaml`, `.json`, `.jsonl` or `.csv` file";
                 self.unreadable(at, why);
             }
         }
@@ -143,7 +143,7 @@ impl Loader<'_> {
         complaints.into_iter().for_each(|complaint| self.dx.push(complaint));
     }
 
-    /// The text of a file, which diagnostics can point into from now on.
+    /// Reads a file as a source that diagnostics can point to.
     fn shared_source(
         &mut self,
         path: &Path,
@@ -186,22 +186,22 @@ impl Loader<'_> {
                 Some(consent) => self.made(consent, &code, config),
                 None => return self.not_called.push(NotCalled { makes: "tests", code }),
             },
-            Ok(FileValue::Data(_)) => Err("it is no script".to_owned()),
+            Ok(FileValue::Data(_)) => Err("not a script".to_owned()),
             Err(why) => Err(why),
         };
         let nodes = match made {
             Ok(made @ (Value::Array(_) | Value::Object(_))) => {
-                // As a text of its own, what the script made can be pointed at.
+                // Added as a source, so that diagnostics can point to the generated tests.
                 let text = format!("{made:#}");
                 let id = self.sources.add(SourceFile::new(format!("tests of {name}.json"), text));
                 read_source(self.sources, id, self.dx)
             }
             Ok(_) => {
-                self.unreadable(at, "the script returned no list of tests");
+                self.unreadable(at, "the script did not return a list of tests");
                 None
             }
             Err(why) => {
-                // What follows is the interpreter's own trace.
+                // The other lines are the stack trace of the interpreter.
                 self.unreadable(at, why.lines().next().unwrap_or_default());
                 None
             }

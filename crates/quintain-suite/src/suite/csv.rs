@@ -1,17 +1,17 @@
-//! CSV in which every cell remembers where it stands. Stray quotes are taken as they are, as
-//! spreadsheets and hand-written files need it.
+//! A CSV reader that keeps the position of every cell. Stray quotes are kept as they are, for the sake of
+//! spreadsheets and hand-written files.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// One cell: its text with quotes undone, and its place in the file.
+/// One cell: its unquoted text and its position in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell<'t> {
     pub(super) text: Cow<'t, str>,
     pub(super) range: Range<usize>,
 }
 
-/// The records of a text. Empty lines are no records.
+/// The records of a text, without empty lines.
 pub(super) struct Records<'t> {
     text: &'t str,
     delimiter: char,
@@ -39,7 +39,7 @@ impl<'t> Records<'t> {
         Cell { text, range: start..self.at }
     }
 
-    /// A cell in quotes; nothing if it does not end where a cell ends.
+    /// A quoted cell; none if the closing quote is not at the end of the cell.
     fn quoted(&mut self) -> Option<Cow<'t, str>> {
         let body = &self.rest()[1..];
         let mut from = 0;

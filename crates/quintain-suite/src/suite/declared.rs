@@ -1,4 +1,4 @@
-//! Everything that the documents of a suite declare beyond targets, put together.
+//! Reads and merges everything that the documents of a suite declare beyond targets.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) const KEYS: [&str; 18] = [
     "writeLatestResults",
 ];
 
-/// What is sent if nothing is said: the variable `prompt`, which is what MCP suites use.
+/// The default prompt: the variable `prompt`, as MCP suites use it.
 const DEFAULT_PROMPT: &str = "{{prompt}}";
 
 pub(super) fn read(
@@ -64,7 +64,7 @@ pub(super) fn read(
     }
     let default = under_all(default, &tests);
     tests.tests = list(documents, default, loader, disk);
-    // Prompts without tests are sent as they are.
+    // Prompts without tests run once, without variables.
     let has_others = documents.iter().any(|document| document.node.get("scenarios").is_some())
         || loader.not_called.iter().any(|not_called| not_called.makes == "tests");
     if let (true, false, [prompt, ..]) = (tests.tests.is_empty(), has_others, &tests.prompts[..]) {
@@ -95,27 +95,27 @@ fn settings(document: &Document, place: &Place<'_>, loader: &mut Loader<'_>, tes
             }
             "nunjucksFilters" => tests.filters.extend(loader.filters(node, place)),
             "extensions" if node.as_seq().is_none_or(|items| !items.is_empty()) => {
-                loader.no_effect(span, "`extensions`", "no hook is called");
+                loader.no_effect(span, "`extensions`", "Quintain does not call hooks");
             }
             "sharing" if node.as_bool() != Some(false) => {
                 loader.no_effect(span, "`sharing`", "results stay on this machine");
             }
             "tracing" if node.get("enabled").and_then(Node::as_bool) == Some(true) => {
-                loader.no_effect(span, "`tracing`", "no spans are received");
+                loader.no_effect(span, "`tracing`", "Quintain does not receive spans");
             }
             _ => {}
         }
     }
-    // These win over `evaluateOptions`, wherever they stand.
+    // These override `evaluateOptions`, whatever the order of the keys.
     if let Some(node) = document.node.get("commandLineOptions").filter(|node| !node.is_null()) {
         loader.command_line_options(node, place, tests);
     }
 }
 
-/// What is laid under every test.
+/// The defaults of every test.
 fn under_all(default: Option<Test>, tests: &Tests) -> Test {
     let mut default = default.unwrap_or_default();
-    // The metadata of a suite are those of its tests, unless `defaultTest` has its own.
+    // Metadata of the suite apply to its tests, unless `defaultTest` has its own.
     if default.metadata.is_empty() {
         default.metadata.clone_from(&tests.metadata);
     }
@@ -136,7 +136,7 @@ fn list(
     };
     let mut tests = TestList::new(disk, templates, env, default);
     for document in documents.iter_mut() {
-        // Taken out, so that the room of a long list is free again as soon as it is read.
+        // Moved out of the document, so that the memory of a long list is freed as soon as it is read.
         let node = document.node.take("tests").filter(|node| !node.is_null());
         if let Some(node) = node {
             loader.tests(node, &document.place(), &mut |entry| tests.push_entry(entry));
@@ -154,7 +154,7 @@ fn list(
 }
 
 impl Loader<'_> {
-    /// One path or a list of them, from the folder of the suite on.
+    /// One path or a list of paths, relative to the folder of the suite.
     pub(super) fn outputs(&mut self, name: &str, node: &Node, place: &Place<'_>) -> Vec<Output> {
         let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
         let mut outputs = Vec::new();
@@ -192,7 +192,8 @@ fn map(name: &str, node: &Node, loader: &mut Loader<'_>) -> Map<String, Value> {
     node.to_json_map()
 }
 
-/// Several `redteam` maps are one: lists of plugins and strategies add up, other keys replace.
+/// Merges the `redteam` maps of several files: lists of plugins and strategies are concatenated, other keys
+/// replace earlier ones.
 fn joined(earlier: Option<Node>, node: &Node) -> Node {
     let Some(mut earlier) = earlier else { return node.clone() };
     let (NodeKind::Map(old), NodeKind::Map(new)) = (&mut earlier.kind, &node.kind) else {

@@ -26,7 +26,7 @@ const THRESHOLDS: [&str; 13] = [
     "starts-with",
 ];
 
-/// The assertion that a cell stands for, as an entry of `assert`.
+/// Converts a cell into an entry of `assert`.
 pub(super) fn assertion(cell: &str, span: Span) -> Vec<(Key, Node)> {
     let script = cell.strip_prefix("file://").map(|path| {
         let suffix = path.rsplit('.').next().unwrap_or_default();
@@ -55,7 +55,7 @@ pub(super) fn assertion(cell: &str, span: Span) -> Vec<(Key, Node)> {
 fn typed(cell: &str, span: Span) -> Option<Vec<(Key, Node)>> {
     let bare = cell.strip_prefix("not-").unwrap_or(cell);
     let negated = bare.len() < cell.len();
-    // Types may contain a colon themselves, hence the longest name that fits is taken.
+    // Types may contain a colon, so the longest matching name counts.
     let ends = |rest: &str| rest.is_empty() || rest.starts_with(['(', ':']);
     let name_of = |name: &&str| bare.strip_prefix(*name).is_some_and(ends);
     let name = names().filter(name_of).max_by_key(|name| name.len())?;
@@ -113,7 +113,7 @@ pub(super) fn key(text: &str, span: Span) -> Key {
     Key { text: text.to_owned(), span }
 }
 
-/// `a, "b, c", d`: commas separate, quotes protect them.
+/// Splits `a, "b, c", d` at commas outside of quotes.
 fn list(value: &str) -> Vec<String> {
     let mut items = Vec::new();
     let mut rest = value;
@@ -132,7 +132,7 @@ fn list(value: &str) -> Vec<String> {
     }
 }
 
-/// What stands before the closing quote, and what behind it; nothing if it never closes.
+/// Splits a text at the closing quote; none if there is none.
 fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut item = String::new();
     let mut chars = text.char_indices().peekable();

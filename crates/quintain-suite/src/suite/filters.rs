@@ -1,4 +1,4 @@
-//! `nunjucksFilters`: filters of the user, each a JavaScript file that exports a function.
+//! `nunjucksFilters`: user-defined template filters, each a JavaScript file that exports a function.
 
 use quintain_evidence::code::{Code, Language};
 use quintain_script::Host;
@@ -13,7 +13,7 @@ use crate::files::FileValue;
 impl Loader<'_> {
     pub(super) fn filters(&mut self, node: &Node, place: &Place<'_>) -> Vec<(String, Code)> {
         let Some(entries) = node.as_map() else {
-            wrong_type("nunjucksFilters", "a map of names and files", node, self.dx);
+            wrong_type("nunjucksFilters", "a map from names to files", node, self.dx);
             return Vec::new();
         };
         let mut filters = Vec::new();
@@ -28,7 +28,7 @@ impl Loader<'_> {
                     Ok(FileValue::Code(code)) if code.language() == Language::JavaScript => {
                         filters.push((key.text.clone(), code));
                     }
-                    Ok(_) => self.unreadable(file.span, "a filter is a JavaScript file"),
+                    Ok(_) => self.unreadable(file.span, "expected a JavaScript file"),
                     Err(why) => self.unreadable(file.span, why),
                 }
             }
@@ -38,8 +38,8 @@ impl Loader<'_> {
 }
 
 impl Suite {
-    /// What the templates of this suite are filled in by. In a suite that is only read they see no environment, and no
-    /// filters of the user, since these are code.
+    /// The template engine of this suite. In a suite that is only read, templates have no environment and no user
+    /// filters, since those are code.
     pub fn templates(&self) -> Nunjucks {
         if self.consent.is_none() {
             return Nunjucks::default();

@@ -1,4 +1,4 @@
-//! Reads a target that is asked over HTTP, as promptfoo's `http` provider is configured.
+//! Reads an HTTP target, with the configuration of promptfoo's `http` provider.
 
 use quintain_evidence::connection::Auth;
 use quintain_source::{
@@ -12,7 +12,7 @@ use super::reader::Reader;
 use crate::files::{FileValue, code};
 use crate::target::HttpTarget;
 
-/// Known to promptfoo and not understood here; ignoring them would test something else.
+/// Keys of promptfoo that Quintain does not support. Ignoring them would test something else.
 const UNSUPPORTED: [&str; 6] =
     ["multipart", "signatureAuth", "tls", "session", "sessionParser", "sessionSource"];
 
@@ -61,7 +61,7 @@ pub(super) fn read(
     }
     fields.finish(reader.strictness, dx);
     if matches!(target.auth, Auth::OAuth(_) | Auth::Stored) {
-        let title = "an HTTP target takes `bearer`, `basic` or `api_key` credentials";
+        let title = "an HTTP target supports only `bearer`, `basic` and `api_key` credentials";
         dx.push(Diagnostic::error("config::unsupported", title).at(node.span, ""));
     }
     if target.request.is_none() {
@@ -73,10 +73,10 @@ pub(super) fn read(
         let is_get = target.method.as_deref() == Some("GET");
         if target.body.is_none() && !is_get {
             let title = "an HTTP target needs a `body`, a `request` or `method: GET`";
-            let help = "say where the prompt goes, for instance `body: {prompt: \"{{prompt}}\"}`";
+            let help = "add a body with the prompt, for example `body: {prompt: \"{{prompt}}\"}`";
             dx.push(
                 Diagnostic::error("config::missing-key", title)
-                    .at(node.span, "has none of them")
+                    .at(node.span, "none of them is set")
                     .help(help),
             );
         }
@@ -85,7 +85,7 @@ pub(super) fn read(
 }
 
 fn missing(id: &str, span: Span, dx: &mut Diagnostics) {
-    let title = format!("the target `{id}` does not say what to send where");
+    let title = format!("the target `{id}` has no URL or no `config`");
     dx.push(
         Diagnostic::error("config::missing-key", title)
             .at(span, "")
@@ -93,7 +93,7 @@ fn missing(id: &str, span: Span, dx: &mut Diagnostics) {
     );
 }
 
-/// Text with the environment filled in and everything else left for later.
+/// Expands environment variables; other templates are expanded for every request.
 fn text(name: &str, node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<String> {
     if node.raw().is_none() {
         wrong_type(name, "text", node, dx);
@@ -115,7 +115,7 @@ fn pairs(
     entries.iter().filter_map(pair).collect()
 }
 
-/// A body, or any part of it, may also stand in a file.
+/// Reads a body; the body or any part of it may be a `file://` reference.
 fn payload(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Value {
     match &node.kind {
         NodeKind::Seq(items) => items.iter().map(|item| payload(item, reader, dx)).collect(),
@@ -143,7 +143,7 @@ fn request(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Str
 fn file(reference: &str, node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Value> {
     let why = match FileValue::read(reference, reader.base_dir, reader.files) {
         Ok(FileValue::Data(value)) => return Some(value),
-        Ok(FileValue::Code(_)) => "it is a program".to_owned(),
+        Ok(FileValue::Code(_)) => "expected data, not code".to_owned(),
         Err(why) => why,
     };
     let title = "this file cannot be used";

@@ -1,4 +1,4 @@
-//! Targets that stand in files of their own: `targets: [file://target.yaml]`.
+//! Targets in separate files: `targets: [file://target.yaml]`.
 
 use quintain_source::{Diagnostic, Diagnostics, Node, NodeKind, SourceFile, Sources, read};
 
@@ -6,10 +6,10 @@ use super::kinds::{Kind, kind};
 use super::loader::Place;
 use crate::files::Files;
 
-/// Files that name files.
+/// Maximum depth of files that include files.
 const MAX_DEPTH: usize = 8;
 
-/// Puts the entries of such files in the place of their names.
+/// Replaces references to such files by the entries in them.
 pub(super) fn include(
     document: &mut Node,
     place: &Place<'_>,
@@ -61,7 +61,7 @@ impl Includer<'_> {
                     self.expand(node, depth + 1, found);
                 }
             }
-            // What is wrong with its text has been reported.
+            // Errors in the text of the file are reported already.
             Ok(None) => {}
             Err(why) => {
                 let title = "this file cannot be used";
@@ -73,7 +73,7 @@ impl Includer<'_> {
 
     fn tree(&mut self, name: &str, depth: usize) -> Result<Option<Node>, String> {
         if depth >= MAX_DEPTH {
-            return Err("files of targets name each other without end".to_owned());
+            return Err("files with targets include each other without end".to_owned());
         }
         let path = self.place.path(name);
         let bytes = self.files.read(&path).map_err(|error| error.to_string())?;

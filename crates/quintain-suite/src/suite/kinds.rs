@@ -1,8 +1,8 @@
-//! What the id of a target says about its kind.
+//! The kind of a target, as determined by its id.
 
 use quintain_source::closest;
 
-/// What an id asks for.
+/// The kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind<'i> {
     Mcp,
@@ -10,16 +10,16 @@ pub(super) enum Kind<'i> {
     Http,
     /// The command line.
     Exec(&'i str),
-    /// The path of a file with a provider in it, perhaps with the name of a function.
+    /// The path of a file with a provider, optionally with the name of a function.
     Code(&'i str),
     /// The path of a file with more entries.
     File(&'i str),
-    /// Something that promptfoo has and we have not.
+    /// A provider of promptfoo that Quintain does not support.
     Elsewhere,
     Unknown,
 }
 
-/// Models, and services around them, by what stands before the first colon.
+/// Prefixes of models and related services: the part of the id before the first colon.
 const MODELS: [&str; 83] = [
     "a2a",
     "abliteration",
@@ -105,7 +105,7 @@ const MODELS: [&str; 83] = [
     "xai",
     "zhipu",
 ];
-/// Other things that promptfoo can ask.
+/// Other providers of promptfoo.
 const OTHERS: [&str; 10] = [
     "browser",
     "golang",
@@ -142,7 +142,7 @@ pub(super) fn kind(id: &str) -> Kind<'_> {
     }
 }
 
-/// The id that was probably meant.
+/// The valid id that is closest to a misspelt one.
 pub(super) fn meant(id: &str) -> Option<String> {
     let (word, rest) = match id.split_once(':') {
         Some((word, rest)) => (word, Some(rest)),

@@ -1,5 +1,5 @@
-//! The tests of a suite, in their order. There may be more of them than fit into memory when they are
-//! ready to run, so all but the first are kept as they were written and read again in their turn.
+//! The tests of a suite, in order. There may be more than fit into memory when compiled, so only the first
+//! ones are kept compiled. The others are kept as written and compiled again when they run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ use super::case::Role;
 use super::loader::{Loader, Place};
 use crate::files::Files;
 
-/// So many tests are kept ready.
+/// Number of tests that are kept compiled.
 const READY: usize = 4096;
 
-/// See the module.
+/// The tests of a suite; see the module.
 #[derive(Default)]
 pub struct TestList {
     slots: Vec<Slot>,
     reading: Option<Reading>,
-    /// Whether a test keeps its output for later ones.
+    /// Whether a test stores its output for later tests.
     pub store_outputs: bool,
-    /// Whether a check looks at more of the target than its tools.
+    /// Whether a check needs more of the surface than the tools.
     pub want_survey: bool,
     last: Mutex<Option<(usize, Arc<Test>)>>,
 }
@@ -33,28 +33,28 @@ enum Slot {
     Written(Written),
 }
 
-/// A test as it was written.
+/// A test as written.
 struct Written {
     node: Packed,
-    /// Where it stands, an index into the folders.
+    /// Its folder, as an index into `folders`.
     folder: usize,
-    /// The row of a table that names it.
+    /// Its row, if it comes from a table; used as the description.
     row: Option<usize>,
-    /// Nothing in it matters to the plan.
+    /// Planning needs nothing from it; see [`TestList::is_plain`].
     plain: bool,
 }
 
-/// What a test is read with.
+/// The context for reading a test again.
 pub(super) struct Reading {
     pub(super) files: Arc<dyn Files>,
     pub(super) templates: Templates,
     pub(super) env: BTreeMap<String, String>,
-    /// Laid under every test.
+    /// The defaults of every test.
     pub(super) default: Test,
     folders: Vec<Folder>,
 }
 
-/// Where tests stand.
+/// A folder with tests.
 #[derive(PartialEq, Eq)]
 struct Folder {
     base_dir: PathBuf,
@@ -63,7 +63,7 @@ struct Folder {
     strictness: Severity,
 }
 
-/// A test that was just read, and what it was read from.
+/// A test that was just read, with its source.
 pub(super) struct Entry<'a> {
     pub(super) test: Test,
     pub(super) node: &'a Node,
@@ -91,7 +91,7 @@ impl TestList {
         self.slots.is_empty()
     }
 
-    /// A test that is always kept ready; `defaultTest` is laid under it.
+    /// Adds a test that is always kept compiled, merged with `defaultTest`.
     pub(super) fn push(&mut self, test: Test) {
         let test = match &self.reading {
             Some(reading) => test.over(&reading.default),
@@ -101,7 +101,7 @@ impl TestList {
         self.slots.push(Slot::Ready(Arc::new(test)));
     }
 
-    /// A test that can be read again.
+    /// Adds a test that can be read again.
     pub(super) fn push_entry(&mut self, entry: Entry<'_>) {
         let Some(reading) = self.reading.as_mut().filter(|_| self.slots.len() >= READY) else {
             return self.push(entry.test);
@@ -123,8 +123,8 @@ impl TestList {
         self.want_survey |= test.asserts.iter().any(|assert| assert.wants_survey());
     }
 
-    /// Whether a test is one case per column and cares for no other: no lists among its variables,
-    /// no restriction, no order, no repetition of its own.
+    /// Whether a test is exactly one case per column, independent of other cases: no lists among its
+    /// variables, no restriction to targets or prompts, no serial execution, no repetition of its own.
     pub fn is_plain(&self, at: usize) -> bool {
         match self.slots.get(at) {
             Some(Slot::Written(written)) => written.plain,
@@ -136,14 +136,14 @@ impl TestList {
     /// The test at a position.
     ///
     /// # Errors
-    /// When a file that it refers to has changed since the suite was loaded.
+    /// If a file that it refers to has changed since the suite was loaded.
     pub fn get(&self, at: usize) -> Result<Arc<Test>, String> {
         let written = match self.slots.get(at) {
             Some(Slot::Ready(test)) => return Ok(test.clone()),
             Some(Slot::Written(written)) => written,
             None => return Err("there is no such test".to_owned()),
         };
-        // The cases of one test follow each other.
+        // The cases of one test are consecutive, so one cached test is enough.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, test)) = last.as_ref().filter(|(found, _)| *found == at) {
             return Ok(test.clone());
@@ -155,7 +155,7 @@ impl TestList {
     }
 }
 
-/// promptfoo's name for a test of a table.
+/// Sets the description that promptfoo gives to a test of a table.
 pub(super) fn numbered(test: &mut Test, row: Option<usize>) {
     if let (None, Some(row)) = (&test.description, row) {
         test.description = Some(format!("Row #{}", row + 1));
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
     use crate::suite::{Consent, Loaded, Purpose, SuiteFile, load};
 
-    /// One file, which can be changed.
+    /// One file that a test can change.
     struct Changing(Mutex<&'static str>);
 
     impl Files for Changing {

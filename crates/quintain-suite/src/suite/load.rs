@@ -1,4 +1,4 @@
-//! Texts into a suite: everything that is wrong with any of them is reported in one go.
+//! Loads files into a suite and reports the errors in all of them at once.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -18,36 +18,36 @@ use super::{Suite, declared, included, mention, secrets};
 use crate::files::Files;
 use crate::purpose::{NotCalled, Purpose};
 
-/// Known here, interpreted by others from what is kept of the documents.
+/// Keys that other crates interpret, from the documents that the suite keeps.
 pub(super) const OTHER_KEYS: [&str; 3] = ["redteam", "metrics", "judge"];
-/// Filled in as they are read, with the environment of each target.
+/// Keys that are expanded when they are read, with the environment of each target.
 const TARGET_KEYS: [&str; 3] = ["targets", "providers", "env"];
 
-/// The diagnostic for a variable that is not set.
+/// The diagnostic code for a variable that is not set.
 const MISSING_ENV: &str = "config::missing-env";
 
-/// The variable that holds the folder of the suite.
+/// The variable with the folder of the suite.
 const SUITE_DIR: &str = "QUINTAIN_SUITE_DIR";
 
-/// A file of a suite, already read from wherever it is.
+/// A file of a suite and its text.
 #[derive(Clone)]
 pub struct SuiteFile {
-    /// As the user named it; shown in diagnostics.
+    /// The name that the user gave; shown in diagnostics.
     pub name: String,
     pub text: Arc<str>,
-    /// Where relative paths in it start.
+    /// Relative paths in the file start here.
     pub base_dir: PathBuf,
 }
 
-/// What came of loading. There is no suite if there is any error.
+/// The result of loading. There is no suite if there is any error.
 #[derive(Debug)]
 pub struct Loaded {
     pub suite: Option<Suite>,
     pub diagnostics: Diagnostics,
-    /// The texts that diagnostics and spans point into.
+    /// The texts that diagnostics and spans point to.
     pub sources: Sources,
-    /// What must not be shown anywhere, diagnostics included: credentials of targets, and of the
-    /// environment as far as the suite mentions them or its scripts could read them.
+    /// Texts that must not be shown anywhere, not even in diagnostics: credentials of targets, and those of
+    /// the environment that the suite mentions or its scripts could read.
     pub secrets: Vec<Secret>,
 }
 
@@ -65,9 +65,9 @@ impl Document {
     }
 }
 
-/// Loads the files as one suite, with the files they refer to: targets, prompts and tests are
-/// concatenated, `env` maps merged over `env`, and what later files say of defaults counts. What may happen
-/// meanwhile depends on the purpose.
+/// Loads the files, and the files that they refer to, as one suite: targets, prompts and tests are
+/// concatenated, `env` maps are merged over `env`, and defaults of later files win. The purpose determines
+/// whether code runs and variables are expanded.
 pub fn load(
     files: Vec<SuiteFile>,
     env: &BTreeMap<String, String>,
@@ -95,7 +95,7 @@ pub fn load(
     let means = Means { files: &*files, purpose, not_called: RefCell::default() };
     let mut env = merged_env(&documents, env, needed.as_deref(), &means, &mut dx);
     if let Some(first) = documents.first() {
-        // So that a suite can name its own files to a server.
+        // A suite can pass the paths of its own files to a server.
         let folder = first.base_dir.display().to_string();
         env.entry(SUITE_DIR.to_owned()).or_insert(folder);
     }
@@ -139,8 +139,8 @@ pub fn load(
     Loaded { suite, diagnostics: dx, sources, secrets }
 }
 
-/// A variable that must not be seen looks as if it were not set. That is an error with a reason of its own, since the
-/// suite would do something else than it does for whoever wrote it.
+/// A variable that the policy hides looks as if it were not set. That is an error with its own reason, since the
+/// suite would otherwise behave differently than for its author.
 fn explained(dx: &Diagnostics, files: &dyn Files) -> Diagnostics {
     let mut explained = Diagnostics::new();
     for found in dx {
@@ -159,7 +159,8 @@ fn explained(dx: &Diagnostics, files: &dyn Files) -> Diagnostics {
     explained
 }
 
-/// promptfoo accepts any key silently; its files are full of keys that mean nothing to us.
+/// Unknown keys are only warnings in files of promptfoo, which accepts any key and has many that Quintain does
+/// not know.
 fn strictness(name: &str) -> Severity {
     let file = Path::new(name).file_name().and_then(|file| file.to_str()).unwrap_or(name);
     if file.starts_with("promptfooconfig") { Severity::Warning } else { Severity::Error }
@@ -171,7 +172,7 @@ fn entries(document: &Node) -> &[Node] {
     node.map(|node| node.as_seq().unwrap_or(std::slice::from_ref(node))).unwrap_or_default()
 }
 
-/// The text of what has to be filled in; nothing if that is everything.
+/// The text of the parts whose variables are expanded; none if everything is.
 fn needed(documents: &[Document], chosen: &Chosen<'_>, purpose: Purpose<'_>) -> Option<String> {
     if purpose.consent().is_some() {
         return None;
@@ -188,7 +189,7 @@ fn needed(documents: &[Document], chosen: &Chosen<'_>, purpose: Purpose<'_>) -> 
     Some(text)
 }
 
-/// What all readers of a suite share.
+/// The context that all readers of a suite share.
 struct Means<'a> {
     files: &'a dyn Files,
     purpose: Purpose<'a>,
@@ -208,8 +209,8 @@ impl Means<'_> {
     }
 }
 
-/// The `env` of the files over that of the process. Their values may refer to the latter; those that do and that
-/// nobody needs are left out.
+/// `env` of the files, merged over the environment of the process. Values may refer to the latter; values that do
+/// and that are not needed are left out.
 fn merged_env(
     documents: &[Document],
     env: &Env,
@@ -221,7 +222,7 @@ fn merged_env(
     let mut merged = env.clone();
     for document in documents {
         let reader = means.reader(document, &process);
-        // What is wrong with the document as a whole is reported when it is read.
+        // Errors in the document as a whole are reported when it is read.
         let Some(mut fields) = Fields::of(&document.node, "a suite", &mut Diagnostics::new())
         else {
             continue;
@@ -241,14 +242,14 @@ fn is_needed(key: &Key, value: &Node, needed: Option<&str>) -> bool {
     is_plain || needed.is_none_or(|text| text.contains(&key.text))
 }
 
-/// The `env` of the files as it is written.
+/// `env` of the files as written.
 fn written_env(documents: &[Document]) -> Env {
     let maps = documents.iter().filter_map(|document| document.node.get("env")?.as_map());
     let pair = |(key, node): &(Key, Node)| Some((key.text.clone(), node.raw()?.to_owned()));
     maps.flatten().filter_map(pair).collect()
 }
 
-/// Fills in who the target is spoken to as.
+/// Expands the templates of the identities.
 fn fill_identities(node: &mut Node, templates: &Templates, dx: &mut Diagnostics) {
     if let Some(identities) = entry(node, "redteam").and_then(|node| entry(node, "identities")) {
         templates.fill_tree(identities, dx);
@@ -269,7 +270,7 @@ fn fill(node: &mut Node, templates: &Templates, dx: &mut Diagnostics) {
     }
 }
 
-/// An entry that is written again, in the same file or in another, counts once.
+/// Removes repeated entries, in the same file or across files.
 fn drop_repeated(documents: &mut [Document], key: &str) {
     let mut seen = HashSet::new();
     for document in documents {
@@ -285,7 +286,7 @@ fn drop_repeated(documents: &mut [Document], key: &str) {
     }
 }
 
-/// What nobody has interpreted yet.
+/// The keys that other crates interpret.
 fn rest(mut node: Node) -> Node {
     if let NodeKind::Map(entries) = &mut node.kind {
         entries.retain(|(key, _)| OTHER_KEYS.contains(&key.text.as_str()));
@@ -296,7 +297,7 @@ fn rest(mut node: Node) -> Node {
 fn read(node: &Node, reader: &TargetReader<'_>, suite: &mut Suite, dx: &mut Diagnostics) {
     if node.is_null() {
         let diagnostic = Diagnostic::error("config::empty-suite", "this suite is empty");
-        dx.push(diagnostic.at(node.span, "").help("`quintain init` writes one to start from"));
+        dx.push(diagnostic.at(node.span, "").help("`quintain init` creates a suite to start from"));
         return;
     }
     let Some(mut fields) = Fields::of(node, "a suite", dx) else { return };

@@ -1,4 +1,4 @@
-//! What everything beyond targets is read with: files by reference, and a place for complaints.
+//! The context for reading everything beyond targets: referenced files, templates, diagnostics.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,15 +20,15 @@ pub(super) struct Loader<'a> {
     pub(super) dx: &'a mut Diagnostics,
     pub(super) templates: &'a Templates,
     pub(super) env: &'a BTreeMap<String, String>,
-    /// What separates the cells of a CSV file.
+    /// The separator of cells in CSV files.
     pub(super) delimiter: char,
-    /// Files that the variables of the test at hand name.
+    /// Files that the variables of the current test refer to.
     pub(super) var_files: BTreeMap<String, VarFile>,
     /// Names of targets and prompts that tests are restricted to.
     pub(super) mentions: Vec<Mention>,
     /// Needed to call scripts.
     pub(super) consent: Option<Consent>,
-    /// Scripts that were not called for want of it.
+    /// Scripts that were not called because `consent` is missing.
     pub(super) not_called: Vec<NotCalled>,
 }
 
@@ -56,12 +56,12 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// The file of the suite that something stands in.
+/// The location of a file of the suite.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     /// Relative paths start here.
     pub(super) base_dir: &'a Path,
-    /// The same folder as the user named it, for messages and labels.
+    /// The same folder as the user wrote it, for messages and labels.
     pub(super) shown_dir: &'a Path,
     pub(super) strictness: Severity,
 }
@@ -79,7 +79,7 @@ impl Place<'_> {
 }
 
 impl Loader<'_> {
-    /// The files that a path or pattern stands for. None is reported.
+    /// The files that a path or pattern matches. Reports an error if nothing matches.
     pub(super) fn matching(&mut self, name: &str, place: &Place<'_>, at: Span) -> Vec<PathBuf> {
         let path = place.path(name);
         if !is_pattern(name) {
@@ -112,18 +112,18 @@ impl Loader<'_> {
         text
     }
 
-    /// The text of a file, which diagnostics can point into from now on.
+    /// Reads a file as a source that diagnostics can point to.
     pub(super) fn source(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<FileId> {
         let text = self.text(path, place, at)?;
         Some(self.sources.add(SourceFile::new(place.shown(path), text)))
     }
 
-    /// A YAML or JSON file as a tree, with the environment filled in.
+    /// Reads a YAML or JSON file as a tree, with environment variables expanded.
     pub(super) fn tree(&mut self, path: &Path, place: &Place<'_>, at: Span) -> Option<Node> {
         self.long_tree(path, Long::Nothing, place, at)
     }
 
-    /// The same for a file with a list that may be long, whose items are not filled in if it is.
+    /// The same for a file with a list that may be long; the items of a long list are not expanded yet.
     pub(super) fn long_tree(
         &mut self,
         path: &Path,
@@ -153,14 +153,14 @@ impl Loader<'_> {
         self.dx.push(Diagnostic::error("config::unreadable-file", title).at(at, why));
     }
 
-    /// Something that promptfoo understands and that does nothing here.
+    /// Warns about a feature of promptfoo that has no effect in Quintain.
     pub(super) fn no_effect(&mut self, at: Span, what: &str, why: &str) {
         let title = format!("{what} has no effect");
         self.dx.push(Diagnostic::warning("config::no-effect", title).at(at, why));
     }
 }
 
-/// Whether a path stands for several files.
+/// Whether a path is a pattern.
 pub(super) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '[', '{'])
 }

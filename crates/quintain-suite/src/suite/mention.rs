@@ -1,18 +1,18 @@
-//! Targets and prompts that tests are restricted to: a name that nothing has would leave the test out
-//! without a word.
+//! Targets and prompts that tests are restricted to. A test with an unknown name would be skipped silently, so
+//! unknown names are reported.
 
 use quintain_source::{Diagnostic, Diagnostics, Fields, Node, Severity, Span, closest};
 
 use super::{Prompt, Target};
 
-/// What a name stands for.
+/// What a name refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Target,
     Prompt,
 }
 
-/// A name as a test writes it.
+/// A name as written in a test.
 pub(super) struct Mention {
     kind: Kind,
     name: String,
@@ -20,7 +20,7 @@ pub(super) struct Mention {
     strictness: Severity,
 }
 
-/// Reads a list of names, and keeps them for [`check`].
+/// Reads a list of names and records them for [`check`].
 pub(super) fn read(
     fields: &mut Fields<'_>,
     key: &'static str,
@@ -40,7 +40,7 @@ pub(super) fn read(
     Some(nodes.iter().map(name).collect())
 }
 
-/// Reports the names that nothing has.
+/// Reports unknown names.
 pub(super) fn check(
     mentions: &[Mention],
     targets: &[Target],
@@ -60,15 +60,15 @@ pub(super) fn check(
             continue;
         }
         let title = format!("there is no {what} `{name}`");
-        let diagnostic = Diagnostic::new(*strictness, code, title).at(*span, "never tested");
+        let diagnostic = Diagnostic::new(*strictness, code, title).at(*span, "not found");
         dx.push(match closest(name, known.iter().copied()) {
             Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-            None => diagnostic.help(format!("write the id or label of a {what}")),
+            None => diagnostic.help(format!("use the id or label of a {what}")),
         });
     }
 }
 
-/// A name as it is, the beginning of one before `*`, or a group before a colon.
+/// Whether a pattern matches a name: the whole name, a prefix before `*`, or the part before a colon.
 pub(crate) fn names(pattern: &str, name: &str) -> bool {
     if let Some(start) = pattern.strip_suffix('*') {
         return name.starts_with(start);

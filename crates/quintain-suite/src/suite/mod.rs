@@ -1,4 +1,4 @@
-//! The user's file as the program understands it.
+//! The user's suite files, read into a [`Suite`].
 
 mod assertion;
 mod auth;
@@ -51,29 +51,29 @@ use std::collections::BTreeMap;
 use quintain_source::Node;
 use serde_json::{Map, Value};
 
-/// Everything that one or several suite files declare. `Debug` leaves out the documents and the
-/// environment, in which credentials may stand as they are.
+/// Everything that one or several suite files declare. `Debug` omits the documents and the environment, which
+/// may contain credentials.
 #[derive(Default)]
 pub struct Suite {
     pub description: Option<String>,
     pub targets: Vec<Target>,
-    /// What to ask the targets, and what must come back.
+    /// Prompts, tests and options.
     pub tests: Tests,
-    /// What is left of the documents for the parts that are interpreted later (redteam, ...).
+    /// The parts of the documents that are interpreted later (`redteam`, ...).
     pub documents: Vec<Node>,
-    /// What templates see as `env`: the environment with that of the files over it.
+    /// `env` in templates: the environment of the process, overridden by that of the files.
     pub env: BTreeMap<String, String>,
-    /// Given when the suite was loaded to be run.
+    /// Set if the suite was loaded for running.
     pub consent: Option<Consent>,
-    /// `env` of the files as it is written.
+    /// `env` of the files as written.
     pub written_env: BTreeMap<String, String>,
-    /// Code that would have made a part of the suite, had it been loaded to be run.
+    /// Code that would generate a part of the suite, if it were loaded for running.
     pub not_called: Vec<NotCalled>,
 }
 
 impl Suite {
-    /// The suite as one document for reports: what its files say, without prompts and tests that
-    /// stand in the results anyway. Credentials are still in it.
+    /// The suite as one document for reports, without prompts and tests, which are in the results anyway.
+    /// Still contains credentials.
     pub fn config(&self) -> Value {
         let mut config = Map::new();
         for document in &self.documents {

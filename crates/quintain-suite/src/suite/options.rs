@@ -8,9 +8,9 @@ use super::loader::{Loader, Place};
 use super::{EvaluateOptions, TestOptions, Tests};
 use crate::check::View;
 
-/// Read by whoever asks a judge, from `raw`.
+/// Keys for questions to judges, which are read from `raw`.
 pub(super) const JUDGE_KEYS: [&str; 3] = ["rubricPrompt", "provider", "factuality"];
-/// Of `evaluateOptions`; promptfoo's own machinery.
+/// Keys of `evaluateOptions` that concern only promptfoo itself.
 pub(super) const MACHINERY_KEYS: [&str; 8] = [
     "cache",
     "filterRange",
@@ -21,7 +21,7 @@ pub(super) const MACHINERY_KEYS: [&str; 8] = [
     "silent",
     "suggestionsCount",
 ];
-/// Of the command line; only the flags of one process make sense of them.
+/// Keys of `commandLineOptions` that only the command line interprets.
 pub(super) const COMMAND_KEYS: [&str; 40] = [
     "assertions",
     "cache",
@@ -95,7 +95,7 @@ impl Loader<'_> {
         options
     }
 
-    /// `evaluateOptions`; what later files say counts.
+    /// `evaluateOptions`; values of later files win.
     pub(super) fn evaluate_options(
         &mut self,
         node: &Node,
@@ -117,7 +117,7 @@ impl Loader<'_> {
         fields.finish(place.strictness, self.dx);
     }
 
-    /// `commandLineOptions`: what the command line says if it says nothing.
+    /// `commandLineOptions`: defaults for the flags of the command line.
     pub(super) fn command_line_options(
         &mut self,
         node: &Node,
@@ -152,12 +152,12 @@ impl Loader<'_> {
         let count = node.as_u64().and_then(|count| u32::try_from(count).ok());
         let count = count.filter(|count| *count > 0);
         if count.is_none() {
-            wrong_type(name, "a whole number above zero", node, self.dx);
+            wrong_type(name, "a whole number above 0", node, self.dx);
         }
         count
     }
 
-    /// Zero means that there is no limit.
+    /// A limit; 0 means no limit.
     fn limit(&mut self, fields: &mut Fields<'_>, name: &'static str) -> Option<Duration> {
         fields.millis(name, self.dx).filter(|limit| !limit.is_zero())
     }
@@ -165,7 +165,7 @@ impl Loader<'_> {
     fn positive(&mut self, name: &str, node: &Node) -> Option<f64> {
         let value = node.as_f64().filter(|value| value.is_finite() && *value > 0.0);
         if value.is_none() {
-            wrong_type(name, "a number above zero", node, self.dx);
+            wrong_type(name, "a number above 0", node, self.dx);
         }
         value
     }
@@ -178,7 +178,7 @@ fn replace<T>(old: &mut Option<T>, new: Option<T>) {
 }
 
 impl TestOptions {
-    /// These options where they say something, `base` elsewhere.
+    /// Merges these options over `base`.
     pub(super) fn over(mut self, base: &Self) -> Self {
         if base.raw.is_empty() {
             return self;

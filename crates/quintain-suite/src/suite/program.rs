@@ -1,4 +1,4 @@
-//! Reads targets that are programs of the user: commands, and files with a provider in them.
+//! Reads targets that are user programs: commands, and files with a provider.
 
 use quintain_evidence::code::Language;
 use quintain_source::{Diagnostic, Diagnostics, Node, Span};
@@ -9,7 +9,7 @@ use super::referred;
 use crate::files::FileValue;
 use crate::target::{CodeTarget, ExecTarget};
 
-/// Reads the command line behind `exec:`.
+/// Reads the command line after `exec:`.
 pub(super) fn exec(
     line: &str,
     config: Option<&Node>,
@@ -19,11 +19,11 @@ pub(super) fn exec(
 ) -> Option<ExecTarget> {
     let mut words = words(line).into_iter();
     let Some(command) = words.next() else {
-        let title = "`exec:` names no command";
+        let title = "`exec:` has no command";
         dx.push(
             Diagnostic::error("config::no-command", title)
                 .at(span, "")
-                .help("write, for instance, `exec: python3 chat.py`"),
+                .help("write, for example, `exec: python3 chat.py`"),
         );
         return None;
     };
@@ -35,7 +35,7 @@ pub(super) fn exec(
     })
 }
 
-/// Reads a file with a provider in it.
+/// Reads a file with a provider.
 pub(super) fn code(
     reference: &str,
     config: Option<&Node>,
@@ -58,7 +58,7 @@ pub(super) fn code(
             let executable = config.get(name).and_then(Value::as_str).map(str::to_owned);
             return Some(CodeTarget { code, config, executable });
         }
-        Ok(FileValue::Data(_)) => "it is no JavaScript, Python or Ruby file".to_owned(),
+        Ok(FileValue::Data(_)) => "expected a JavaScript, Python or Ruby file".to_owned(),
         Err(why) => why,
     };
     let title = "this file cannot be used";
@@ -74,7 +74,7 @@ fn settings(
     config.map(|node| reader.payload_map(node, dx)).unwrap_or_default()
 }
 
-/// Splits a command line at white space; quotes hold words together.
+/// Splits a command line at white space outside of quotes.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = line.trim_start();
@@ -105,7 +105,7 @@ mod tests {
             words("  python3 'my chat.py' --x=\"a b\" é"),
             ["python3", "my chat.py", "--x=", "a b", "é"]
         );
-        assert_eq!(words("it's"), ["it", "'s"], "an open quote is a letter");
+        assert_eq!(words("it's"), ["it", "'s"], "an unclosed quote is a plain character");
         assert!(words("  ").is_empty());
     }
 }

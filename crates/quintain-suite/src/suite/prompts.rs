@@ -1,4 +1,4 @@
-//! `prompts`: texts, tool calls written as YAML, and files with one or several of them.
+//! `prompts`: texts, tool calls in YAML, and files with one or several of them.
 
 use std::io;
 use std::path::Path;
@@ -11,14 +11,14 @@ use super::loader::{Loader, Place, is_pattern, suffix_of};
 use super::{Prompt, PromptBody};
 use crate::files::{FileValue, language_of, split_function};
 
-/// A text with one of these suffixes may be a file even without `file://`.
+/// A text with one of these suffixes may be a file path without `file://`.
 const SUFFIXES: [&str; 15] = [
     "cjs", "csv", "cts", "j2", "js", "json", "jsonl", "md", "mjs", "mts", "py", "ts", "txt", "yml",
     "yaml",
 ];
 const DELIMITER: &str = "---";
 
-/// What stands in a prompt beside its text.
+/// The keys of a prompt apart from its text.
 struct Head {
     id: Option<String>,
     label: Option<String>,
@@ -41,7 +41,7 @@ impl Loader<'_> {
                 items.iter().flat_map(|item| self.prompt(item, place)).collect()
             }
             NodeKind::Map(entries) if !is_call(node) && !is_options(node) => {
-                // `file://a.txt: label`, as older suites have it.
+                // `file://a.txt: label`, the syntax of older suites.
                 let mut prompts = Vec::new();
                 for (key, label) in entries {
                     let label = label.raw().map(str::to_owned);
@@ -54,7 +54,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Reports a prompt that is no template. JSON is filled in text by text, hence left alone.
+    /// Reports an invalid template. JSON is not checked, since its texts are expanded one by one.
     pub(super) fn check_template(
         &mut self,
         prompt: &Prompt,
@@ -132,12 +132,12 @@ impl Loader<'_> {
         let names: Vec<_> = found.iter().map(|found| with_function(found, name)).collect();
         let prompts = self.files_of(&names, head, place);
         if prompts.is_empty() && !self.dx.has_errors() {
-            self.unreadable(head.span, "there is no prompt in it");
+            self.unreadable(head.span, "the file contains no prompt");
         }
         prompts
     }
 
-    /// Files that a text without `file://` names, if it does.
+    /// The files that a text without `file://` refers to, if it is a path.
     fn bare_path(&mut self, text: &str, at: Span, place: &Place<'_>) -> Vec<String> {
         let (path, _) = split_function(text);
         let suffix = suffix_of(Path::new(path));
@@ -151,7 +151,7 @@ impl Loader<'_> {
             self.files.read(&path).map(|_| vec![path])
         };
         let found = found.unwrap_or_else(|error| {
-            // What must not be read is not sent in the place of what is in it.
+            // The path of a file that must not be read is not sent as a prompt.
             if error.kind() == io::ErrorKind::PermissionDenied {
                 self.unreadable(at, error.to_string());
             }
@@ -206,7 +206,7 @@ impl Loader<'_> {
                 lines.iter().map(prompt).collect()
             }
             "csv" => csv(text, self.delimiter, head),
-            // Markdown, Jinja and whatever else is text.
+            // Markdown, Jinja and other text.
             _ => vec![whole(text.to_owned(), 50, "...")],
         }
     }
@@ -236,7 +236,7 @@ impl Loader<'_> {
     }
 }
 
-/// Whether a map is a tool call, a request or a sequence of them.
+/// Whether a map is a tool call, a request or a sequence of requests.
 fn is_call(node: &Node) -> bool {
     ["tool", "method", "steps"].iter().any(|name| node.get(name).is_some())
 }
@@ -245,7 +245,7 @@ fn is_options(node: &Node) -> bool {
     ["raw", "label", "id"].iter().any(|name| node.get(name).is_some())
 }
 
-/// A path with the function that `name` has behind its own.
+/// Appends the function in `name` to a path.
 fn with_function(path: &Path, name: &str) -> String {
     match split_function(name) {
         (_, Some(function)) => format!("{}:{function}", path.display()),
@@ -266,7 +266,7 @@ fn parts(text: &str) -> impl Iterator<Item = String> {
     parts.into_iter().map(|lines| lines.join("\n").trim().to_owned()).filter(|raw| !raw.is_empty())
 }
 
-/// One prompt per line, or the columns `prompt` and `label`.
+/// The prompts of a CSV file: one per line, or the columns `prompt` and `label`.
 fn csv(text: &str, delimiter: char, head: &Head) -> Vec<Prompt> {
     let prompt = |raw: &str, label: Option<&str>, index: usize, several: bool| {
         let own = head.label.as_ref();
@@ -300,7 +300,7 @@ fn csv(text: &str, delimiter: char, head: &Head) -> Vec<Prompt> {
         .collect()
 }
 
-/// A tool call, request or sequence written as a map.
+/// A tool call, a request or a sequence, written as a map.
 fn call(node: &Node) -> Prompt {
     let mut call = node.to_json();
     let label = call.as_object_mut().and_then(|call| call.shift_remove("label"));

@@ -1,4 +1,4 @@
-//! The entries of `providers` or `targets`, in all the shapes that promptfoo allows.
+//! Reads the entries of `providers` or `targets`, in all forms that promptfoo allows.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use super::{Target, TargetKind, http, program, referred};
 use crate::files::code;
 use crate::purpose::{Needed, Purpose};
 
-/// The environment on which the templates of a target are filled in.
+/// The environment for the templates of a target.
 pub(super) type Env = BTreeMap<String, String>;
 
-/// Which entries are filled in with the environment.
+/// The entries whose environment variables are expanded.
 pub(super) enum Chosen<'a> {
     All,
     None,
@@ -33,7 +33,7 @@ impl<'a> Chosen<'a> {
             Purpose::Read(Needed::Target(name) | Needed::TargetAndIdentities(name)) => name,
         };
         let chosen = Self::Mcp(name);
-        // One of several has to be named.
+        // With several targets, the name is required.
         let is_clear = name.is_some() || entries.filter(|entry| chosen.is(entry)).count() == 1;
         if is_clear { chosen } else { Self::None }
     }
@@ -51,7 +51,7 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// The id and the label of an entry, as they are written.
+/// The id and the label of an entry, as written.
 fn names(entry: &Node) -> (Option<&str>, Option<&str>) {
     if let Some(id) = entry.raw() {
         return (Some(id), None);
@@ -65,10 +65,10 @@ fn names(entry: &Node) -> (Option<&str>, Option<&str>) {
     }
 }
 
-/// What the targets of one document are read with.
+/// Reads the targets of one document.
 pub(super) struct TargetReader<'a> {
     pub(super) chosen: &'a Chosen<'a>,
-    /// The environment for those that are filled in.
+    /// The environment for the entries that are expanded.
     pub(super) env: &'a Env,
     pub(super) filled: &'a Reader<'a>,
     pub(super) written: &'a Reader<'a>,
@@ -91,7 +91,7 @@ fn target(node: &Node, env: &Env, reader: &Reader<'_>, dx: &mut Diagnostics) -> 
         return Entry::bare(id, None, node.span).finish(reader, dx);
     }
     let Some(entries) = node.as_map() else {
-        wrong_type("targets", "a list of names and maps", node, dx);
+        wrong_type("targets", "a list of ids and maps", node, dx);
         return None;
     };
     if let Some(id) = node.get("id") {
@@ -112,7 +112,7 @@ fn target(node: &Node, env: &Env, reader: &Reader<'_>, dx: &mut Diagnostics) -> 
     None
 }
 
-/// `{mcp: {config: {...}}}`, or the configuration itself in place of the options.
+/// `{mcp: {config: {...}}}`, or `{mcp: {...}}` with the configuration itself instead of the options.
 fn by_key(
     key: &Key,
     node: &Node,
@@ -150,7 +150,7 @@ fn options(
         span: node.span,
         id,
     };
-    // Known to promptfoo; `inputs` describes several variables to its generators.
+    // Keys of promptfoo without an effect here; `inputs` describes variables for its generators.
     for name in ["id", "inputs", "description"] {
         fields.get(name);
     }
@@ -164,10 +164,10 @@ fn options(
     entry.finish(&Reader { templates: &templates, ..*reader }, dx)
 }
 
-/// What a model is offered to call.
+/// The keys with functions that a model is offered.
 const OFFERED: [&str; 2] = ["functions", "tools"];
 
-/// An entry whose shape no longer matters.
+/// An entry in a common form.
 struct Entry<'n> {
     id: String,
     label: Option<String>,
@@ -199,7 +199,7 @@ impl<'n> Entry<'n> {
                 TargetKind::Code(Box::new(program::code(path, config, span, reader, dx)?))
             }
             Kind::File(_) => {
-                let title = "a file of targets stands alone, without options";
+                let title = "a file with targets takes no options";
                 dx.push(Diagnostic::error("config::wrong-type", title).at(span, ""));
                 return None;
             }
@@ -209,7 +209,7 @@ impl<'n> Entry<'n> {
                 return None;
             }
         };
-        // `tools` of MCP servers are names that are let through.
+        // `tools` of an MCP target is a filter of tool names.
         let config = config.filter(|_| !matches!(kind, TargetKind::Mcp(_)));
         let offered = OFFERED.iter().filter_map(|name| {
             let node = config?.get(name)?;
@@ -228,11 +228,11 @@ fn mcp(
     dx: &mut Diagnostics,
 ) -> Option<McpTarget> {
     let Some(config) = config else {
-        let title = format!("the target `{id}` names no server");
+        let title = format!("the target `{id}` has no server");
         dx.push(
             Diagnostic::error("config::no-server", title)
-                .at(span, "has no `config`")
-                .help("say how to reach it: `config: {server: {command: ...}}`"),
+                .at(span, "`config` is missing")
+                .help("add how to reach it: `config: {server: {command: ...}}`"),
         );
         return None;
     };
@@ -240,7 +240,7 @@ fn mcp(
 }
 
 fn unknown(id: &str, span: Span) -> Diagnostic {
-    let title = format!("there is no kind of target called `{id}`");
+    let title = format!("unknown target type `{id}`");
     let diagnostic = Diagnostic::error("config::unknown-target", title).at(span, "");
     diagnostic.help(match meant(id) {
         Some(meant) => format!("did you mean `{meant}`?"),

@@ -1,4 +1,4 @@
-//! What every part of a suite is read with: the environment, the place of the file, its strictness.
+//! The context for reading targets: the environment, the folder of the file, its strictness.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ use crate::purpose::{Consent, NotCalled};
 
 pub(super) struct Reader<'a> {
     pub(super) templates: &'a Templates,
-    /// Relative paths of the suite start here.
+    /// Relative paths in the suite start here.
     pub(super) base_dir: &'a Path,
-    /// How bad a key is that means nothing: an error in our own files, a warning in promptfoo's.
+    /// The severity of unknown keys: an error in files of Quintain, a warning in files of promptfoo.
     pub(super) strictness: Severity,
     pub(super) files: &'a dyn Files,
     /// Needed to call scripts.
     pub(super) consent: Option<Consent>,
-    /// Scripts that were not called for want of it.
+    /// Scripts that were not called because `consent` is missing.
     pub(super) not_called: &'a RefCell<Vec<NotCalled>>,
 }
 
 impl Reader<'_> {
-    /// The text of a key with `{{env.X}}` filled in.
+    /// The text of a key, with `{{env.X}}` expanded.
     pub(super) fn text(
         &self,
         fields: &mut Fields<'_>,
@@ -37,14 +37,14 @@ impl Reader<'_> {
         self.fill(name, node, dx)
     }
 
-    /// The text of a value with `{{env.X}}` filled in.
+    /// The text of a value, with `{{env.X}}` expanded.
     pub(super) fn fill(&self, name: &str, node: &Node, dx: &mut Diagnostics) -> Option<String> {
         if node.raw().is_none() {
             wrong_type(name, "text", node, dx);
         }
         let filled = self.templates.fill(node, Scope::Env, dx)?;
         if let Some(word) = bare_template(&filled) {
-            let title = format!("`{{{{{word}}}}}` is sent as it stands");
+            let title = format!("`{{{{{word}}}}}` is sent unchanged");
             dx.push(
                 Diagnostic::warning("config::unfilled-template", title)
                     .at(node.span, "")
@@ -74,7 +74,7 @@ impl Reader<'_> {
         self.pairs_if(fields, name, |_, _| true, dx)
     }
 
-    /// The same for those entries that somebody wants.
+    /// The same for the entries that pass a filter.
     pub(super) fn pairs_if(
         &self,
         fields: &mut Fields<'_>,
@@ -91,17 +91,17 @@ impl Reader<'_> {
         wanted.filter_map(pair).collect()
     }
 
-    /// Whether a text is a template that stays as it is written, so that nobody can tell yet what it means.
+    /// Whether a text is a template that is not expanded, so that its meaning is not known yet.
     pub(super) fn is_unfilled(&self, text: &str) -> bool {
         self.templates.leaves_all() && is_template(text)
     }
 
     pub(super) fn path(&self, text: &str) -> PathBuf {
-        // Taken apart and put together again, `./` is gone.
+        // Collecting the components removes `./`.
         self.base_dir.join(text).components().collect()
     }
 
-    /// A payload: sent as written, hence words that may have been meant otherwise are reported.
+    /// A payload is sent as written, so words that a YAML 1.1 parser would convert are reported.
     pub(super) fn payload(&self, node: &Node, dx: &mut Diagnostics) -> Value {
         match &node.kind {
             NodeKind::Seq(_) | NodeKind::Pile(_) => {
@@ -127,7 +127,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reports bare words of a payload that an older YAML reader would have changed.
+/// Reports plain words of a payload that a YAML 1.1 parser would convert.
 pub(super) fn warn_of_misread_words(node: &Node, dx: &mut Diagnostics) {
     if node.as_map().is_none() && node.as_seq().is_none() {
         return;
@@ -151,7 +151,7 @@ fn misread(node: &Node, raw: &str, looks: Yaml11) -> Diagnostic {
         .help(format!("write {instead} or `\"{raw}\"`"))
 }
 
-/// A lone name in braces, which some other program would have filled in.
+/// A single name in braces, which another program would expand.
 fn bare_template(text: &str) -> Option<&str> {
     text.split("{{").skip(1).find_map(|rest| {
         let word = rest.split_once("}}")?.0.trim();

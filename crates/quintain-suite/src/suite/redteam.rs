@@ -1,5 +1,5 @@
-//! Files that `redteam` refers to: attacks, plugins, payloads and intents take the place of their
-//! names, so that whoever interprets `redteam` needs no disk.
+//! Files that `redteam` refers to. References to attacks, plugins, payloads and intents are replaced by the
+//! content of the files, so that interpreting `redteam` needs no disk.
 
 use std::path::Path as FilePath;
 
@@ -10,7 +10,7 @@ use super::csv::Records;
 use super::loader::{Loader, Place, suffix_of};
 
 impl Loader<'_> {
-    /// `redteam` with the contents of files in the place of their names.
+    /// `redteam`, with references replaced by the content of the files.
     pub(super) fn redteam(&mut self, node: &Node, place: &Place<'_>) -> Node {
         let mut node = node.clone();
         let NodeKind::Map(entries) = &mut node.kind else { return node };
@@ -51,7 +51,8 @@ impl Loader<'_> {
         Node::seq(attacks, node.span)
     }
 
-    /// A name that is a file gets the file beside it; intents in files become a list.
+    /// Adds the content of the file to a plugin that is a file reference, and replaces files of intents by
+    /// lists.
     fn plugin(&mut self, item: &mut Node, place: &Place<'_>) {
         self.payloads(item, place);
         let id = if item.raw().is_some() { Some(&*item) } else { item.get("id") };
@@ -74,15 +75,15 @@ impl Loader<'_> {
         }
     }
 
-    /// `payloads: file://list.txt` has one on each line.
+    /// `payloads: file://list.txt` has one payload per line.
     fn payloads(&mut self, attack: &mut Node, place: &Place<'_>) {
         if let Some(payloads) = entry(attack, "payloads") {
             *payloads = self.lines(payloads, place);
         }
     }
 
-    /// A list in which names of files are replaced by what stands in the files: the items of a list in
-    /// YAML or JSON, the first cells of a table, the lines of anything else.
+    /// Replaces file references in a list by the content of the files: the items of a list in YAML or JSON,
+    /// the first column of a CSV file, the lines of any other file.
     fn lines(&mut self, node: &Node, place: &Place<'_>) -> Node {
         let items = node.as_seq().unwrap_or(std::slice::from_ref(node));
         if !items.iter().any(|item| file_name(item).is_some()) {

@@ -1,4 +1,4 @@
-//! Values in the `config` of a target that stand in files of their own.
+//! `file://` references in the `config` of a target.
 
 use std::path::Path;
 
@@ -13,8 +13,7 @@ use crate::code::RunCode as _;
 use crate::files::{FileValue, language_of, split_function};
 use crate::purpose::NotCalled;
 
-/// Reads a map with everything that its values refer to, at any depth. What such a file says is not
-/// looked through again.
+/// Reads a map and replaces file references at any depth. References inside the files are not replaced.
 pub(super) fn map(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Map<String, Value> {
     let entries = node.as_map().unwrap_or_default().iter();
     entries.map(|(key, node)| (key.text.clone(), value(node, reader, dx))).collect()
@@ -28,8 +27,8 @@ fn value(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Value {
     }
 }
 
-/// What a model is offered to call: a list, a file, or a list of files. Variables of tests are filled
-/// in later.
+/// The functions that a model is offered: a list, a file, or a list of files. Variables of tests are expanded
+/// later.
 pub(super) fn offered(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Value {
     let Some(items) = node.as_seq() else {
         return file(node, reader, dx).unwrap_or_else(|| node.to_json());
@@ -46,18 +45,18 @@ pub(super) fn offered(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) ->
     Value::Array(items)
 }
 
-/// What a text that names a file stands for. What is wrong with the file is reported.
+/// The content of the file that a text refers to. Reports errors in the file.
 fn file(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Value> {
     node.as_str()?.strip_prefix("file://")?;
     let filled = reader.templates.fill(node, Scope::Env, dx)?;
     let reference = filled.strip_prefix("file://")?;
-    // A path with variables of tests in it is nobody's path yet.
+    // A path with variables of tests is not known yet.
     if reference.contains("{{") {
         return None;
     }
     Some(contents(reference, reader).unwrap_or_else(|why| {
         let title = "this file cannot be used";
-        // What follows is the interpreter's own trace.
+        // The other lines are the stack trace of the interpreter.
         let why = why.lines().next().unwrap_or_default().to_owned();
         dx.push(Diagnostic::error("config::unreadable-file", title).at(node.span, why));
         Value::Null
@@ -78,7 +77,7 @@ fn contents(reference: &str, reader: &Reader<'_>) -> Result<Value, String> {
     }
 }
 
-/// What a script makes; nothing if the suite is only read.
+/// The return value of a script; none if the suite is only read.
 fn made(code: &Code, reader: &Reader<'_>) -> Result<Value, String> {
     let Some(consent) = reader.consent else {
         let not_called = NotCalled { makes: "settings", code: code.clone() };
@@ -104,7 +103,7 @@ mod tests {
     use super::super::{Consent, Files, Loaded, Purpose, SuiteFile, TargetKind, load};
     use super::*;
 
-    /// Files that consist of their own names.
+    /// Files whose content is their own name.
     struct Named;
 
     impl Files for Named {
@@ -166,7 +165,9 @@ mod tests {
     fn settings_of_a_provider_stand_in_files_at_any_depth() {
         let target = "  - {id: 'file://p.py', config: {a: file://t.txt, b: [{c: file://d.json}]}}";
         let suite = loaded(target).suite.expect("a suite");
-        let TargetKind::Code(code) = &suite.targets[0].kind else { panic!("it is code") };
+        let TargetKind::Code(code) = &suite.targets[0].kind else {
+            panic!("expected a code target")
+        };
         assert_eq!(json!(code.config), json!({"a": "t.txt\n", "b": [{"c": ["d.json"]}]}));
     }
 

@@ -1,15 +1,14 @@
-//! `$ref: '#/assertionTemplates/short'`: parts of a document that are used in several places.
+//! `$ref: '#/assertionTemplates/short'`: references to parts of the same document.
 
 use quintain_source::{Diagnostic, Diagnostics, Key, Node, NodeKind, Packed, Span};
 
-/// How many nodes references may add to a document.
+/// Maximum number of nodes in the resolved document.
 const BUDGET: usize = 1 << 18;
-/// References that lead to references.
+/// Maximum length of a chain of references.
 const MAX_CHAIN: usize = 32;
 
-/// The document with its references into itself replaced by what they point at. Those that point
-/// nowhere are left to whoever understands them: JSON schemas have references of their own. Nothing
-/// is returned if there is no end to them.
+/// Replaces references in a document by the nodes they point to. References that point nowhere stay as they
+/// are, since JSON Schemas have their own references. Returns none if the references never end.
 pub(super) fn resolved(node: Node, dx: &mut Diagnostics) -> Option<Node> {
     if !has_reference(&node) {
         return Some(node);
@@ -18,8 +17,8 @@ pub(super) fn resolved(node: Node, dx: &mut Diagnostics) -> Option<Node> {
     let mut resolver = Resolver { root: &node, budget: BUDGET, exhausted: None };
     let resolved = resolver.copy(&node, 0);
     let Some(at) = resolver.exhausted else { return Some(resolved) };
-    let title = "the references of this file lead to themselves or multiply without end";
-    dx.push(Diagnostic::error("config::endless-reference", title).at(at, "given up here"));
+    let title = "the references in this file are circular or expand without end";
+    dx.push(Diagnostic::error("config::endless-reference", title).at(at, "stopped here"));
     None
 }
 
@@ -34,7 +33,7 @@ fn has_reference(node: &Node) -> bool {
     found
 }
 
-/// References may lead into a long list, and out of it: it has to be a tree then.
+/// Unpacks long lists, since references may point into them and out of them.
 fn unpacked(mut node: Node) -> Node {
     let spread = |node: &mut Node| {
         if let NodeKind::Pile(items) = &node.kind {
@@ -51,7 +50,7 @@ fn unpacked(mut node: Node) -> Node {
 struct Resolver<'n> {
     root: &'n Node,
     budget: usize,
-    /// Where it was given up.
+    /// Where resolving stopped.
     exhausted: Option<Span>,
 }
 
@@ -83,7 +82,7 @@ impl Resolver<'_> {
         (key.clone(), self.copy(node, chain))
     }
 
-    /// Keys beside `$ref` win over those of its target.
+    /// Keys next to `$ref` override those of its target.
     fn extended(&mut self, mut target: Node, node: &Node, chain: usize) -> Node {
         let NodeKind::Map(entries) = &mut target.kind else { return target };
         for (key, value) in node.as_map().unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! What to answer when a server asks back. Nothing is answered unless the suite declares it.
+//! Reads the replies to requests of a server. Requests without a declared reply get an error.
 
 use quintain_evidence::connection::Elicitation;
 use quintain_evidence::connection::ElicitationAction;
@@ -30,7 +30,7 @@ pub(super) fn read(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Re
     Responders { roots, sampling, elicitation }
 }
 
-/// A list as it is, anything else as a list of one.
+/// The items of a list; any other node is a list of one.
 fn listed(node: &Node) -> &[Node] {
     node.as_seq().unwrap_or(std::slice::from_ref(node))
 }

@@ -1,11 +1,11 @@
-//! A row of a CSV file as a test, written the way a suite would write it.
+//! Converts a row of a CSV file into a test as it would be written in a suite.
 
 use quintain_source::{Diagnostic, FileId, Key, Node, Span, closest};
 
 use super::csv::{Cell, Records};
 use super::expected::{assertion, key};
 
-/// What promptfoo understands behind two underscores.
+/// The special columns of promptfoo, which start with two underscores.
 const SPECIAL: [&str; 9] = [
     "__expected",
     "__prefix",
@@ -18,12 +18,12 @@ const SPECIAL: [&str; 9] = [
     "__config",
 ];
 
-/// A column by what its header says.
+/// The meaning of a column, from its header.
 enum Column {
     Expected,
-    /// Goes into `options` under this name.
+    /// Sets the option of this name.
     Option(&'static str),
-    /// Goes into the test under this name.
+    /// Sets the key of the test of this name.
     Field(&'static str),
     Metric,
     Threshold,
@@ -31,18 +31,18 @@ enum Column {
         name: String,
         list: bool,
     },
-    /// Threshold of the n-th assertion of the row.
+    /// The threshold of the n-th assertion in the row.
     Config(usize),
     Ignored,
     Var(String),
 }
 
-/// The tests of a CSV file, row by row, each with what is wrong with its row.
+/// The tests of a CSV file, row by row, each with the errors in its row.
 pub(super) struct Rows<'t> {
     id: FileId,
     columns: Vec<Column>,
     records: std::iter::Enumerate<Records<'t>>,
-    /// What is wrong with the header.
+    /// The errors in the header.
     complaints: Vec<Diagnostic>,
 }
 
@@ -55,7 +55,7 @@ impl<'t> Rows<'t> {
         Self { id, columns, records: records.enumerate(), complaints }
     }
 
-    /// What is wrong with the header.
+    /// Takes the errors in the header.
     pub(super) fn complaints(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.complaints)
     }
@@ -71,7 +71,7 @@ impl Iterator for Rows<'_> {
         let mut complaints = Vec::new();
         let (cells, columns) = (record.len(), self.columns.len());
         if cells != columns {
-            let title = format!("{cells} cells in a table of {columns} columns");
+            let title = format!("this row has {cells} cells, the header has {columns}");
             complaints.push(Diagnostic::error("config::bad-row", title).at(span, ""));
             return Some((None, complaints));
         }
@@ -93,7 +93,7 @@ fn column(cell: &Cell<'_>, id: FileId, complaints: &mut Vec<Diagnostic>) -> Colu
     }
     if let Some(config) = name.strip_prefix("__config:") {
         return config_column(config).unwrap_or_else(|| {
-            let title = format!("`{name}` configures nothing");
+            let title = format!("invalid column `{name}`");
             let help = "write `__config:__expected1:threshold`";
             let diagnostic = Diagnostic::error("config::bad-column", title);
             complaints.push(diagnostic.at(span, "").help(help));
@@ -116,7 +116,7 @@ fn column(cell: &Cell<'_>, id: FileId, complaints: &mut Vec<Diagnostic>) -> Colu
         _ if name.starts_with("__expected") => return Column::Expected,
         _ => {}
     }
-    // A single underscore, or a slip of the pen.
+    // One underscore instead of two, or a typo.
     let meant = match name.strip_prefix('_').map(|rest| rest.trim_start_matches('_')) {
         Some(rest) if name.starts_with("__") => closest(&format!("__{rest}"), SPECIAL),
         Some(rest) => SPECIAL.into_iter().find(|special| rest.starts_with(&special[2..])),
@@ -198,7 +198,7 @@ impl Row {
             Column::Config(index) => match number(&cell.text) {
                 Some(number) => self.thresholds.push((*index, Node::number(number, span))),
                 None => complaints.push(
-                    Diagnostic::error("config::wrong-type", "the threshold is no number")
+                    Diagnostic::error("config::wrong-type", "the threshold is not a number")
                         .at(span, ""),
                 ),
             },
@@ -211,7 +211,7 @@ impl Row {
             let Some(assert) = self.asserts.get_mut(index) else { continue };
             assert.retain(|(key, _)| key.text != "threshold");
             assert.push((key("threshold", threshold.span), threshold.clone()));
-            // promptfoo puts it there as well.
+            // promptfoo also adds it to the metadata.
             self.metadata.retain(|(key, _)| key.text != "threshold");
             self.metadata.push((key("threshold", threshold.span), threshold));
         }
@@ -237,14 +237,14 @@ impl Row {
     }
 }
 
-/// A decimal number; whatever else a cell says does not count.
+/// A decimal number; none for any other text.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let decimal = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
     text.parse().ok().filter(|number: &f64| number.is_finite() && text.chars().all(decimal))
 }
 
-/// `a, b\, c`: a backslash protects a comma.
+/// Splits `a, b\, c` at commas without a backslash.
 fn items(text: &str) -> Vec<String> {
     let mut items = vec![String::new()];
     for piece in text.split(',') {

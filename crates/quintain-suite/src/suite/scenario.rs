@@ -7,7 +7,7 @@ use super::Test;
 use super::case::Role;
 use super::loader::{Loader, Place};
 
-/// A scenario whose product has not been made yet.
+/// A scenario whose tests are not combined with its data yet.
 pub(super) struct Scenario {
     config: Vec<Test>,
     tests: Vec<Test>,
@@ -72,7 +72,7 @@ impl Loader<'_> {
 }
 
 impl Scenario {
-    /// Every set of data with every test. Each set is a conversation of its own.
+    /// Combines every set of data with every test. Each set is a separate conversation.
     pub(super) fn product(&self, index: &mut usize) -> Vec<Test> {
         let mut tests = Vec::with_capacity(self.config.len() * self.tests.len());
         for data in &self.config {
@@ -107,7 +107,7 @@ impl Test {
         }
     }
 
-    /// The assertions of the data always count; only those of `defaultTest` can be switched off.
+    /// The assertions of the data always count; only those of `defaultTest` can be disabled.
     fn over_data(self, data: &Self) -> Self {
         self.joined(data)
     }

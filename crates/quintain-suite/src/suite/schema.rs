@@ -1,5 +1,5 @@
-//! The JSON Schema of suite files, for editors. What it lists is taken from the lists that the loader
-//! reads with, wherever there is one.
+//! The JSON Schema of suite files, for editors. It uses the lists of keys and words that the loader uses,
+//! wherever there is one.
 
 mod assertion;
 mod options;
@@ -15,7 +15,7 @@ use quintain_content::schema::build::{
 
 const ID: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// The schema of a whole suite, draft 2020-12, with the part that describes `redteam`.
+/// The schema of a whole suite, draft 2020-12; `redteam` is the schema of that key.
 pub fn schema(redteam: Part) -> Value {
     let mut schema = json!({
         "$schema": ID,
@@ -54,39 +54,39 @@ fn suite(redteam: Value) -> Value {
     let targets =
         |name: &'static str| (name, either(targets, [refer("target"), list("", refer("target"))]));
     let mut suite = keys(
-        "What to test, what to ask, and what must come back",
+        "Targets, prompts and tests with the expected responses",
         [
             ("$schema", text("The schema of this file, for editors")),
-            ("description", scalar("What this suite is about")),
+            ("description", scalar("Description of the suite")),
             targets("targets"),
             targets("providers"),
             ("prompts", prompt::prompts()),
             ("tests", refer("tests")),
             ("scenarios", test::scenarios()),
             ("defaultTest", test::default_test()),
-            ("env", map_of("Variables for `{{env.NAME}}`, over those of the process", scalar(""))),
+            (
+                "env",
+                map_of("Variables for `{{env.NAME}}`, which override the environment", scalar("")),
+            ),
             ("evaluateOptions", options::evaluate()),
             ("commandLineOptions", options::command_line()),
             ("derivedMetrics", options::derived_metrics()),
             (
                 "outputPath",
                 scalars(
-                    "Where to write reports, from the folder of the suite on and inside of it; the suffix says in which format",
+                    "Reports to write: paths inside the folder of the suite, relative to it; the suffix selects the format",
                 ),
             ),
-            ("tags", map("Names and values to find the run by")),
-            ("metadata", map("Facts about all tests, for filters and reports")),
+            ("tags", map("Names and values to find the run with")),
+            ("metadata", map("Metadata of all tests, for filters and reports")),
             ("redteam", redteam),
-            ("metrics", any("What to score recorded conversations by")),
-            ("judge", any("The model that answers questions of assertions")),
-            (
-                "assertionTemplates",
-                map("Assertions to be used in several places: `$ref: '#/assertionTemplates/NAME'`"),
-            ),
-            ("nunjucksFilters", map_of("Filters of templates, each a JavaScript file", text(""))),
-            ("extensions", any("Has no effect: no hook is called")),
+            ("metrics", any("Metrics that score recorded conversations")),
+            ("judge", any("The model that judges outputs for assertions")),
+            ("assertionTemplates", map("Reusable assertions: `$ref: '#/assertionTemplates/NAME'`")),
+            ("nunjucksFilters", map_of("Template filters, each a JavaScript file", text(""))),
+            ("extensions", any("Has no effect: Quintain does not call hooks")),
             ("sharing", any("Has no effect: results stay on this machine")),
-            ("tracing", any("Has no effect: no spans are received")),
+            ("tracing", any("Has no effect: Quintain does not receive spans")),
             ("writeLatestResults", any("Has no effect")),
         ],
         &[],

@@ -1,4 +1,4 @@
-//! Which texts of a suite must never be shown: what a redactor is fed with.
+//! Collects the texts of a suite that must never be shown, for the redactor.
 
 use std::collections::HashSet;
 
@@ -14,11 +14,11 @@ use quintain_source::{MAX_BYTES, Node, is_template};
 use super::provider::Env;
 use super::{Suite, TargetKind};
 
-/// Maps of values that are named after what they hold.
+/// Maps whose keys describe their values.
 const NAMED: [&str; 5] = ["env", "headers", "auth", "query", "queryParams"];
 
-/// The secrets of all targets; those of the environment that the suite mentions, by their names or by
-/// their form; and those that scripts could read, which get the whole environment.
+/// The secrets of all targets; those of the environment that the suite mentions, recognised by name or by form;
+/// and those that scripts could read, since they get the whole environment.
 pub(super) fn collect(
     suite: &Suite,
     documents: &[&Node],
@@ -28,7 +28,7 @@ pub(super) fn collect(
     let targets = suite.targets.iter();
     let mut found: Vec<Secret> = targets.flat_map(|target| of_target(&target.kind)).collect();
     for document in documents {
-        // A target that is wrong is none, and its lines are quoted in diagnostics.
+        // An invalid target is not in the suite, but diagnostics quote its lines.
         for key in ["targets", "providers", "redteam", "env"] {
             let node = document.get(key).into_iter();
             node.for_each(|node| written(node, key == "env", &mut found));
@@ -43,13 +43,13 @@ pub(super) fn collect(
     found
 }
 
-/// The variables whose names occur in the texts, in one pass however many there are.
+/// The variables whose names occur in the texts, found in one pass.
 fn mentioned<'e>(texts: &[&str], env: &'e Env) -> HashSet<&'e str> {
     let names: Vec<&str> = env.keys().map(String::as_str).filter(|name| !name.is_empty()).collect();
-    // Names that cannot be searched for count as mentioned: too much is masked then, never too little.
+    // If the search cannot be built, all names count as mentioned: mask too much rather than too little.
     let Ok(search) = AhoCorasick::new(&names) else { return names.into_iter().collect() };
     let mut found = HashSet::new();
-    // A text above the limit is refused, and nothing of it is shown.
+    // A text above the limit is rejected, and none of it is shown.
     for text in texts.iter().filter(|text| text.len() <= MAX_BYTES) {
         for one in search.find_overlapping_iter(text) {
             found.insert(names[one.pattern().as_usize()]);
@@ -61,7 +61,7 @@ fn mentioned<'e>(texts: &[&str], env: &'e Env) -> HashSet<&'e str> {
     found
 }
 
-/// What is written out in a document below names that tell.
+/// Literal values in a document whose keys mark them as secrets.
 fn written(node: &Node, named: bool, found: &mut Vec<Secret>) {
     for item in node.as_seq().unwrap_or_default() {
         written(item, named, found);

@@ -23,12 +23,12 @@ pub(super) const TRANSPORTS: [(&str, Transport); 4] = [
     ("http", Transport::StreamableHttp),
     ("sse", Transport::Sse),
 ];
-/// In the order of their priority.
+/// In order of priority.
 pub(super) const WAYS: [&str; 3] = ["command", "path", "url"];
 const PROCESS_KEYS: [&str; 3] = ["args", "env", "cwd"];
 const REMOTE_KEYS: [&str; 3] = ["headers", "auth", "transport"];
 
-/// Reads one server. Its name is not yet unique.
+/// Reads one server. Its name may not be unique yet.
 pub(super) fn read(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Option<Server> {
     let mut fields = Fields::of(node, "a server", dx)?;
     let name = reader.text(&mut fields, "name", dx).filter(|name| !name.is_empty());
@@ -37,7 +37,7 @@ pub(super) fn read(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Op
         None => {
             let title = "a server needs one of `command`, `path` and `url`";
             dx.push(
-                Diagnostic::error("config::no-launch", title).at(node.span, "has none of them"),
+                Diagnostic::error("config::no-launch", title).at(node.span, "none of them is set"),
             );
             None
         }
@@ -62,16 +62,16 @@ pub(super) fn read(node: &Node, reader: &Reader<'_>, dx: &mut Diagnostics) -> Op
     Some(Server { name, launch, span: node.span })
 }
 
-/// What a server without a name is called, in the order that promptfoo has.
+/// The default name of a server, with the same priorities as in promptfoo.
 fn key(node: &Node, reader: &Reader<'_>) -> String {
     let written = ["url", "path", "command"].iter().find_map(|way| node.get(way));
-    // What is wrong with it has been reported.
+    // Errors are reported already.
     let filled =
         written.and_then(|node| reader.templates.fill(node, Scope::Env, &mut Diagnostics::new()));
     filled.unwrap_or_else(|| "default".to_owned())
 }
 
-/// Whether the unknown key that is going to be reported is what is missing here.
+/// Whether an unknown key, which is reported anyway, is probably the missing one misspelt.
 fn misspelt(node: &Node, reader: &Reader<'_>) -> bool {
     let mut keys = node.as_map().unwrap_or_default().iter().map(|(key, _)| key.text.as_str());
     reader.strictness == Severity::Error && keys.any(|key| closest(key, WAYS).is_some())
@@ -79,7 +79,7 @@ fn misspelt(node: &Node, reader: &Reader<'_>) -> bool {
 
 fn report_useless(fields: &mut Fields<'_>, key: &'static str, way: &str, dx: &mut Diagnostics) {
     if let Some((key, _)) = fields.entry(key) {
-        let title = format!("`{}` means nothing to a server with `{way}`", key.text);
+        let title = format!("`{}` has no effect on a server with `{way}`", key.text);
         dx.push(Diagnostic::warning("config::useless-key", title).at(key.span, "is ignored"));
     }
 }
@@ -110,7 +110,7 @@ fn path(
     let Process { args, env, cwd } = process(fields, reader, dx);
     let text = text?;
     if reader.is_unfilled(&text) {
-        // What runs it follows from its suffix, which is not known yet.
+        // The suffix, which determines the runtime, is not known yet.
         return Some(Launch::Command { command: text, args, env, cwd });
     }
     let path = reader.path(&text);
@@ -119,11 +119,11 @@ fn path(
         "js" | "mjs" | "cjs" => Runtime::Node,
         "py" => Runtime::Python,
         _ => {
-            let title = "nothing is known to run this `path`";
+            let title = "unknown file type of `path`";
             dx.push(
                 Diagnostic::error("config::unknown-runtime", title)
-                    .at(value.span, "ends neither with `.js`, `.mjs`, `.cjs` nor with `.py`")
-                    .help("name the program: `command: ...` and `args: [...]`"),
+                    .at(value.span, "expected `.js`, `.mjs`, `.cjs` or `.py`")
+                    .help("use `command: ...` and `args: [...]` instead"),
             );
             return None;
         }
@@ -148,13 +148,13 @@ fn process(fields: &mut Fields<'_>, reader: &Reader<'_>, dx: &mut Diagnostics) -
     Process { args, env, cwd }
 }
 
-/// Every user of the machine can read the arguments of a process.
+/// Warns about a secret in an argument: every user of the machine can read the arguments of a process.
 fn warn_of_secret(node: &Node, dx: &mut Diagnostics) {
     let names = env_names(node.raw().unwrap_or_default(), Scope::Env).names;
     if let Some(name) = names.iter().find(|name| names_a_secret(name)) {
         let title = format!("other users of this machine can read `{name}` in this argument");
         let diagnostic = Diagnostic::warning("config::secret-in-arguments", title);
-        dx.push(diagnostic.at(node.span, "").help("hand it to the server in `env`"));
+        dx.push(diagnostic.at(node.span, "").help("pass it to the server in `env`"));
     }
 }
 
@@ -185,13 +185,13 @@ fn url(
     Some(Launch::Url { url, headers, auth: auth?, transport })
 }
 
-/// Reports what cannot be a web address. The finer points are left to those who connect.
+/// Reports a text that cannot be an HTTP URL. Connecting validates the details.
 pub(super) fn check_url(name: &str, url: &str, node: &Node, dx: &mut Diagnostics) -> bool {
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
     let sound = !host.is_empty() && !url.contains(|c: char| c.is_whitespace() || c.is_control());
     if !sound {
-        let title = format!("`{name}` is not an http or https address");
+        let title = format!("`{name}` is not a valid http or https URL");
         dx.push(Diagnostic::error("config::bad-url", title).at(node.span, ""));
     }
     sound
@@ -203,7 +203,7 @@ fn check_header(name: &str, value: &str, span: Span, dx: &mut Diagnostics) {
     let good_value = !value.contains(|c: char| c.is_control() && c != '\t');
     if !good_name || !good_value {
         let what = if good_name { "value" } else { "name" };
-        let title = format!("the {what} of the header `{name}` cannot be sent");
+        let title = format!("invalid {what} of the header `{name}`");
         dx.push(Diagnostic::error("config::bad-header", title).at(span, ""));
     }
 }

@@ -71,11 +71,12 @@ fn servers(
         return Vec::new();
     };
     if !enabled {
-        // A target that is switched off may lack the variables that its servers need.
+        // The variables for the servers of a disabled target need not be set.
         if let Some((key, _)) = fields.entry("enabled") {
-            let title = "this target is switched off";
+            let title = "this target is disabled";
             dx.push(
-                Diagnostic::warning("config::disabled", title).at(key.span, "no server is used"),
+                Diagnostic::warning("config::disabled", title)
+                    .at(key.span, "its servers are not used"),
             );
         }
         return Vec::new();
@@ -90,7 +91,7 @@ fn servers(
     };
     if nodes.is_empty() {
         let title = "the list of servers is empty";
-        // promptfoo connects to nobody, and no tool is found.
+        // promptfoo accepts this and finds no tool.
         let diagnostic = Diagnostic::new(reader.strictness, "config::no-server", title);
         dx.push(diagnostic.at(node.span, ""));
     }
@@ -100,7 +101,7 @@ fn servers(
     servers
 }
 
-/// Zero means that there is no limit of its own.
+/// A time limit; 0 means none.
 fn limit(fields: &mut Fields<'_>, name: &'static str, dx: &mut Diagnostics) -> Option<Duration> {
     fields.millis(name, dx).filter(|limit| !limit.is_zero())
 }

@@ -1,4 +1,4 @@
-//! What shall be asked and what must come back: prompts, derived metrics, options of a run.
+//! The parts of a suite beyond targets: prompts, derived metrics, options of a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use super::TestList;
 /// One entry of `prompts`.
 #[derive(Debug, Clone)]
 pub struct Prompt {
-    /// What reports and filters call it.
+    /// The name in reports and filters.
     pub label: String,
     pub id: Option<String>,
     pub body: PromptBody,
-    /// For the function that makes it.
+    /// Passed to the function that generates the prompt.
     pub config: Option<Value>,
     pub span: Span,
 }
@@ -26,14 +26,14 @@ pub struct Prompt {
 pub enum PromptBody {
     /// A template.
     Text(String),
-    /// A tool call, request or sequence written as a YAML map; its texts are templates.
+    /// A tool call, a request or a sequence in YAML; its texts are templates.
     Call(Value),
-    /// A function that makes the prompt.
+    /// A function that generates the prompt.
     Code(Code),
 }
 
 impl Prompt {
-    /// As reports show it before variables are filled in.
+    /// The text in reports, before variables are expanded.
     pub fn raw(&self) -> String {
         match &self.body {
             PromptBody::Call(call) => call.to_string(),
@@ -57,46 +57,46 @@ pub enum DerivedValue {
     Code(Code),
 }
 
-/// `evaluateOptions`, with which the command line can compete.
+/// `evaluateOptions`, which the command line can override.
 #[derive(Debug, Clone, Default)]
 pub struct EvaluateOptions {
     pub max_concurrency: Option<usize>,
     pub repeat: Option<u32>,
     pub delay: Option<Duration>,
-    /// Limit for each test.
+    /// Time limit for each test.
     pub timeout: Option<Duration>,
-    /// Limit for the whole run.
+    /// Time limit for the whole run.
     pub max_eval_time: Option<Duration>,
-    /// Calls per second at most.
+    /// Maximum number of calls per second.
     pub rate: Option<f64>,
     /// A tool result with `isError` counts as an error of the case.
     pub fail_on_tool_error: bool,
 }
 
-/// A report that a suite names.
+/// A report that a suite declares.
 #[derive(Debug, Clone)]
 pub struct Output {
     pub file: KeptFile,
     pub span: Span,
 }
 
-/// What a suite says beyond its targets.
+/// Everything in a suite beyond its targets.
 #[derive(Debug, Default)]
 pub struct Tests {
     pub prompts: Vec<Prompt>,
     pub tests: TestList,
     pub derived_metrics: Vec<DerivedMetric>,
-    /// `nunjucksFilters`: JavaScript by the names that templates use.
+    /// `nunjucksFilters`: JavaScript by filter name.
     pub filters: Vec<(String, Code)>,
     pub options: EvaluateOptions,
-    /// `outputPath`: reports that are written unless the command line names others.
+    /// `outputPath`: the reports to write, unless the command line sets others.
     pub outputs: Vec<Output>,
     pub tags: Map<String, Value>,
     pub metadata: Map<String, Value>,
-    /// `commandLineOptions` as written: defaults for flags of the same names.
+    /// `commandLineOptions` as written: defaults for the flags of the same names.
     pub command_line: Map<String, Value>,
-    /// `redteam` as written, with files in the place of their names; others interpret it.
+    /// `redteam` as written, with file references replaced; other crates interpret it.
     pub redteam: Option<Node>,
-    /// Where paths in it start.
+    /// Relative paths in it start here.
     pub redteam_dir: PathBuf,
 }

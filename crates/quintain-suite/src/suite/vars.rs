@@ -1,4 +1,4 @@
-//! Variables: files they come from, values that mention each other, lists that mean several cases.
+//! Variables: values from files, references between variables, lists that mean several cases.
 
 use std::path::Path;
 
@@ -11,18 +11,18 @@ use super::VarFile;
 use super::loader::{Loader, Place, is_pattern, suffix_of};
 use crate::files::{language_of, split_function};
 
-/// How often variables may mention variables.
+/// Maximum depth of variables that refer to variables.
 const ROUNDS: usize = 5;
-/// What the values of one case may grow to.
+/// Maximum size of the values of one case.
 const MAX_LENGTH: usize = 64 << 20;
-/// More cases than that are a mistake.
+/// More cases than this are a mistake.
 const MAX_CASES: usize = 1_000_000;
 
-/// The variables with those filled in that they mention: `{{name}}` alone, up to five rounds, the
-/// first of a text per round. A final line break is dropped.
+/// Expands variables in variables: only `{{name}}`, up to five rounds, one occurrence per text and round.
+/// Drops a final line break.
 ///
 /// # Errors
-/// When they grow without bounds.
+/// If they grow without bounds.
 pub fn resolve(
     vars: &Map<String, Value>,
     _templates: &Nunjucks,
@@ -82,8 +82,8 @@ fn placeholder(text: &str) -> Option<(std::ops::Range<usize>, &str)> {
     None
 }
 
-/// What JavaScript puts in place of a part of a text: `$&` is the part, `$\`` what stands before it,
-/// `$'` what stands behind it, and `$$` a dollar sign.
+/// The replacement patterns of JavaScript's `replace`: `$&` is the replaced text, `$\`` the text before it,
+/// `$'` the text after it, and `$$` a dollar sign.
 fn replacement(with: &str, text: &str, range: &std::ops::Range<usize>) -> String {
     let mut out = String::with_capacity(with.len());
     let mut rest = with;
@@ -110,13 +110,13 @@ fn replacement(with: &str, text: &str, range: &std::ops::Range<usize>) -> String
     out
 }
 
-/// As JavaScript would write it into a text.
+/// The value as JavaScript converts it to text.
 fn printed(value: &Value) -> String {
     quintain_source::printed(value)
 }
 
-/// One map per combination of the lists of texts among the variables; later variables change
-/// fastest. Other lists are values.
+/// One map per combination of the lists of texts among the variables; later variables vary fastest. Other
+/// lists are values.
 pub fn expand(vars: &Map<String, Value>) -> Vec<Map<String, Value>> {
     let lists = |value: &Value| -> Option<Vec<Value>> {
         let items = value.as_array()?;
@@ -158,7 +158,12 @@ impl Loader<'_> {
         let mut vars = Map::new();
         for file in files {
             let Some(name) = file.as_str() else {
-                quintain_source::wrong_type("vars", "a map, or files with one", file, self.dx);
+                quintain_source::wrong_type(
+                    "vars",
+                    "a map, or a file or list of files with a map",
+                    file,
+                    self.dx,
+                );
                 continue;
             };
             let name = name.strip_prefix("file://").unwrap_or(name);
@@ -182,7 +187,7 @@ impl Loader<'_> {
                 self.dx.push(
                     Diagnostic::warning("config::misplaced-key", "`assert` is a variable here")
                         .at(key.span, "")
-                        .help("to assert something, write it beside `vars`, not below"),
+                        .help("move `assert` out of `vars`, to the same level"),
                 );
             }
             if key.text == "prompt" {
@@ -198,7 +203,7 @@ impl Loader<'_> {
     fn var(&mut self, node: &Node, place: &Place<'_>) -> Option<Value> {
         if let Some(name) = node.as_str().and_then(|text| text.strip_prefix("file://")) {
             let mut values = self.file_var(name, node.span, place)?;
-            // A pattern stands for a list, whose items are cases of their own.
+            // A pattern becomes a list, whose items are separate cases.
             return if values.len() == 1 { values.pop() } else { Some(Value::Array(values)) };
         }
         let items = node.as_seq().filter(|items| {
@@ -216,7 +221,7 @@ impl Loader<'_> {
         Some(Value::Array(values))
     }
 
-    /// The references to the files of a path or pattern; what they hold is kept for later.
+    /// The references to the files of a path or pattern; their content is stored for later.
     fn file_var(&mut self, name: &str, at: Span, place: &Place<'_>) -> Option<Vec<Value>> {
         let several = is_pattern(name);
         let (path, function) = split_function(name);
@@ -233,8 +238,8 @@ impl Loader<'_> {
         (!references.is_empty()).then_some(references)
     }
 
-    /// YAML becomes JSON text, images become data URLs, other media base64, and text loses the
-    /// white space around it. Scripts are called later.
+    /// YAML becomes JSON text, images become data URLs, other media become base64, and text is trimmed.
+    /// Scripts are called later.
     fn var_of(
         &mut self,
         path: &Path,
@@ -247,7 +252,7 @@ impl Loader<'_> {
         let text = match suffix.as_str() {
             "yaml" | "yml" => self.tree(path, place, at)?.to_json().to_string(),
             "pdf" => {
-                self.unreadable(at, "the text of a PDF cannot be extracted; give it as `.txt`");
+                self.unreadable(at, "PDF files are not supported; use a `.txt` file");
                 return None;
             }
             "mp3" | "wav" | "ogg" | "aac" | "m4a" | "flac" | "wma" | "aiff" | "opus" | "mp4"

@@ -1,4 +1,4 @@
-//! The types that ask a judge, as a table.
+//! The table of the assertion types that ask a judge.
 
 use quintain_content::registry::Meta;
 
@@ -8,12 +8,12 @@ pub(in super::super) static LLM_RUBRIC: Graded = Graded {
     meta: &Meta {
         id: "llm-rubric",
         aliases: &[],
-        summary: "A model finds that the output meets a rubric",
+        summary: "A model judges that the output meets a rubric",
         docs: r"# What it does
-Asks a model whether the output meets the rubric in `value`. With `threshold`, its score must reach
-it. `rubricPrompt` is used in place of the usual question, `provider` names the model.
+Asks a model whether the output meets the rubric in `value`. With `threshold`, the score must also be at
+least that high. `rubricPrompt` replaces the default question; `provider` selects the model.
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -32,11 +32,11 @@ pub(in super::super) static AGENT_RUBRIC: Graded = Graded {
     meta: &Meta {
         id: "agent-rubric",
         aliases: &[],
-        summary: "An agent finds that the output meets a rubric",
+        summary: "An agent judges that the output meets a rubric",
         docs: r"# What it does
-Like `llm-rubric`, but the judge is an agent that may use tools to find out.
+Like `llm-rubric`, but the judge is an agent that can use tools.
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -55,11 +55,11 @@ pub(in super::super) static SEARCH_RUBRIC: Graded = Graded {
     meta: &Meta {
         id: "search-rubric",
         aliases: &[],
-        summary: "A model that searches the web finds that the output meets a rubric",
+        summary: "A model with web search judges that the output meets a rubric",
         docs: r"# What it does
-Like `llm-rubric`, but the judge looks up facts on the web.
+Like `llm-rubric`, but the judge searches the web for facts.
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -78,12 +78,12 @@ pub(in super::super) static G_EVAL: Graded = Graded {
     meta: &Meta {
         id: "g-eval",
         aliases: &[],
-        summary: "A model scores the output by criteria, step by step",
+        summary: "A model scores the output by criteria, step by step (G-Eval)",
         docs: r"# What it does
-Asks a model to derive steps from the criteria in `value` and to score the output by them. Several
-criteria are averaged. The score must reach `threshold` (0.7 if not given).
+Asks a model to derive evaluation steps from the criteria in `value` and to score the output by them. The
+scores of several criteria are averaged. Passes if the score is at least `threshold` (default 0.7).
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -102,11 +102,11 @@ pub(in super::super) static FACTUALITY: Graded = Graded {
     meta: &Meta {
         id: "factuality",
         aliases: &["model-graded-factuality"],
-        summary: "A model finds that the output agrees with a fact",
+        summary: "A model judges that the output agrees with a fact",
         docs: r"# What it does
 Asks a model whether the output agrees with the statement in `value`.
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -125,11 +125,11 @@ pub(in super::super) static CLOSED_QA: Graded = Graded {
     meta: &Meta {
         id: "model-graded-closedqa",
         aliases: &[],
-        summary: "A model finds that the output meets a criterion, yes or no",
+        summary: "A model judges whether the output meets a criterion, yes or no",
         docs: r"# What it does
 Asks a model whether the output, as the answer to the prompt, meets the criterion in `value`.
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -148,12 +148,12 @@ pub(in super::super) static ANSWER_RELEVANCE: Graded = Graded {
     meta: &Meta {
         id: "answer-relevance",
         aliases: &[],
-        summary: "The output is about what was asked",
+        summary: "The output is relevant to the question",
         docs: r"# What it does
-Asks a model how relevant the output is for the variable `query`, or else for the prompt. The score
-must reach `threshold` (0.5 if not given).
+Asks a model how relevant the output is to the variable `query`, or to the prompt if there is no such
+variable. Passes if the score is at least `threshold` (default 0.5).
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -172,13 +172,13 @@ pub(in super::super) static CONTEXT_FAITHFULNESS: Graded = Graded {
     meta: &Meta {
         id: "context-faithfulness",
         aliases: &[],
-        summary: "The output says nothing that the context does not",
+        summary: "The context supports the claims of the output",
         docs: r"# What it does
-Asks a model how much of the output is backed by the variable `context` (or what `contextTransform`
-makes of the answer), given the question in the variable `query`. The score must reach `threshold`
-(0.5 if not given).
+Asks a model how much of the output is supported by the variable `context` (or the context that
+`contextTransform` extracts from the response), given the question in the variable `query`. Passes if the
+score is at least `threshold` (default 0.5).
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -201,13 +201,13 @@ pub(in super::super) static CONTEXT_RECALL: Graded = Graded {
     meta: &Meta {
         id: "context-recall",
         aliases: &[],
-        summary: "The context holds what the answer needs",
+        summary: "The context contains the expected facts",
         docs: r"# What it does
-Asks a model how much of the statement in `value` can be found in the variable `context` (or what
-`contextTransform` makes of the answer, or else the prompt). The score must reach `threshold` (0.5 if
-not given).
+Asks a model how much of the statement in `value` is in the variable `context` (or in the context that
+`contextTransform` extracts from the response, or in the prompt if there is neither). Passes if the score
+is at least `threshold` (default 0.5).
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -228,12 +228,13 @@ pub(in super::super) static CONTEXT_RELEVANCE: Graded = Graded {
     meta: &Meta {
         id: "context-relevance",
         aliases: &[],
-        summary: "The context is about what was asked",
+        summary: "The context is relevant to the question",
         docs: r"# What it does
-Asks a model how much of the variable `context` (or what `contextTransform` makes of the answer) is
-needed for the question in the variable `query`. The score must reach `threshold` (0.5 if not given).
+Asks a model how much of the variable `context` (or of the context that `contextTransform` extracts from
+the response) is needed for the question in the variable `query`. Passes if the score is at least
+`threshold` (default 0.5).
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -252,12 +253,13 @@ pub(in super::super) static CONVERSATION_RELEVANCE: Graded = Graded {
     meta: &Meta {
         id: "conversation-relevance",
         aliases: &[],
-        summary: "Every answer of a conversation fits what came before",
+        summary: "The answers in a conversation are relevant to what came before",
         docs: r"# What it does
-Asks a model, for a window of messages that moves over the conversation, whether the last answer fits.
-The share that fits must reach `threshold` (0.5 if not given). `config.windowSize` sets the window.
+Moves a window over the messages of the conversation and asks a model whether the last answer in it is
+relevant. Passes if the share of relevant answers is at least `threshold` (default 0.5).
+`config.windowSize` sets the number of messages in the window.
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -276,13 +278,13 @@ pub(in super::super) static SIMILAR: Graded = Graded {
     meta: &Meta {
         id: "similar",
         aliases: &["similar:cosine", "similar:dot", "similar:euclidean"],
-        summary: "The output means about the same as a text",
+        summary: "The output has a similar meaning as a text",
         docs: r"# What it does
-Compares the meaning of the output with the text in `value`, or with several of which one is enough,
-by embeddings. The likeness must reach `threshold` (0.75 if not given). `similar:dot` and
-`similar:euclidean` measure in other ways.
+Compares the embedding of the output with that of the text in `value`, or of a list of texts, one of which
+must be similar. Passes if the cosine similarity is at least `threshold` (default 0.75). `similar:dot` and
+`similar:euclidean` use another measure.
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -301,12 +303,12 @@ pub(in super::super) static CLASSIFIER: Graded = Graded {
     meta: &Meta {
         id: "classifier",
         aliases: &[],
-        summary: "A classifier puts the output into a class",
+        summary: "A classifier assigns the output to a class",
         docs: r"# What it does
-Asks the classifier in `provider` for the score of the class in `value`, or of the best class. It must
-reach `threshold` (1 if not given).
+Asks the classifier in `provider` for the score of the class in `value`, or of the best class without
+`value`. Passes if the score is at least `threshold` (default 1).
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -328,11 +330,12 @@ pub(in super::super) static MODERATION: Graded = Graded {
     meta: &Meta {
         id: "moderation",
         aliases: &[],
-        summary: "A moderation service has nothing against the output",
+        summary: "A moderation service does not flag the output",
         docs: r"# What it does
-Asks a moderation service about the prompt and the output. `value` limits it to a list of categories.
+Sends the prompt and the output to a moderation service and passes if it flags nothing. `value` limits the
+check to a list of categories.
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -351,12 +354,12 @@ pub(in super::super) static PI: Graded = Graded {
     meta: &Meta {
         id: "pi",
         aliases: &[],
-        summary: "A scoring service finds that the output meets a question",
+        summary: "The Pi scoring service scores the output by a question",
         docs: r"# What it does
-Asks the Pi scoring service how well the output meets the question in `value`. The score must reach
-`threshold` (0.5 if not given).
+Asks the Pi scoring service how well the output satisfies the question in `value`. Passes if the score is
+at least `threshold` (default 0.5).
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
@@ -375,18 +378,18 @@ pub(in super::super) static GOAL_SUCCESS: Graded = Graded {
     meta: &Meta {
         id: "trajectory:goal-success",
         aliases: &[],
-        summary: "A model finds that the steps of a case reached a goal",
+        summary: "A model judges that the steps of a case reached a goal",
         docs: r"# What it does
-Shows a model the steps that were taken (see `trajectory:step-count`) and the output, and asks whether
-they reached the goal in `value` (text, or a map with `goal`). A case that asked no MCP server cannot
-be judged.
+Shows a model the steps of the case (see `trajectory:step-count`) and the output, and asks whether they
+reached the goal in `value` (text, or a map with `goal`). For a case without an MCP server the result is
+an error.
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml
 - type: trajectory:goal-success
-  value: the order is cancelled and the customer was told
+  value: the order is cancelled and the customer is notified
 ```
 ",
         since: "0.1.0",
@@ -402,11 +405,11 @@ pub(in super::super) static HUMAN: Graded = Graded {
     meta: &Meta {
         id: "human",
         aliases: &[],
-        summary: "A person is content with the output",
+        summary: "A person approves the output",
         docs: r"# What it does
-Leaves the verdict to a person. Until one has looked, there is none.
+Leaves the verdict to a person. There is no verdict until a person has judged the output.
 
-Without a judge this cannot be judged: it is an error, never a pass, also with `not-`.
+Without a judge the result is an error, never a pass, also with `not-`.
 
 # Example
 ```yaml

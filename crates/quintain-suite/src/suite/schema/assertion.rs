@@ -1,4 +1,4 @@
-//! `assert`: the types of the registry, each with the options that it reads.
+//! `assert`: the assertion types, each with its options.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,29 +11,29 @@ use crate::assertions;
 use crate::check::{Assertion, Spec, View};
 use crate::suite::NoFiles;
 
-/// Options that several types have; what they mean in particular is in the docs of the type.
+/// Options that several types share; the docs of each type have the details.
 const OPTIONS: [(&str, &str); 22] = [
-    ("value", "What to compare with; text and lists may contain templates, or `file://PATH`"),
-    ("path", "Where to look, as JSONPath"),
-    ("equals", "What the value must be"),
-    ("contains", "What the value must contain"),
+    ("value", "The expected value; text and lists may contain templates or `file://PATH`"),
+    ("path", "A JSONPath of the output"),
+    ("equals", "The value must equal this"),
+    ("contains", "The value must contain this"),
     ("matches", "A regular expression that the value must match"),
-    ("exists", "Whether there must be such a value"),
-    ("every", "All values must do, not only one"),
+    ("exists", "Whether the path must select a value"),
+    ("every", "All values must meet the conditions, not only one"),
     ("gt", "Greater than"),
     ("gte", "At least"),
     ("lt", "Less than"),
     ("lte", "At most"),
-    ("between", "The least and the greatest"),
-    ("tolerance", "How far off a number may be"),
-    ("count", "How many: a number, or `min` and `max`"),
-    ("schema", "A JSON schema"),
+    ("between", "The lowest and the highest allowed number"),
+    ("tolerance", "The allowed difference"),
+    ("count", "The expected number: a number, or `min` and `max`"),
+    ("schema", "A JSON Schema"),
     ("mode", "How to compare"),
     ("only", "Nothing else is allowed"),
     ("mimeType", "The media type"),
-    ("tool", "The tool that is meant"),
-    ("tools", "The tools that are meant"),
-    ("args", "The arguments that are meant"),
+    ("tool", "The name of the tool"),
+    ("tools", "The names of the tools"),
+    ("args", "The arguments of the call"),
     ("ignore", "What to leave out of the comparison"),
 ];
 
@@ -54,20 +54,20 @@ pub(super) fn assertion() -> Value {
         rules.push(rule(&written, &names, Value::Object(own), &[]));
     }
     let mut schema = json!({
-        "description": "One thing that must come back",
+        "description": "An assertion about the response",
         "type": "object",
         "properties": common,
         "anyOf": [{"required": ["type"]}, {"required": ["$ref"]}],
         "allOf": rules,
     });
     schema["properties"]["type"] = json!({
-        "description": "What is demanded; `not-` turns it round",
+        "description": "The assertion type; the prefix `not-` negates it",
         "anyOf": kinds,
     });
     schema
 }
 
-/// What entries of this type may say besides the keys of all.
+/// The rule for the keys that entries of these types have in addition to the common ones.
 fn rule(kinds: &[String], common: &[String], own: Value, required: &[&str]) -> Value {
     let own_names = own.as_object().into_iter().flat_map(Map::keys);
     let names: Vec<_> = common.iter().chain(own_names).collect();
@@ -77,29 +77,29 @@ fn rule(kinds: &[String], common: &[String], own: Value, required: &[&str]) -> V
     })
 }
 
-/// The keys of all assertions.
+/// The keys that all assertions share.
 fn common() -> Map<String, Value> {
     let entries = [
         ("type", any("")),
-        ("weight", number("How much it counts; 0 makes it a metric that cannot fail the test")),
+        ("weight", number("Weight in the score; an assertion of weight 0 cannot fail the test")),
         ("metric", scalar("The name under which the score is reported")),
-        ("threshold", any("From which score on it passes")),
+        ("threshold", any("The lowest score that passes")),
         ("transform", code("Applied to the output before this assertion only.")),
-        ("view", choice("Which side of the answer to look at", &View::WORDS)),
+        ("view", choice("The part of the response to judge", &View::WORDS)),
         ("config", any("Options for scripts")),
         ("provider", any("The model that judges")),
-        ("rubricPrompt", any("What the model that judges is told")),
-        ("contextTransform", any("Makes the context for the model that judges")),
+        ("rubricPrompt", any("The prompt for the model that judges")),
+        ("contextTransform", any("Extracts the context for the model that judges")),
     ];
     properties(entries, &["type"])
 }
 
-/// The names under which a type can be written.
+/// The names and aliases of a type, with and without `not-`.
 fn written(assertion: &dyn Assertion) -> Vec<String> {
     let meta = assertion.meta();
     let names = std::iter::once(&meta.id).chain(meta.aliases);
     let both = names.flat_map(|name| [(*name).to_owned(), format!("not-{name}")]);
-    // A type of that name is another one.
+    // A name that another type has belongs to that type.
     both.filter(|name| assertions::find(name).is_none_or(|found| std::ptr::eq(found.meta(), meta)))
         .collect()
 }
@@ -108,7 +108,7 @@ fn option(name: &str) -> Value {
     any(OPTIONS.iter().find(|(known, _)| *known == name).map_or("", |(_, meaning)| meaning))
 }
 
-/// The options that a type asks for while its own examples are compiled.
+/// The options that a type reads when its own example is compiled.
 fn options(assertion: &dyn Assertion) -> BTreeSet<&'static str> {
     let meta = assertion.meta();
     let mut sources = Sources::new();

@@ -1,4 +1,4 @@
-//! `prompts`: texts, calls written as YAML, files.
+//! `prompts`: texts, calls in YAML, files.
 
 use quintain_content::schema::build::{any, either, keys, list, map, map_of, refer, scalar, text};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ const FILE: &str = "A template, or a file with prompts: `file://PATH`";
 pub(super) fn prompts() -> Value {
     let by_name = map_of("Files with prompts, each with its label", any("Its label"));
     either(
-        "What to send: templates in which the variables of a test are filled in",
+        "What to send: templates that are expanded with the variables of a test",
         [list("", refer("prompt")), scalar(FILE), refer("call"), written(), by_name],
     )
 }
@@ -21,12 +21,12 @@ pub(super) fn prompt() -> Value {
 fn written() -> Value {
     let entries = [
         ("raw", any("A template, a call, or `file://PATH`")),
-        ("label", scalar("What reports and filters call it")),
-        ("id", scalar("What tests refer to it by; without `raw` a file with prompts")),
+        ("label", scalar("The name in reports and filters")),
+        ("id", scalar("The name that tests refer to; without `raw`, a file with prompts")),
         ("display", scalar("The same as `label`")),
         ("config", any("Has no effect")),
         ("template", any("Has no effect")),
-        ("description", any("What it is for")),
+        ("description", any("Description of the prompt")),
     ];
     quintain_content::schema::build::with_one_of(
         keys("A prompt with a label", entries, &[]),
@@ -34,19 +34,19 @@ fn written() -> Value {
     )
 }
 
-/// What is sent to an MCP server. Other names of `tool` and `args` are understood as well.
+/// What is sent to an MCP server. Other names for `tool` and `args` are accepted as well.
 pub(super) fn call() -> Value {
     json!({
-        "description": "A tool call, a request, or several of them",
+        "description": "A tool call, a request, or a sequence of requests",
         "type": "object",
         "properties": {
             "tool": text("The name of the tool"),
-            "args": map("Its arguments; texts are templates"),
+            "args": map("The arguments of the tool; texts are templates"),
             "method": text("Any other request: `resources/read`, `prompts/get`, ..."),
             "params": map("The parameters of the request"),
-            "steps": list("Requests that are sent one after the other", refer("step")),
-            "server": text("Which of several servers to ask"),
-            "label": any("What reports and filters call it"),
+            "steps": list("Requests to send one after the other", refer("step")),
+            "server": text("The server to send to, if the target has several"),
+            "label": any("The name in reports and filters"),
         },
         "anyOf": [{"required": ["tool"]}, {"required": ["method"]}, {"required": ["steps"]}],
     })
@@ -58,11 +58,11 @@ pub(super) fn step() -> Value {
         "type": "object",
         "properties": {
             "tool": text("The name of the tool"),
-            "args": map("Its arguments; they may mention what earlier steps captured"),
+            "args": map("The arguments of the tool; may refer to values that earlier steps captured"),
             "method": text("Any other request: `resources/read`, `prompts/get`, ..."),
             "params": map("The parameters of the request"),
-            "server": text("Which of several servers to ask"),
-            "capture": map("Values to keep of the result, by name: `who: $.structuredContent.id`"),
+            "server": text("The server to send to, if the target has several"),
+            "capture": map("Values of the result for later steps, by name: `who: $.structuredContent.id`"),
         },
     })
 }

@@ -13,13 +13,13 @@ use crate::suite::target::VERSIONS;
 
 const MCP: &str = "^mcp(:|$)";
 const HTTP: &str = "^https?($|:)";
-const ID: &str = "`mcp` or `mcp:NAME` for MCP servers, an address for HTTP, `exec:COMMAND`, `echo`, \
+const ID: &str = "`mcp` or `mcp:NAME` for MCP servers, a URL for HTTP, `exec:COMMAND`, `echo`, \
                   `file://PATH` for a file with targets";
 
 pub(super) fn target() -> Value {
     let id = json!({"type": "string", "description": ID, "not": {"pattern": MCP}});
     let by_name = json!({
-        "description": "The id, and below it the options",
+        "description": "The id as the key, the options as its value",
         "type": "object",
         "not": {"required": ["id"]},
         "minProperties": 1,
@@ -31,14 +31,14 @@ pub(super) fn target() -> Value {
 
 fn entries() -> [(&'static str, Value); 8] {
     [
-        ("label", scalar("What reports and `--target` call it")),
+        ("label", scalar("The name in reports and for `--target`")),
         ("config", refer("mcp")),
         ("env", map_of("Variables for `{{env.NAME}}` in this target only", scalar(""))),
-        ("prompts", scalars("The prompts it is meant for, by id or label")),
+        ("prompts", scalars("Use only these prompts, by id or label")),
         ("transform", code("Applied to every output before anything else.")),
         ("delay", millis("Milliseconds to wait before every call")),
         ("inputs", any("Has no effect")),
-        ("description", any("What it is")),
+        ("description", any("Description of the target")),
     ]
 }
 
@@ -46,14 +46,14 @@ fn options(required: &[&str]) -> Value {
     keys("The options of an MCP target", entries(), required)
 }
 
-/// Only what is known of MCP targets is known for certain; other targets may have other keys.
+/// Only the keys of MCP targets are complete; other targets may have more keys.
 fn by_id() -> Value {
     let names = entries().map(|(name, _)| name);
     let names: Vec<_> = names.iter().chain(&["id", "$ref"]).collect();
     let general = entries().into_iter().filter(|(name, _)| *name != "config");
     let mut properties = properties(general, &[]);
     properties.insert("id".into(), text(ID));
-    properties.insert("config".into(), any("How to reach it"));
+    properties.insert("config".into(), any("How to reach the target"));
     json!({
         "description": "A target with its options",
         "type": "object",
@@ -80,46 +80,49 @@ fn has_id(pattern: &str) -> Value {
 /// `config` of an HTTP target.
 fn http() -> Value {
     let entries = [
-        ("url", url("The address; the id if absent")),
+        ("url", url("The URL [default: the id]")),
         ("method", scalar("GET, POST, ... [default: GET]")),
         ("headers", map_of("Headers of every request", scalar(""))),
-        ("queryParams", map_of("Parameters of the address", scalar(""))),
-        ("body", any("What is sent; templates in it are filled in, `{{prompt}}` among them")),
-        ("request", scalar("The whole request as text, or `file://PATH` of it")),
-        ("useHttps", flag("Whether `request` is sent encrypted")),
+        ("queryParams", map_of("Query parameters of the URL", scalar(""))),
+        ("body", any("The body of the request; may contain templates such as `{{prompt}}`")),
+        ("request", scalar("The raw request as text, or `file://PATH`")),
+        ("useHttps", flag("Send `request` over HTTPS")),
         ("auth", refer("auth")),
-        ("transformRequest", code("Makes what is sent from `prompt` and `vars`.")),
-        ("transformResponse", code("Makes the answer from `json`, `text` and `context`.")),
+        ("transformRequest", code("Computes what is sent, from `prompt` and `vars`.")),
+        ("transformResponse", code("Computes the output from `json`, `text` and `context`.")),
         ("responseParser", code("The same as `transformResponse`.")),
-        ("validateStatus", code("Which status is no error; every one if absent.")),
+        ("validateStatus", code("Decides whether a status is a success [default: every status].")),
         ("maxRetries", any("Has no effect")),
         ("tokenEstimation", any("Has no effect")),
-        ("tools", any("What a model behind it is offered to call")),
+        ("tools", any("Tools that a model is offered")),
         ("tool_choice", any("Has no effect")),
         ("toolFormat", any("Has no effect")),
     ];
-    keys("How to reach the endpoint, and how to read its answers", entries, &[])
+    keys("How to reach the endpoint, and how to read its responses", entries, &[])
 }
 
 /// `config` of an MCP target.
 pub(super) fn config() -> Value {
     let versions = ["auto", "legacy", "modern"].into_iter().chain(VERSIONS);
     let entries = [
-        ("enabled", flag("Whether it is used at all")),
+        ("enabled", flag("Use the servers of this target [default: true]")),
         ("server", refer("server")),
         ("servers", list("Several servers that are tested as one", refer("server"))),
-        ("tools", scalars("Only these tools")),
-        ("exclude_tools", scalars("Never these tools; wins over `tools`")),
-        ("defaultArgs", map("Arguments of every call, unless the call has its own")),
-        ("timeout", millis("Milliseconds for a request")),
-        ("resetTimeoutOnProgress", flag("Progress starts the time anew")),
-        ("maxTotalTimeout", millis("Milliseconds for a request, whatever progress it makes")),
-        ("pingOnConnect", flag("Ping the server before anything else")),
+        ("tools", scalars("Use only these tools")),
+        ("exclude_tools", scalars("Never use these tools; overrides `tools`")),
+        ("defaultArgs", map("Default arguments of every call")),
+        ("timeout", millis("Time limit for a request in milliseconds")),
+        ("resetTimeoutOnProgress", flag("Restart the time limit on progress notifications")),
+        (
+            "maxTotalTimeout",
+            millis("Time limit for a request in milliseconds, regardless of progress"),
+        ),
+        ("pingOnConnect", flag("Ping the server after connecting")),
         ("debug", flag("Log everything")),
         ("verbose", flag("Log more")),
-        ("protocolVersion", words("Which generation of the protocol to speak", versions)),
+        ("protocolVersion", words("The version of the protocol to use", versions)),
         ("respond", refer("respond")),
-        ("transformResponse", any("Makes the output from the result of a call")),
+        ("transformResponse", any("Computes the output from the result of a call")),
         ("responseParser", any("The same as `transformResponse`")),
     ];
     let mut config = keys("One or several MCP servers, and how to use them", entries, &[]);
@@ -131,25 +134,22 @@ pub(super) fn config() -> Value {
 
 pub(super) fn server() -> Value {
     let entries = [
-        ("name", scalar("What reports and calls name it by")),
-        ("command", scalar("The program to start; it speaks MCP on its standard streams")),
-        ("args", scalars("The arguments of the program")),
-        ("env", map_of("Variables for the program", scalar(""))),
-        ("cwd", scalar("Where the program runs, relative to this file")),
+        ("name", scalar("The name in reports and calls")),
+        ("command", scalar("The program to start; it uses MCP over stdio")),
+        ("args", scalars("Arguments of the program")),
+        ("env", map_of("Environment variables of the program", scalar(""))),
+        ("cwd", scalar("Working directory of the program, relative to this file")),
         ("path", scalar("A script to start: `.js`, `.mjs`, `.cjs`, `.py`, relative to this file")),
-        ("url", url("The address of a server that is running")),
+        ("url", url("The URL of a running server")),
         ("headers", map_of("Headers of every request", scalar(""))),
         ("auth", refer("auth")),
-        ("transport", choice("How to speak to the address", &TRANSPORTS)),
+        ("transport", choice("The transport for `url`", &TRANSPORTS)),
     ];
     with_one_of(keys("One MCP server: `command`, `path` or `url`", entries, &[]), &WAYS)
 }
 
 pub(super) fn auth() -> Value {
-    let password = [
-        ("username", scalar("The name of the user")),
-        ("password", scalar("The password of the user")),
-    ];
+    let password = [("username", scalar("The user name")), ("password", scalar("The password"))];
     let key = [
         ("value", scalar("The key")),
         ("api_key", scalar("The older name of `value`")),
@@ -162,18 +162,21 @@ pub(super) fn auth() -> Value {
         ("clientId", scalar("The id of this client")),
         ("clientSecret", scalar("The secret of this client")),
         ("privateKey", scalar("A private key in PEM that signs instead of a secret")),
-        ("signingAlgorithm", choice("How `privateKey` signs [default: ES256]", &ALGORITHMS)),
-        ("keyId", scalar("The `kid` of `privateKey`, where the server knows several keys")),
+        ("signingAlgorithm", choice("The algorithm of `privateKey` [default: ES256]", &ALGORITHMS)),
+        ("keyId", scalar("The `kid` of `privateKey`, if the server knows several keys")),
         ("assertion", scalar("The JWT of `jwt_bearer`")),
         ("idToken", scalar("The ID token of a user, for `identity_assertion`")),
-        ("idpTokenUrl", url("Where the identity provider exchanges `idToken`")),
+        (
+            "idpTokenUrl",
+            url("The token endpoint of the identity provider, which exchanges `idToken`"),
+        ),
         ("idpClientId", scalar("The id of the client at the identity provider")),
         ("idpClientSecret", scalar("The secret of the client at the identity provider")),
-        ("scopes", scalars("What the token shall allow")),
-        ("clientAuthMethod", choice("How the client proves itself", &CLIENT_AUTHS)),
+        ("scopes", scalars("Scopes of the token")),
+        ("clientAuthMethod", choice("How the client authenticates", &CLIENT_AUTHS)),
         ("tokenEndpointAuthMethod", choice("The same as `clientAuthMethod`", &CLIENT_AUTHS)),
-        ("audience", scalar("Whom the token is for")),
-        ("resource", scalar("Which resource the token is for")),
+        ("audience", scalar("The audience of the token")),
+        ("resource", scalar("The resource of the token (RFC 8707)")),
     ];
     let only = |names: &[&'static str]| {
         let names: Vec<_> = ["type", "$ref"].iter().chain(names).collect();
@@ -213,41 +216,38 @@ pub(super) fn auth() -> Value {
         },
     ]);
     let entries = [
-        ("type", choice("How to prove who asks", &TYPES)),
+        ("type", choice("The kind of credentials", &TYPES)),
         ("token", scalar("The token of `bearer`")),
     ];
     let entries = entries.into_iter().chain(password).chain(key).chain(oauth);
-    let mut auth = keys("How the server wants to be authenticated to", entries, &["type"]);
+    let mut auth = keys("How to authenticate to the server", entries, &["type"]);
     auth["allOf"] = rules;
     auth
 }
 
 pub(super) fn respond() -> Value {
-    let root = [("uri", scalar("Its address")), ("name", scalar("Its name"))];
+    let root = [("uri", scalar("The URI of the root")), ("name", scalar("The name of the root"))];
     let root = either("", [scalar(""), keys("A root", root, &["uri"])]);
-    let sample = keys("A reply", [("text", scalar("What the model says"))], &["text"]);
+    let sample = keys("A reply", [("text", scalar("The text of the model"))], &["text"]);
     let sample = either("", [scalar(""), sample]);
     let reply = [
-        ("action", choice("What the user does", &ACTIONS)),
-        ("content", map("What the user fills in")),
+        ("action", choice("The action of the user", &ACTIONS)),
+        ("content", map("The values that the user enters")),
     ];
     let reply = either("", [choice("", &ACTIONS), keys("A reply", reply, &["action"])]);
     let entries = [
-        ("roots", list("What to answer to `roots/list`", root)),
+        ("roots", list("The reply to `roots/list`", root)),
         (
             "sampling",
-            either(
-                "What to answer to `sampling/createMessage`",
-                [list("", sample.clone()), sample],
-            ),
+            either("The reply to `sampling/createMessage`", [list("", sample.clone()), sample]),
         ),
         (
             "elicitation",
             either(
-                "What to answer to `elicitation/create`",
+                "The reply to `elicitation/create`",
                 [words("", ["defaults"]), list("", reply.clone()), reply],
             ),
         ),
     ];
-    keys("What to answer when a server asks back; nothing unless it is said here", entries, &[])
+    keys("Replies to requests of the server; others get `method not found`", entries, &[])
 }

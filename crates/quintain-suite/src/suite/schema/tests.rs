@@ -10,7 +10,7 @@ use super::*;
 use crate::assertions;
 use crate::suite::{Needed, NoFiles, Purpose, SuiteFile, declared, load};
 
-/// The schema as it is checked in, for editors that read it from there.
+/// The checked-in schema, which editors read.
 const ARTEFACT: &str = "docs/reference/suite.schema.json";
 
 fn repository() -> PathBuf {
@@ -30,7 +30,7 @@ fn tree(name: &str, text: &str) -> Value {
     node.expect("a tree").to_json()
 }
 
-/// Suite files below a folder, by their usual names.
+/// The suite files in a folder, by their usual names.
 fn suites(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -52,8 +52,8 @@ fn is_type(kind: &str) -> bool {
     kind == "assert-set" || assertions::find(kind).or(assertions::find(base)).is_some()
 }
 
-/// Assertions of types that are not built in, made such that only their common keys are checked:
-/// whether a type is built in is the business of those who run the suite.
+/// Changes assertions of types that are not built in, so that only their common keys are checked: suites may use
+/// types that the schema does not know.
 fn without_unknown_types(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(without_unknown_types),
@@ -181,7 +181,7 @@ fn examples_and_suites_of_promptfoo_validate() {
     let mut wrong = Vec::new();
     for path in found {
         let text = fs::read_to_string(&path).expect("a suite");
-        // What golden cases fill in.
+        // Placeholders of the golden cases.
         let text = text.replace("$URL", "http://127.0.0.1/mcp").replace("$ORIGIN", "http://x");
         let mut suite = tree(&path.display().to_string(), &text);
         without_unknown_types(&mut suite);

@@ -1,4 +1,4 @@
-//! Files that are not: every mistake is reported, in one pass.
+//! Invalid files: every mistake is reported, in one pass.
 
 use quintain_evidence::connection::Launch;
 use quintain_source::Severity;

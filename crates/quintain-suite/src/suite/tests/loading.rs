@@ -1,4 +1,4 @@
-//! Files that are as they should be.
+//! Valid files.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -40,7 +40,7 @@ fn drawn(loaded: &Loaded) -> String {
     Renderer::plain().render_all(&loaded.sources, &loaded.diagnostics)
 }
 
-/// The suite of a file that has nothing wrong with it, under both names.
+/// The suite of a valid file, loaded under both names.
 fn clean(text: &str) -> Suite {
     let theirs = load_as("promptfooconfig.yaml", text);
     assert!(theirs.diagnostics.is_empty(), "{}", drawn(&theirs));

@@ -1,4 +1,4 @@
-//! What a suite that is only read leaves alone.
+//! What stays unexpanded in a suite that is only read.
 
 use quintain_evidence::connection::Launch;
 use secrecy::ExposeSecret;
@@ -34,7 +34,7 @@ fn only_the_named_target_is_filled_in() {
     let suite = read(TWO, Needed::Target(Some("a")));
     assert_eq!(command(&suite), ("<MCP_API_KEY>".to_owned(), "x".to_owned()));
     let Launch::Url { url, .. } = &suite.targets[1].as_mcp().expect("mcp").servers[0].launch else {
-        panic!("it has an address");
+        panic!("expected a URL");
     };
     assert_eq!(url, "{{env.OTHERS}}");
     assert_eq!(suite.tests.prompts[0].raw(), "{{env.UNSET}}");
